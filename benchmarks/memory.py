@@ -1,0 +1,148 @@
+"""How much memory does a node take, and how much does a long loop take at its peak?
+
+Measured from outside, as the resident memory of fresh processes.
+Bars: 32 bytes a scalar node all told, for a recorded tape and with its adjoint tape; 150 bytes an operation
+at the peak of `grad` of a Python loop of 1e6 operations, on a stack of 256 KiB, so that no recursion hides.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import harness
+import numpy as np
+from harness import Case, Row, Settings
+from trace_chain import chain, perturbed, with_size
+
+import hoad
+
+NODE_BAR = 32.0
+PEAK_BAR = 150.0
+SMALL_STACK = 256 * 1024
+
+
+def sine_chain(s: Any, n: int) -> Any:
+    """Transcendentals, which have a table of their own for common subexpressions."""
+    for _ in range(n // 3):
+        s = np.sin(s) * 0.9 + 0.4
+    return s
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "s*b + c": chain,
+    "s/b + c/s (perturbed)": perturbed,
+    "sin(s)*b + c (perturbed)": sine_chain,
+}
+
+
+# ------------------------------------------------------------------------------- in the fresh process
+
+
+def status(key: str) -> int:
+    """A line of /proc/self/status, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    raise LookupError(f"/proc/self/status has no {key}")
+
+
+def peak_rss() -> int:
+    """The peak of this process. On Linux ru_maxrss would do, but it starts from the parent's across exec."""
+    try:
+        return status("VmHWM")
+    except OSError:
+        scale = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+
+
+def warm_up(f: Callable[..., Any]) -> None:
+    """Import, register and make the templates, so that they are not counted as nodes."""
+    small = with_size(f, 60)
+    hoad.gradient(hoad.record(small, 1.1))
+    hoad.grad(small)(1.1)
+    gc.collect()
+
+
+def child_nodes(f: Callable[..., Any], n: int) -> dict[str, float]:
+    """Bytes held for each node, while the programs are alive."""
+    warm_up(f)
+    before = status("VmRSS")
+    program = hoad.record(with_size(f, n), 1.1)
+    gc.collect()
+    recorded = status("VmRSS")
+    swept = hoad.gradient(program)
+    gc.collect()
+    both = status("VmRSS")
+    nodes = int(swept[0].size) + int(swept[-1].size)
+    said = sum(getattr(tape, "nbytes", 0) for tape in swept)
+    return {
+        "recorded": (recorded - before) / int(program[0].size),
+        "both": (both - before) / nodes,
+        "nodes": nodes,
+        "said": said / nodes,
+    }
+
+
+def child_peak(f: Callable[..., Any], n: int) -> dict[str, float]:
+    """Bytes above the start at the peak of grad, for each operation."""
+    warm_up(f)
+    before = status("VmRSS") if sys.platform == "linux" else peak_rss()
+    found: list[float] = []
+    threading.stack_size(SMALL_STACK)
+    thread = threading.Thread(target=lambda: found.append(float(hoad.grad(with_size(f, n))(1.1))))
+    thread.start()
+    thread.join()
+    if not found:
+        raise RuntimeError("the thread with the small stack did not finish")
+    return {"peak": (peak_rss() - before) / n, "gradient": found[0]}
+
+
+# --------------------------------------------------------------------------------------- in the table
+
+
+def ask(what: str, name: str, n: int) -> dict[str, float]:
+    answer: dict[str, float] = harness.child_json([str(Path(__file__)), "--child", what, name, str(n)])
+    return answer
+
+
+def node_rows(name: str, settings: Settings) -> list[Row]:
+    answer = ask("nodes", name, settings.size(1_000_000, 3000))
+    said = f"; the tapes say {answer['said']:.1f} bytes" if answer["said"] > 0 else ""
+    note = f"{answer['nodes']:.0f} nodes in both tapes{said}"
+    return [
+        harness.limit(f"memory of a recorded node, {name}", answer["recorded"], "bytes", NODE_BAR),
+        harness.limit(f"memory of a node, both tapes, {name}", answer["both"], "bytes", NODE_BAR, note),
+    ]
+
+
+def peak_rows(name: str, settings: Settings) -> list[Row]:
+    n = settings.size(1_000_000, 3000)
+    answer = ask("peak", name, n)
+    question = f"peak of grad, {n} operations, per operation, {name}"
+    return [harness.limit(question, answer["peak"], "bytes", PEAK_BAR)]
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    for name in FUNCTIONS:
+        yield f"memory of a node, {name}", partial(node_rows, name, settings)
+        yield f"peak of grad, {name}", partial(peak_rows, name, settings)
+
+
+def child(what: str, name: str, n: str) -> None:
+    body = {"nodes": child_nodes, "peak": child_peak}[what]
+    print(json.dumps(body(FUNCTIONS[name], int(n))))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+    else:
+        sys.exit(harness.main(__doc__, cases))

@@ -1,0 +1,455 @@
+"""The reverse sweep: from adjoints of outputs to adjoints of inputs, on any stretch of a graph.
+
+It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is spliced
+with its adjoint in place of g. Contributions to items and slices of one array are collected and become one assemble
+node.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+
+cimport numpy as cnp
+
+from hoad._core.emit cimport Emitter
+from hoad._core.primitive cimport INFO, K_GATHER, K_STRIDED, Primitive, Signature, primitive_of, signature
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    OP_ASSEMBLE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_RESULT,
+    OP_STOP,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Node,
+    aval_of,
+    int32_t,
+    int64_t,
+    node_operands,
+    operand_aval,
+    uint8_t,
+    uint16_t,
+    uint64_t,
+)
+from hoad._core.template cimport Template, vjp_template
+
+from hoad._core.primitive import primitive_named
+
+from hoad.errors import NoRuleError
+
+cnp.import_array()
+
+cdef enum:
+    FEW = 32
+
+# A contribution to a place in an array, in a list that starts at the array's node.
+cdef struct Piece:
+    int32_t next        # or -1
+    int32_t node        # the item, slice or gather node whose adjoint it is
+    int32_t adjoint
+
+cdef int GETITEM = -1
+cdef int GATHER = -1
+
+
+cdef class Sweep:
+    """The state of one reverse sweep over the nodes ``[low, high)``."""
+
+    cdef Graph graph
+    cdef Emitter emitter
+    cdef int32_t low, high
+    cdef uint8_t* depends       # 1: depends on an input of the sweep; 2: is one
+    cdef int32_t* bar           # adjoint so far
+    cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
+    cdef Piece* pieces
+    cdef int32_t n_pieces, cap_pieces
+    cdef bint notes
+    cdef int32_t* parts         # contributions so far, for notes
+
+    # Scalar templates, by operation and active operands, so that a node costs no look-up.
+    cdef dict scalar_templates
+    cdef void** quick           # [4 * op + active] -> Template, borrowed from scalar_templates
+    cdef int32_t n_quick
+
+    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
+        cdef int32_t size = max(1, high - low)
+        self.graph = graph
+        self.emitter = emitter
+        self.low = low
+        self.high = high
+        self.notes = notes
+        self.scalar_templates = {}
+        self.n_quick = 4096
+        self.depends = <uint8_t*>PyMem_RawCalloc(size, 1)
+        self.bar = <int32_t*>PyMem_RawMalloc(size * sizeof(int32_t))
+        self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
+        if notes:
+            self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+        if not (self.depends and self.bar and self.quick):
+            raise MemoryError
+        for i in range(size):
+            self.bar[<int32_t>i] = ZERO
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.depends)
+        PyMem_RawFree(self.bar)
+        PyMem_RawFree(self.pieces_of)
+        PyMem_RawFree(self.pieces)
+        PyMem_RawFree(self.quick)
+        PyMem_RawFree(self.parts)
+
+    cdef int mark_dependent(self, list wrt) except -1:
+        """Find the nodes that depend differentiably on an input."""
+        cdef int32_t i, k, n, a, b
+        cdef Node* node
+        cdef const int32_t* operands
+        cdef uint8_t found
+        cdef int32_t low = self.low
+        cdef uint8_t* depends = self.depends
+        for i in wrt:
+            depends[i - low] = 2
+        for i in range(low, self.high):
+            node = &self.graph.nodes[i]
+            if node.op == OP_STOP or node.flags & F_BOOL:
+                continue
+            if not node.flags & F_EXT:
+                a = node.a
+                b = node.b if ARITY[node.op] == 2 else ZERO
+                if (a >= low and depends[a - low]) or (b >= low and depends[b - low]):
+                    depends[i - low] |= 1
+                continue
+            operands = node_operands(self.graph, i, &n)
+            found = 0
+            for k in range(n):
+                if operands[k] >= low and depends[operands[k] - low]:
+                    found = 1
+                    break
+            if found and (aval_of(node.b).inexact or self.has_inexact_result(i)):
+                depends[i - low] |= 1
+        return 0
+
+    cdef bint has_inexact_result(self, int32_t i) except -1:
+        """Whether a node with several results has one that has derivatives, the first aside."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        if ext.sig == NULL or <object>ext.sig is None:
+            return False
+        for aval in (<Signature>ext.sig).results[1:]:
+            if (<Aval>aval).inexact:
+                return True
+        return False
+
+    cdef int run(self) except -1:
+        cdef int32_t i = self.high - 1
+        cdef int32_t low = self.low
+        cdef uint8_t state
+        while i >= low:
+            state = self.depends[i - low]
+            if state:
+                if self.pieces_of != NULL and self.pieces_of[i - low]:
+                    self.gather_pieces(i)
+                if state == 1:
+                    self.propagate(i)
+            i -= 1
+        return 0
+
+    cdef int accumulate(self, int32_t node, int32_t adjoint, int32_t swept) except -1:
+        """Add a contribution to the adjoint of `node`."""
+        cdef int32_t* bar = &self.bar[node - self.low]
+        cdef int32_t before = self.graph.size
+        if adjoint == ZERO:
+            return 0
+        if self.notes:
+            adjoint = self.annotated(node, adjoint, swept)
+        if bar[0] == ZERO:
+            bar[0] = adjoint
+            return 0
+        before = self.graph.size
+        bar[0] = self.emitter.add(bar[0], adjoint)
+        if self.notes and self.graph.size > before:
+            self.graph.note(self.graph.size - 1, swept, node, 0)
+        return 0
+
+    cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
+        """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
+        cdef int32_t* parts = &self.parts[node - self.low]
+        cdef int32_t k = 3 * (adjoint - self.graph.notes_start)
+        parts[0] += 1
+        if not self.emitter.simplify and (adjoint < self.graph.notes_start
+                                          or (k + 2 < self.graph.cap_notes and self.graph.notes[k + 1] >= 0)):
+            adjoint = self.emitter.copy(adjoint)
+            k = 3 * (adjoint - self.graph.notes_start)
+        if adjoint >= self.graph.notes_start and not (k + 2 < self.graph.cap_notes and self.graph.notes[k + 1] >= 0):
+            self.graph.note(adjoint, swept, node, parts[0])
+        return adjoint
+
+    # ---- one node
+
+    cdef int propagate(self, int32_t i) except -1:
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int32_t adjoint = self.bar[i - self.low]
+        cdef uint16_t op = node.op
+        cdef int32_t main
+        if op == OP_RESULT or (node.flags & F_EXT and INFO[op].nout > 1):
+            return self.propagate_many(i)
+        if adjoint == ZERO:
+            return 0
+        if node.flags & F_EXT:
+            return self.propagate_ext(i, adjoint)
+        if op == OP_ITEM:
+            return self.add_piece(node.a, i, adjoint)
+        if op == OP_IDENTITY:
+            if node.a >= self.low:
+                self.accumulate(node.a, adjoint, i)
+            return 0
+        if op == OP_INPUT:
+            return 0
+        return self.propagate_scalar(i, adjoint)
+
+    cdef int propagate_scalar(self, int32_t i, int32_t adjoint) except -1:
+        """A scalar operation of one or two operands."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef uint16_t op = node.op
+        cdef int32_t a = node.a
+        cdef int32_t b = node.b
+        cdef int arity = ARITY[op]
+        cdef int32_t active = 0
+        cdef int32_t leaves[4]
+        cdef int32_t adjoints[2]
+        cdef Template template
+        if a >= self.low and self.depends[a - self.low]:
+            active = 1
+        if arity == 2 and b >= self.low and self.depends[b - self.low]:
+            active |= 2
+        if not active:
+            return 0
+        template = self.scalar_template(op, active, arity, a, b)
+        leaves[0] = adjoint
+        leaves[1] = i
+        leaves[2] = a
+        leaves[3] = b
+        template.splice(self.emitter, leaves, adjoints)
+        if active & 1:
+            self.accumulate(a, adjoints[0], i)
+        if active & 2:
+            self.accumulate(b, adjoints[1], i)
+        return 0
+
+    cdef Template scalar_template(self, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
+        cdef int32_t row = 4 * <int32_t>op + active
+        cdef int32_t avals[2]
+        cdef Template template
+        # operands that are truth values make another signature
+        cdef bint plain = (operand_aval(self.graph, a) == AVAL_FLOAT
+                           and (arity == 1 or operand_aval(self.graph, b) == AVAL_FLOAT))
+        if plain and row < self.n_quick and self.quick[row] != NULL:
+            return <Template>self.quick[row]
+        avals[0] = operand_aval(self.graph, a)
+        avals[1] = operand_aval(self.graph, b) if arity == 2 else 0
+        template = vjp_template(signature(primitive_of(op), None, avals, arity), active, None)
+        if plain and row < self.n_quick and not primitive_of(op).per_call:
+            self.scalar_templates[row] = template
+            self.quick[row] = <void*>template
+        return template
+
+    cdef int propagate_ext(self, int32_t i, int32_t adjoint) except -1:
+        cdef uint16_t op = self.graph.nodes[i].op
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef int32_t source
+        if op == OP_INPUT:
+            return 0
+        source = self.graph.pool[ext.first] if ext.count else ZERO
+        if op == OP_IDENTITY:
+            if source >= self.low:
+                self.accumulate(source, adjoint, i)
+            return 0
+        if op == GETITEM or op == GATHER:
+            return self.add_piece(source, i, adjoint)
+        if op == OP_ASSEMBLE:
+            return self.propagate_assembly(i, adjoint)
+        return self.splice_node(i, &adjoint)
+
+    cdef int propagate_many(self, int32_t i) except -1:
+        """A node with several results: when the first of them is reached, all adjoints are known."""
+        cdef int32_t few[8]
+        cdef int32_t k, nout
+        cdef bint some = False
+        if self.graph.nodes[i].op == OP_RESULT:
+            return 0
+        nout = INFO[self.graph.nodes[i].op].nout
+        for k in range(nout):
+            few[k] = self.bar[i + k - self.low] if i + k < self.high else ZERO
+            some = some or few[k] != ZERO
+        return self.splice_node(i, few) if some else 0
+
+    cdef int splice_node(self, int32_t i, const int32_t* adjoints) except -1:
+        """Splice the template of a node with an extension row."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t count = ext.count
+        cdef int32_t nout = sig.primitive.nout
+        cdef int32_t few[FEW]
+        cdef int32_t* leaves = few
+        cdef int32_t* operands
+        cdef int32_t* found
+        cdef int32_t k
+        cdef uint64_t active = 0
+        cdef Template template
+        if 2 * (nout + count) > FEW:
+            leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+        operands = leaves + 2 * nout
+        found = operands + count
+        try:
+            for k in range(nout):
+                leaves[k] = adjoints[k]
+                leaves[nout + k] = i + k
+            for k in range(count):
+                operands[k] = self.graph.pool[ext.first + k]
+                if operands[k] >= self.low and self.depends[operands[k] - self.low] and k < 64:
+                    active |= <uint64_t>1 << k
+            if count > 64:
+                active = ~<uint64_t>0
+            if not active:
+                return 0
+            template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None)
+            template.splice(self.emitter, leaves, found)
+            for k in range(count):
+                if found[k] != ZERO and operands[k] >= self.low and self.depends[operands[k] - self.low]:
+                    self.accumulate(operands[k], found[k], i)
+        finally:
+            if leaves != few:
+                PyMem_RawFree(leaves)
+        return 0
+
+    # ---- items and slices
+
+    cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint) except -1:
+        """Keep the adjoint of an item or slice until its array is reached."""
+        cdef Piece* moved
+        if array < self.low or not self.depends[array - self.low]:
+            return 0
+        if self.pieces_of == NULL:
+            self.pieces_of = <int32_t*>PyMem_RawCalloc(self.high - self.low, sizeof(int32_t))
+            if self.pieces_of == NULL:
+                raise MemoryError
+        if self.n_pieces == self.cap_pieces:
+            self.cap_pieces = max(64, 2 * self.cap_pieces)
+            moved = <Piece*>PyMem_RawRealloc(self.pieces, self.cap_pieces * sizeof(Piece))
+            if moved == NULL:
+                raise MemoryError
+            self.pieces = moved
+        self.pieces[self.n_pieces].next = self.pieces_of[array - self.low] - 1
+        self.pieces[self.n_pieces].node = node
+        self.pieces[self.n_pieces].adjoint = adjoint
+        self.n_pieces += 1
+        self.pieces_of[array - self.low] = self.n_pieces
+        return 0
+
+    cdef int gather_pieces(self, int32_t array) except -1:
+        """Make one assemble node of the pieces of `array`, and add it to its adjoint."""
+        cdef int32_t at = self.pieces_of[array - self.low] - 1
+        cdef int32_t node
+        cdef dict items = {}
+        cdef list parts = []
+        cdef list operands = []
+        cdef Signature sig
+        cdef Ext* ext
+        cdef int64_t size
+        while at >= 0:
+            node = self.pieces[at].node
+            if self.graph.nodes[node].op == OP_ITEM:
+                offset = self.graph.nodes[node].b
+                known = items.get(offset)
+                items[offset] = (self.pieces[at].adjoint if known is None
+                                 else self.emitter.add(<int32_t>known, self.pieces[at].adjoint))
+            else:
+                ext = &self.graph.exts[self.graph.nodes[node].a]
+                operands.append(self.pieces[at].adjoint)
+                if self.graph.nodes[node].op == GATHER:
+                    operands.append(self.graph.pool[ext.first + 1])
+                    parts.append(None)
+                else:
+                    sig = <Signature>ext.sig
+                    size = (<Aval>sig.avals[0]).itemsize
+                    shape, strides, start = sig.params
+                    parts.append((start * size, shape, tuple([s * size for s in strides])))
+            at = self.pieces[at].next
+        self.accumulate(array, self.assembled(array, items, parts, operands), array)
+        return 0
+
+    cdef int32_t assembled(self, int32_t array, dict items, list parts, list operands) except? -1:
+        cdef int32_t count = len(items) + len(operands)
+        cdef int32_t i
+        cdef int32_t[::1] all_operands = np.empty(count, dtype=np.int32)
+        offsets = np.array(sorted(items), dtype=np.int64)
+        for i in range(len(items)):
+            all_operands[i] = items[int(offsets[i])]
+        for i in range(len(operands)):
+            all_operands[len(items) + i] = operands[i]
+        return self.emitter.assemble(operand_aval(self.graph, array), &all_operands[0], count, offsets, tuple(parts))
+
+    cdef int propagate_assembly(self, int32_t i, int32_t adjoint) except -1:
+        """The adjoint of an assemble node: the item or slice of its adjoint at each place."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t first = ext.first
+        cdef int32_t k = 0
+        cdef int32_t pair[2]
+        cdef int32_t operand
+        offsets, parts = sig.params
+        for offset in offsets.tolist():
+            operand = self.graph.pool[first + k]
+            if operand >= self.low and self.depends[operand - self.low]:
+                self.accumulate(operand, self.emitter.item(adjoint, offset), i)
+            k += 1
+        size = (<Aval>sig.results[0]).itemsize
+        for part in parts:
+            operand = self.graph.pool[first + k]
+            pair[0] = adjoint
+            if part is None:
+                pair[1] = self.graph.pool[first + k + 1]
+                k += 1
+            k += 1
+            if operand < self.low or not self.depends[operand - self.low]:
+                continue
+            self.accumulate(operand, taken(self.emitter, pair, part, operand_aval(self.graph, operand), size), i)
+        return 0
+
+
+cdef int32_t taken(Emitter emitter, const int32_t* pair, object part, int32_t aval, int64_t size) except? -1:
+    """The slice or gather of an array at a part of an assemble node; ``pair[1]`` holds the places of a gather."""
+    if part is None:
+        return emitter.emit_ext(primitive_of(GATHER), None, pair, 2, aval)
+    start, shape, strides = part
+    params = (tuple(shape), tuple([s // size for s in strides]), start // size)
+    return emitter.emit_ext(primitive_of(GETITEM), params, pair, 1, aval)
+
+
+cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, list wrt, bint notes=False):
+    """Adjoints of `wrt` when those of `targets` are `seeds` (operands, ZERO allowed): operands, or ZERO."""
+    global GETITEM, GATHER
+    cdef int32_t low, high, i
+    cdef Sweep sweep
+    if GETITEM < 0:
+        GATHER = (<Primitive>primitive_named("gather")).op
+        GETITEM = (<Primitive>primitive_named("getitem")).op
+    if not wrt:
+        return []
+    low = min(wrt)
+    high = max(wrt + targets) + 1
+    sweep = Sweep(graph, emitter, low, high, notes)
+    sweep.mark_dependent(wrt)
+    emitter.learn(low, high)
+    for target, seed in zip(targets, seeds):
+        i = target
+        if i >= low and sweep.depends[i - low]:
+            sweep.accumulate(i, seed, i)
+    sweep.run()
+    return [sweep.bar[<int32_t>i - low] for i in wrt]

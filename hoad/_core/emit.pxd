@@ -1,0 +1,54 @@
+"""Appending nodes to a graph, simplified."""
+
+from hoad._core.primitive cimport Primitive, Signature
+from hoad._core.tape cimport Graph, int32_t, uint8_t, uint16_t, uint64_t
+
+cdef class Emitter:
+    cdef readonly Graph graph
+    cdef bint simplify
+    cdef int32_t* table         # nodes by the hash of what they compute; 0 is empty, else node + 1
+    cdef int32_t rows, used     # rows: a power of two
+    cdef bint lossy             # newer nodes push out older ones
+
+    cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
+                          int32_t aval) except? -1
+    cdef int32_t add(self, int32_t a, int32_t b) except? -1
+    cdef int32_t item(self, int32_t x, int32_t offset) except? -1
+    cdef int32_t assemble(self, int32_t aval, const int32_t* operands, int32_t count, object offsets,
+                          object parts) except? -1
+    cdef int32_t copy(self, int32_t operand) except? -1
+    cdef int32_t zeros(self, int32_t aval) except? -1
+    cdef int learn(self, int32_t start, int32_t stop) except -1
+    cdef int remember(self, uint64_t h, int32_t node) except -1
+    cdef int widen(self) except -1
+    cdef uint64_t hash_of(self, int32_t node) noexcept
+    cdef int32_t find(self, uint64_t h, uint16_t op, int32_t a, int32_t b) noexcept
+    cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept
+    cdef inline bint is_const(self, int32_t operand) noexcept
+    cdef inline bint is_number(self, int32_t operand, double value) noexcept
+    cdef inline bint is_integral(self, int32_t operand) noexcept
+    cdef inline bint is_strong(self, int32_t operand) noexcept
+    cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept
+    cdef inline int32_t first_operand(self, int32_t node) noexcept
+    cdef int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept
+    cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t negative(self, int32_t a) except? -1
+    cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t fold(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t simplified_product(self, int32_t a, int32_t b) except? -1
+    cdef int32_t simplified_strong_product(self, int32_t a, int32_t b) except? -1
+    cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef bint both_scalar(self, const int32_t* operands) noexcept
+    cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
+    cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept
+    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -2
+    cdef int32_t masked(self, const int32_t* operands, int32_t aval) except? -1
+    cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1
+    cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1
+    cdef int32_t simplified_ext(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1
+    cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1
+    cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
+
+cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1

@@ -1,0 +1,714 @@
+"""Appending nodes to a graph, simplified.
+
+What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
+signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
+for the joining of integer factors, which changes rounding only. A constant 0.0 is never folded away: ``0.0 * inf`` is
+nan. Products with a strong zero become `smul` and `sdiv`.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.ref cimport Py_INCREF
+from libc.math cimport fabs, floor
+
+cimport numpy as cnp
+
+from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    F_OBJ,
+    F_STRONG,
+    OP_ADD,
+    OP_ASSEMBLE,
+    OP_DIVIDE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_POWER,
+    OP_RESULT,
+    OP_SDIV,
+    OP_SELECT,
+    OP_SMUL,
+    OP_SQUARE,
+    OP_SUBTRACT,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Node,
+    Slot,
+    aval_of,
+    int64_t,
+    uint32_t,
+    node_operands,
+    operand_aval,
+)
+
+from hoad._core.primitive import make_signature, primitive_named
+
+cnp.import_array()
+
+cdef enum:
+    SMALL_TABLE = 1024
+    MOST_FULL = 16384       # rows of the largest table that keeps everything
+    LOSSY_ROWS = 16384
+    FEW = 16
+
+cdef double NAN = float("nan")
+cdef int LOGICAL_NOT = -1
+cdef object BROADCAST = None
+cdef object ASSEMBLE = None
+
+
+cdef int bind() except -1:
+    """Look up, once, the primitives that are named here."""
+    global LOGICAL_NOT, BROADCAST, ASSEMBLE
+    if LOGICAL_NOT < 0:
+        BROADCAST = primitive_named("broadcast_to")
+        ASSEMBLE = primitive_named("assemble")
+        LOGICAL_NOT = (<Primitive>primitive_named("logical_not")).op
+    return 0
+
+
+cdef inline uint64_t mix(uint64_t h) noexcept nogil:
+    h ^= h >> 32
+    h *= <uint64_t>0x9E3779B97F4A7C15
+    return h ^ (h >> 29)
+
+
+cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil:
+    return mix((<uint64_t><uint32_t>a << 32 | <uint64_t><uint32_t>b) + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93)
+
+
+cdef class Emitter:
+    """Appends nodes to one graph for the length of one sweep."""
+
+    def __cinit__(self, Graph graph, bint simplify=True):
+        bind()
+        self.graph = graph
+        self.simplify = simplify
+        self.rows = SMALL_TABLE
+        self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
+        if self.table == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.table)
+
+    # ---- finding nodes again
+
+    cdef int remember(self, uint64_t h, int32_t node) except -1:
+        cdef int32_t row
+        if not self.lossy and 2 * self.used >= self.rows:
+            self.widen()
+        row = <int32_t>(h & <uint64_t>(self.rows - 1))
+        if not self.lossy:
+            while self.table[row]:
+                row = (row + 1) & (self.rows - 1)
+            self.used += 1
+        self.table[row] = node + 1
+        return 0
+
+    cdef int widen(self) except -1:
+        """Double the table while it is small; beyond that it stays, and newer nodes push out older ones."""
+        cdef int32_t* old = self.table
+        cdef int32_t rows = self.rows
+        cdef int32_t i
+        self.lossy = 2 * rows > MOST_FULL
+        self.rows = LOSSY_ROWS if self.lossy else 2 * rows
+        self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
+        if self.table == NULL:
+            self.table = old
+            self.rows = rows
+            raise MemoryError
+        self.used = 0
+        for i in range(rows):
+            if old[i]:
+                self.remember(self.hash_of(old[i] - 1), old[i] - 1)
+        PyMem_RawFree(old)
+        return 0
+
+    cdef uint64_t hash_of(self, int32_t node) noexcept:
+        cdef Node* row = &self.graph.nodes[node]
+        cdef Ext* ext
+        if row.flags & F_EXT:
+            ext = &self.graph.exts[row.a]
+            return hash_ext(<size_t>ext.sig, self.graph.pool + ext.first, ext.count)
+        return hash_node(row.op, row.a, row.b)
+
+    cdef int32_t find(self, uint64_t h, uint16_t op, int32_t a, int32_t b) noexcept:
+        cdef int32_t row = <int32_t>(h & <uint64_t>(self.rows - 1))
+        cdef Node* node
+        while self.table[row]:
+            node = &self.graph.nodes[self.table[row] - 1]
+            if node.op == op and node.a == a and node.b == b and not node.flags & F_EXT:
+                return self.table[row] - 1
+            if self.lossy:
+                break
+            row = (row + 1) & (self.rows - 1)
+        return -1
+
+    cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept:
+        cdef int32_t row = <int32_t>(h & <uint64_t>(self.rows - 1))
+        cdef int32_t i
+        cdef Node* node
+        cdef Ext* ext
+        while self.table[row]:
+            node = &self.graph.nodes[self.table[row] - 1]
+            if node.flags & F_EXT:
+                ext = &self.graph.exts[node.a]
+                if <void*>ext.sig == <void*>sig and ext.count == count:
+                    for i in range(count):
+                        if self.graph.pool[ext.first + i] != operands[i]:
+                            break
+                    else:
+                        return self.table[row] - 1
+            if self.lossy:
+                break
+            row = (row + 1) & (self.rows - 1)
+        return -1
+
+    cdef int learn(self, int32_t start, int32_t stop) except -1:
+        """Make the costly nodes of ``[start, stop)`` known, so that a rule that asks for them finds them."""
+        cdef int32_t i
+        cdef Node* node
+        if not self.simplify:
+            return 0
+        for i in range(start, stop):
+            node = &self.graph.nodes[i]
+            if INFO[node.op].costly and not (node.flags & F_EXT and self.graph.exts[node.a].sig == NULL):
+                self.remember(self.hash_of(i), i)
+        return 0
+
+    # ---- what is known of an operand
+
+    cdef inline bint is_const(self, int32_t operand) noexcept:
+        """Whether it is a constant number (not an array)."""
+        return ZERO < operand < 0 and self.graph.consts[~operand].aval <= AVAL_BOOL
+
+    cdef inline bint is_number(self, int32_t operand, double value) noexcept:
+        return (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT
+                and self.graph.consts[~operand].value.d == value)
+
+    cdef inline bint is_integral(self, int32_t operand) noexcept:
+        cdef double value
+        if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
+            return False
+        value = self.graph.consts[~operand].value.d
+        return fabs(value) < 1e6 and value == floor(value) and value != 0.0
+
+    cdef inline bint is_strong(self, int32_t operand) noexcept:
+        return operand >= 0 and self.graph.nodes[operand].flags & F_STRONG
+
+    cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept:
+        return operand >= 0 and self.graph.nodes[operand].op == op
+
+    cdef inline int32_t first_operand(self, int32_t node) noexcept:
+        cdef int32_t count
+        return node_operands(self.graph, node, &count)[0]
+
+    # ---- scalars
+
+    cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """Append ``op(a, b)`` on scalars (b is 0 for one operand); returns an operand, or ZERO."""
+        cdef int32_t found
+        if a == ZERO or (b == ZERO and ARITY[op] == 2):
+            return self.emit_zero(op, a, b)
+        op = self.strengthen(op, &a, &b)
+        if self.simplify:
+            if op == OP_MASK and self.is_const(a):
+                return b if self.graph.consts[~a].value.d != 0 else <int32_t>ZERO
+            found = self.simplified(op, a, b)
+            if found != ZERO:
+                return found
+        return self.push(op, a, b)
+
+    cdef int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """Append, or find again, a scalar node as it stands."""
+        cdef int32_t node
+        cdef uint64_t h = 0
+        cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
+        if self.simplify:
+            if INFO[op].commutative and a > b:
+                a, b = b, a
+            h = hash_node(op, a, b)
+            node = self.find(h, op, a, b)
+            if node >= 0:
+                return node
+        if op == OP_SMUL or op == OP_SDIV or op == OP_MASK:
+            flags |= F_STRONG
+        elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY:
+            flags |= self.graph.nodes[a].flags & F_STRONG if a >= 0 else 0
+        elif op == OP_ADD or op == OP_SUBTRACT:
+            if self.is_strong(a) and self.is_strong(b):
+                flags |= F_STRONG
+        node = self.graph.push(op, flags, a, b, NAN)
+        if self.simplify:
+            self.remember(h, node)
+        return node
+
+    cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept:
+        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`."""
+        if op == OP_MULTIPLY:
+            if self.is_strong(a[0]):
+                return OP_SMUL
+            if self.is_strong(b[0]):
+                a[0], b[0] = b[0], a[0]
+                return OP_SMUL
+        elif op == OP_DIVIDE and self.is_strong(a[0]):
+            return OP_SDIV
+        return op
+
+    cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """An operation on the symbolic zero."""
+        if op == OP_ADD:
+            return b if a == ZERO else a
+        if op == OP_SUBTRACT:
+            return a if b == ZERO else self.negative(b)
+        if INFO[op].linear or INFO[op].multilinear or op == OP_ITEM or op == OP_IDENTITY:
+            return ZERO
+        if (op == OP_DIVIDE or op == OP_SDIV or op == OP_SMUL) and a == ZERO or op == OP_SMUL or op == OP_MASK:
+            return ZERO
+        raise ArithmeticError(f"{primitive_of(op).name} of a symbolic zero; a rule must be linear in g")
+
+    cdef int32_t negative(self, int32_t a) except? -1:
+        cdef int32_t aval = operand_aval(self.graph, a)
+        if aval == AVAL_FLOAT:
+            return self.emit(OP_NEGATIVE, a, 0)
+        return self.emit_ext(primitive_of(OP_NEGATIVE), None, &a, 1, aval)
+
+    cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """What ``op(a, b)`` is without a new node, or in simpler operations; ZERO if nothing is known."""
+        if self.is_const(a) and (ARITY[op] == 1 or self.is_const(b)) and op != OP_IDENTITY:
+            return self.fold(op, a, b)
+        if op == OP_MULTIPLY:
+            return self.simplified_product(a, b)
+        if op == OP_SMUL:
+            return self.simplified_strong_product(a, b)
+        if op == OP_DIVIDE or op == OP_SDIV:
+            return self.simplified_quotient(op, a, b)
+        if op == OP_ADD:
+            if self.is_op(b, OP_NEGATIVE):
+                return self.emit(OP_SUBTRACT, a, self.graph.nodes[b].a)
+            if self.is_op(a, OP_NEGATIVE):
+                return self.emit(OP_SUBTRACT, b, self.graph.nodes[a].a)
+        elif op == OP_SUBTRACT:
+            if self.is_op(b, OP_NEGATIVE):
+                return self.emit(OP_ADD, a, self.graph.nodes[b].a)
+        elif op == OP_NEGATIVE:
+            if self.is_op(a, OP_NEGATIVE):
+                return self.graph.nodes[a].a
+        elif op == OP_POWER:
+            if self.is_number(b, 1.0):
+                return a
+            if self.is_number(b, 0.0):
+                return self.graph.const_float(1.0)
+            if self.is_number(b, 2.0):
+                return self.push(OP_SQUARE, a, 0)
+            if self.is_number(b, -1.0):
+                return self.push(OP_DIVIDE, self.graph.const_float(1.0), a)
+        return ZERO
+
+    cdef int32_t fold(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        cdef double x = self.graph.consts[~a].value.d
+        cdef double y
+        if ARITY[op] == 1:
+            if INFO[op].f1 == NULL:
+                return ZERO
+            x = INFO[op].f1(x)
+        else:
+            if INFO[op].f2 == NULL:
+                return ZERO
+            y = self.graph.consts[~b].value.d
+            x = INFO[op].f2(x, y)
+        return self.graph.const_bool(x != 0) if INFO[op].is_bool else self.graph.const_float(x)
+
+    cdef int32_t simplified_product(self, int32_t a, int32_t b) except? -1:
+        cdef int32_t inner
+        if self.is_const(b):
+            a, b = b, a
+        if self.is_const(a):
+            if self.is_number(a, 1.0):
+                return b
+            if self.is_number(a, -1.0):
+                return self.negative(b)
+            if self.is_integral(a) and self.is_op(b, OP_MULTIPLY):
+                inner = self.graph.nodes[b].a
+                if self.is_integral(inner):
+                    return self.emit(OP_MULTIPLY, self.fold(OP_MULTIPLY, a, inner), self.graph.nodes[b].b)
+            if self.is_op(b, OP_NEGATIVE):
+                return self.emit(OP_MULTIPLY, self.fold(OP_NEGATIVE, a, 0), self.graph.nodes[b].a)
+            return ZERO
+        if self.is_op(a, OP_NEGATIVE):
+            if self.is_op(b, OP_NEGATIVE):
+                return self.emit(OP_MULTIPLY, self.graph.nodes[a].a, self.graph.nodes[b].a)
+            return self.negative(self.emit(OP_MULTIPLY, self.graph.nodes[a].a, b))
+        if self.is_op(b, OP_NEGATIVE):
+            return self.negative(self.emit(OP_MULTIPLY, a, self.graph.nodes[b].a))
+        if a == b:
+            return self.push(OP_SQUARE, a, 0)
+        return ZERO
+
+    cdef int32_t simplified_strong_product(self, int32_t a, int32_t b) except? -1:
+        if self.is_number(b, 1.0):
+            return a
+        if self.is_number(b, -1.0):
+            return self.negative(a)
+        if self.is_const(a) and self.graph.consts[~a].value.d != 0.0:
+            return self.emit(OP_MULTIPLY, a, b)
+        if self.is_op(a, OP_NEGATIVE):
+            return self.negative(self.emit(OP_SMUL, self.graph.nodes[a].a, b))
+        if self.is_op(b, OP_NEGATIVE):
+            return self.negative(self.emit(OP_SMUL, a, self.graph.nodes[b].a))
+        return ZERO
+
+    cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        if self.is_number(b, 1.0):
+            return a
+        if self.is_number(b, -1.0):
+            return self.negative(a)
+        if self.is_op(a, OP_NEGATIVE):
+            return self.negative(self.emit(op, self.graph.nodes[a].a, b))
+        if self.is_op(b, OP_NEGATIVE):
+            return self.negative(self.emit(op, a, self.graph.nodes[b].a))
+        return ZERO
+
+    # ---- arrays and everything with an extension row
+
+    cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
+                          int32_t aval) except? -1:
+        """Append a node of any primitive, whose (first) result is `aval`; returns an operand, or ZERO."""
+        cdef int32_t few[FEW]
+        cdef int32_t avals[FEW]
+        cdef int32_t i, found
+        cdef uint16_t op = primitive.op
+        cdef Signature sig
+        if count > FEW:
+            return self.push_ext(many_signature(self.graph, primitive, params, operands, count), operands, count)
+        for i in range(count):
+            few[i] = operands[i]
+        found = self.zero_ext(primitive, few, count, aval)
+        if found != -1:
+            return ZERO if found == ZERO else found
+        if primitive.kind == K_UFUNC:
+            if count == 2:
+                op = self.strengthen(op, &few[0], &few[1])
+                primitive = primitive_of(op)
+            if self.simplify:
+                if aval == AVAL_FLOAT and count == 2 and self.both_scalar(few):
+                    return self.emit(op, few[0], few[1])
+                self.skip_broadcasts(few, count, aval)
+                found = self.simplified_ext(op, few, count, aval)
+                if found != ZERO:
+                    return found
+                if INFO[op].commutative and count == 2 and few[0] > few[1]:
+                    few[0], few[1] = few[1], few[0]
+        for i in range(count):
+            avals[i] = operand_aval(self.graph, few[i])
+        sig = signature(primitive, params, avals, count)
+        return self.push_ext(sig, few, count)
+
+    cdef bint both_scalar(self, const int32_t* operands) noexcept:
+        return (operand_aval(self.graph, operands[0]) <= AVAL_BOOL
+                and operand_aval(self.graph, operands[1]) <= AVAL_BOOL)
+
+    cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1:
+        cdef int32_t node, i
+        cdef uint64_t h = 0
+        cdef uint16_t flags = 0
+        cdef int32_t result[2]
+        if self.simplify:
+            h = hash_ext(<size_t><void*>sig, operands, count)
+            node = self.find_ext(h, sig, operands, count)
+            if node >= 0:
+                return node
+        flags = self.strength(sig.primitive, operands, count)
+        node = self.graph.push_ext(sig.primitive.op, flags, sig, operands, count, (<Aval>sig.results[0]).number)
+        if self.simplify:
+            self.remember(h, node)
+        for i in range(1, sig.primitive.nout):
+            result[0] = node
+            result[1] = i
+            self.graph.push_ext(OP_RESULT, flags, None, result, 2, (<Aval>sig.results[i]).number)
+            self.graph.exts[self.graph.n_exts - 1].count = 1
+        return node
+
+    cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept:
+        """Whether zeros of the result are strong."""
+        cdef uint16_t op = primitive.op
+        cdef int32_t i
+        if op == OP_SMUL or op == OP_SDIV or op == OP_MASK or op == OP_ASSEMBLE:
+            return F_STRONG
+        if op == OP_ADD or op == OP_SUBTRACT:
+            return F_STRONG if self.is_strong(operands[0]) and self.is_strong(operands[1]) else 0
+        if INFO[op].linear:
+            for i in range(count):
+                if self.is_strong(operands[i]):
+                    return F_STRONG
+        return 0
+
+    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -2:
+        """The result if symbolic zeros decide it (ZERO or an operand), else -1; needed zeros are put in."""
+        cdef int32_t i
+        cdef int32_t zeros = 0
+        cdef int op = primitive.op
+        for i in range(count):
+            zeros += operands[i] == ZERO
+        if not zeros:
+            return -1
+        if op == OP_ADD or op == OP_SUBTRACT:
+            if zeros == 2:
+                return ZERO
+            i = operands[1] if operands[0] == ZERO else operands[0]
+            i = self.negative(i) if op == OP_SUBTRACT and operands[0] == ZERO else i
+            return self.broadcast(i, aval)
+        if op == OP_SELECT:
+            return self.masked(operands, aval)
+        if INFO[op].multilinear or zeros == count or op == OP_MASK or (
+                operands[0] == ZERO and (op == OP_DIVIDE or op == OP_SDIV or op == OP_SMUL)):
+            return ZERO
+        for i in range(count):
+            if operands[i] == ZERO and i in primitive.linear_in:
+                return ZERO
+        if not INFO[op].linear:
+            raise ArithmeticError(f"{primitive.name} of a symbolic zero; a rule must be linear in g")
+        raise ArithmeticError(f"{primitive.name} of some symbolic zeros")
+
+    cdef int32_t masked(self, const int32_t* operands, int32_t aval) except? -1:
+        """select(c, x, y) with a symbolic zero for x or y (or both)."""
+        cdef int32_t pair[2]
+        cdef int32_t kind = operand_aval(self.graph, operands[0])
+        if operands[1] == ZERO and operands[2] == ZERO:
+            return ZERO
+        pair[0] = operands[0]
+        pair[1] = operands[1]
+        if operands[1] == ZERO:
+            if kind == AVAL_BOOL:
+                pair[0] = self.emit(LOGICAL_NOT, operands[0], 0)
+            else:
+                pair[0] = self.emit_ext(primitive_of(LOGICAL_NOT), None, operands, 1, kind)
+            pair[1] = operands[2]
+        if aval == AVAL_FLOAT and self.both_scalar(pair):
+            return self.emit(OP_MASK, pair[0], pair[1])
+        return self.broadcast(self.emit_ext(primitive_of(OP_MASK), None, pair, 2, aval), aval)
+
+    cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1:
+        """`operand` at the shape of `aval`."""
+        if operand == ZERO or operand_aval(self.graph, operand) == aval:
+            return operand
+        return self.emit_ext(BROADCAST, (aval_of(aval).shape,), &operand, 1, aval)
+
+    cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1:
+        """Use what a broadcast operand was made of, where the operation broadcasts it anyway."""
+        cdef int32_t i, k, inner
+        cdef bint full
+        for i in range(count):
+            if not (operands[i] >= 0 and self.graph.nodes[operands[i]].op == (<Primitive>BROADCAST).op):
+                continue
+            inner = self.first_operand(operands[i])
+            full = operand_aval(self.graph, inner) == aval
+            for k in range(count):
+                full = full or (k != i and aval_of(operand_aval(self.graph, operands[k])).shape == aval_of(aval).shape)
+            if full:
+                operands[i] = inner
+        return 0
+
+    cdef int32_t simplified_ext(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1:
+        """A product with one, a double sign: what needs no node. ZERO if nothing is known."""
+        cdef int32_t x = ZERO
+        cdef int32_t negated
+        if op == OP_MULTIPLY or op == OP_SMUL:
+            if self.is_number(operands[0], 1.0):
+                x = operands[1]
+            elif self.is_number(operands[1], 1.0):
+                x = operands[0]
+        elif op == OP_DIVIDE or op == OP_SDIV or op == OP_POWER:
+            if self.is_number(operands[1], 1.0):
+                x = operands[0]
+            elif op == OP_POWER and self.is_number(operands[1], 2.0):
+                return self.push_unary(OP_SQUARE, operands[0])
+        elif op == OP_NEGATIVE and self.is_op(operands[0], OP_NEGATIVE):
+            x = self.first_operand(operands[0])
+        elif (op == OP_ADD or op == OP_SUBTRACT) and self.is_op(operands[1], OP_NEGATIVE):
+            negated = self.first_operand(operands[1])
+            if operand_aval(self.graph, negated) == aval or operand_aval(self.graph, operands[0]) == aval:
+                return self.push_pair(OP_SUBTRACT if op == OP_ADD else OP_ADD, operands[0], negated)
+        elif op == OP_SELECT and self.is_const(operands[0]):
+            x = operands[1] if self.graph.consts[~operands[0]].value.d != 0 else operands[2]
+        if x != ZERO and operand_aval(self.graph, x) == aval:
+            return x
+        return ZERO
+
+    cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1:
+        cdef int32_t aval = operand_aval(self.graph, a)
+        return self.push_ext(signature(primitive_of(op), None, &aval, 1), &a, 1)
+
+    cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        cdef int32_t operands[2]
+        cdef int32_t avals[2]
+        operands[0] = a
+        operands[1] = b
+        avals[0] = operand_aval(self.graph, a)
+        avals[1] = operand_aval(self.graph, b)
+        return self.push_ext(signature(primitive_of(op), None, avals, 2), operands, 2)
+
+    # ---- what sweeps build by themselves
+
+    cdef int32_t add(self, int32_t a, int32_t b) except? -1:
+        """a + b of one abstract value."""
+        cdef int32_t operands[2]
+        if a == ZERO or b == ZERO:
+            return b if a == ZERO else a
+        if operand_aval(self.graph, a) == AVAL_FLOAT:
+            return self.emit(OP_ADD, a, b)
+        operands[0] = a
+        operands[1] = b
+        return self.emit_ext(primitive_of(OP_ADD), None, operands, 2, operand_aval(self.graph, a))
+
+    cdef int32_t copy(self, int32_t operand) except? -1:
+        """A node of its own for `operand`."""
+        cdef int32_t aval = operand_aval(self.graph, operand)
+        cdef uint16_t flags = F_STRONG if self.is_strong(operand) else 0
+        if aval <= AVAL_BOOL:
+            return self.graph.push(OP_IDENTITY, flags, operand, 0, NAN)
+        return self.graph.push_ext(OP_IDENTITY, flags, None, &operand, 1, aval)
+
+    cdef int32_t zeros(self, int32_t aval) except? -1:
+        """A constant of zeros, for a derivative that does not depend on its input at all."""
+        cdef Aval kind = aval_of(aval)
+        if aval == AVAL_FLOAT:
+            return self.graph.const_float(0.0)
+        return self.graph.const_object(np.zeros(kind.shape, kind.dtype))
+
+    cdef int32_t item(self, int32_t x, int32_t offset) except? -1:
+        """x.ravel()[offset] of a float64 array."""
+        cdef Node* node
+        cdef Ext* ext
+        cdef int32_t inner
+        if x == ZERO:
+            return ZERO
+        if x < 0:
+            return self.graph.const_float((<double*>cnp.PyArray_DATA(
+                <cnp.ndarray>self.graph.consts[~x].value.o))[offset])
+        if self.simplify:
+            node = &self.graph.nodes[x]
+            if node.op == (<Primitive>BROADCAST).op:
+                inner = self.first_operand(x)
+                if operand_aval(self.graph, inner) == AVAL_FLOAT:
+                    return inner
+            elif node.op == OP_ASSEMBLE:
+                ext = &self.graph.exts[node.a]
+                inner = assembled_item((<Signature>ext.sig).params, self.graph.pool + ext.first, offset)
+                if inner != -1:
+                    return inner
+        return self.push(OP_ITEM, x, offset)
+
+    cdef int32_t assemble(self, int32_t aval, const int32_t* operands, int32_t count, object offsets,
+                          object parts) except? -1:
+        """Zeros of `aval` with items added at flat offsets and then parts; see `Plan.set_assembly`."""
+        cdef int32_t i
+        cdef Signature sig
+        avals = tuple([aval_of(operand_aval(self.graph, operands[i])) for i in range(count)])
+        sig = make_signature(ASSEMBLE, (offsets, parts), avals, (aval_of(aval),))
+        return self.graph.push_ext(OP_ASSEMBLE, F_STRONG, sig, operands, count, aval)
+
+
+cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offset) except? -2:
+    """The one operand that an assembly of distinct items holds at `offset`, ZERO for none, -1 if not that simple."""
+    cdef cnp.ndarray offsets = params[0]
+    cdef cnp.npy_int64* at = <cnp.npy_int64*>cnp.PyArray_DATA(offsets)
+    cdef Py_ssize_t n = (<object>offsets).size
+    cdef Py_ssize_t low = 0
+    cdef Py_ssize_t high = n
+    cdef Py_ssize_t middle
+    if len(params[1]) or n == 0:
+        return -1
+    while low < high:
+        middle = (low + high) // 2
+        if at[middle] < offset:
+            low = middle + 1
+        else:
+            high = middle
+    if low == n or at[low] != offset:
+        return ZERO
+    return operands[low]
+
+
+cdef uint64_t hash_ext(size_t sig, const int32_t* operands, int32_t count) noexcept nogil:
+    cdef uint64_t h = mix(<uint64_t>sig)
+    cdef int32_t i
+    for i in range(count):
+        h = mix(h * 31 + <uint64_t><uint32_t>operands[i])
+    return h
+
+
+cdef Signature many_signature(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
+    cdef int32_t i
+    cdef int32_t[::1] avals = np.empty(count, dtype=np.int32)
+    for i in range(count):
+        avals[i] = operand_aval(graph, operands[i])
+    return signature(primitive, params, &avals[0], count)
+
+
+# ---- dead nodes -----------------------------------------------------------------------------------------------------
+
+cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1:
+    """Drop the nodes from `start` on that no output needs, and renumber; inputs stay."""
+    cdef int32_t size = graph.size - start
+    cdef int32_t* place
+    cdef int32_t i, k, n, kept = 0
+    cdef int32_t* operands
+    if size <= 0:
+        return 0
+    place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+    if place == NULL:
+        raise MemoryError
+    for i in range(count):
+        if outputs[i] >= start:
+            place[outputs[i] - start] = 1
+    for i in range(size - 1, -1, -1):
+        if graph.nodes[start + i].op == OP_RESULT and place[i]:
+            place[<int32_t>(graph.pool[graph.exts[graph.nodes[start + i].a].first]) - start] = 1
+        if graph.nodes[start + i].op == OP_INPUT:
+            place[i] = 1
+        if place[i]:
+            operands = <int32_t*>node_operands(graph, start + i, &n)
+            for k in range(n):
+                if operands[k] >= start:
+                    place[operands[k] - start] = 1
+    for i in range(size):
+        if graph.nodes[start + i].op == OP_RESULT:      # results stay beside their node
+            place[i] = place[i - 1]
+    for i in range(size):
+        if place[i]:
+            place[i] = start + kept
+            move_node(graph, start, i, start + kept, place)
+            kept += 1
+    for i in range(count):
+        if outputs[i] >= start:
+            outputs[i] = place[outputs[i] - start]
+    graph.size = start + kept
+    PyMem_RawFree(place)
+    return 0
+
+
+cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int32_t* place) noexcept:
+    """Move node ``start + i`` to number `to`, its operands renumbered by `place`."""
+    cdef int32_t k, n
+    cdef int32_t* operands = <int32_t*>node_operands(graph, start + i, &n)
+    for k in range(n):
+        if operands[k] >= start:
+            operands[k] = place[operands[k] - start]
+    graph.nodes[to] = graph.nodes[start + i]
+    graph.slots[to] = graph.slots[start + i]
+    if graph.notes != NULL:
+        for k in range(3):
+            graph.notes[3 * (to - graph.notes_start) + k] = graph.notes[3 * (start + i - graph.notes_start) + k]

@@ -1,0 +1,92 @@
+"""Running lowered programs."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+
+from hoad._core.primitive cimport Scalar1, Scalar2
+from hoad._core.tape cimport Graph, Slot
+
+cdef enum Form:
+    SCALAR_STEP       # out = op(a, b) on doubles
+    ITEM_STEP         # out = (array a)[b]
+    ARRAY_STEP        # row a of the array steps
+
+cdef struct Step:
+    uint16_t op
+    uint16_t form
+    int32_t out
+    int32_t a
+    int32_t b
+
+# Registers are numbered apart: uniform ones hold one value, varying ones a value for each lane. Where both may occur a
+# uniform register is written r and a varying one ~v.
+cdef struct ArrayStep:
+    void* plan
+    int32_t n_in, n_out
+    int32_t first           # of its operands, then its results, in `places`
+
+cdef struct Preset:         # a register that is known before the run
+    int32_t register
+    Slot value              # a double, or the address of the data of an array
+
+cdef struct Input:
+    int32_t register        # r or ~v
+    int32_t aval
+
+cdef struct Output:
+    int32_t register
+    int32_t aval
+
+cdef struct Check:          # a guard: the register must hold what it held when the function was recorded
+    int32_t register
+    int32_t guard
+    Slot expected           # a double, or the address of the data of an array
+    int64_t nbytes          # 0 for doubles
+
+cdef struct Workspace:
+    Slot* uniform           # a double, or a pointer to the buffer
+    char** varying
+    int32_t lanes
+    int32_t failed_check
+
+cdef class Lowered:
+    cdef Graph graph
+    cdef Step* steps
+    cdef int32_t n_steps, cap_steps
+    cdef int32_t first_varying          # steps from here on have lanes
+    cdef ArrayStep* array_steps
+    cdef int32_t n_array_steps, cap_array_steps
+    cdef int32_t* places
+    cdef int32_t n_places, cap_places
+    cdef uint8_t* truths                # of each place: whether it is a scalar truth value
+    cdef int64_t* uniform               # bytes of each uniform register's buffer; 0 where it points elsewhere, -1 for scalars
+    cdef int32_t n_uniform, cap_uniform
+    cdef int64_t* varying               # bytes a lane of each varying register
+    cdef int32_t n_varying, cap_varying
+    cdef Preset* presets
+    cdef int32_t n_presets, cap_presets
+    cdef int32_t* splats                # pairs: uniform scalar, varying register that repeats it
+    cdef int32_t n_splats, cap_splats
+    cdef Input* inputs
+    cdef int32_t n_inputs
+    cdef Output* outputs
+    cdef int32_t n_outputs
+    cdef Check* checks
+    cdef int32_t n_checks, cap_checks
+    cdef int32_t* kept                  # pairs: node, uniform register, of values to write back
+    cdef int32_t n_kept, cap_kept
+    cdef list alive                     # what the pointers above point into
+    cdef bint has_lanes
+
+    cdef list execute(self, list values, int32_t lanes)
+    cdef list converted(self, list values, int32_t lanes)
+    cdef int place_inputs(self, list held, Workspace* work) except -1
+    cdef object result(self, Output* output, Workspace* work)
+    cdef int write_back(self, Workspace* work) except -1
+    cdef int raise_failure(self, int code, Workspace* work) except -1
+    cdef str describe_guard(self, int32_t k)
+    cdef int interpret(self, Workspace* work) noexcept nogil
+    cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil
+    cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
+    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
+    cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
+    cdef int check(self, Workspace* work) noexcept nogil

@@ -1,0 +1,387 @@
+"""Running lowered programs: a plain interpreter, without the GIL.
+
+Uniform steps come first and are run once; varying steps are loops over lanes. Everything a run writes lies in a
+workspace of its own, so one lowered program runs in many threads at a time.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.string cimport memcmp, memcpy
+
+cimport numpy as cnp
+
+from hoad._core.plan cimport FAILED_SINGULAR, Plan
+from hoad._core.primitive cimport INFO
+from cpython.object cimport PyObject
+
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_VALUED,
+    OP_ADD,
+    OP_DIVIDE,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_SDIV,
+    OP_SMUL,
+    OP_SQUARE,
+    OP_SUBTRACT,
+    Aval,
+    Graph,
+    aval_of,
+    operand_aval,
+)
+
+from hoad.errors import GuardError, ShapeError
+
+cnp.import_array()
+
+cdef enum:
+    FEW = 24
+    GUARD_FAILED = 1
+
+cdef double NAN = float("nan")
+
+
+cdef inline int64_t aligned(int64_t nbytes) noexcept nogil:
+    return (nbytes + 15) & ~<int64_t>15
+
+
+cdef class Lowered:
+    """A program made ready: dead nodes dropped, registers given, what does not vary kept apart from what does."""
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.steps)
+        PyMem_RawFree(self.array_steps)
+        PyMem_RawFree(self.places)
+        PyMem_RawFree(self.truths)
+        PyMem_RawFree(self.uniform)
+        PyMem_RawFree(self.varying)
+        PyMem_RawFree(self.presets)
+        PyMem_RawFree(self.splats)
+        PyMem_RawFree(self.inputs)
+        PyMem_RawFree(self.outputs)
+        PyMem_RawFree(self.checks)
+        PyMem_RawFree(self.kept)
+
+    @property
+    def size(self):
+        """Steps of one run."""
+        return self.n_steps
+
+    @property
+    def bytes_per_lane(self):
+        """Bytes of workspace that each lane takes."""
+        cdef int32_t i
+        cdef int64_t total = 0
+        for i in range(self.n_varying):
+            total += self.varying[i]
+        return total
+
+    def run(self, values, lanes=1):
+        """Evaluate for these input values; one lane axis in front of varying inputs and of every output if any vary."""
+        return self.execute(list(values), lanes)
+
+    cdef list execute(self, list values, int32_t lanes):
+        cdef Workspace work
+        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64
+        cdef int64_t at
+        cdef char* memory
+        cdef int32_t i
+        cdef int code = 0
+        cdef list held = self.converted(values, lanes)
+        for i in range(self.n_uniform):
+            size += max(self.uniform[i], 0)
+        for i in range(self.n_varying):
+            size += aligned(self.varying[i] * lanes)
+        memory = <char*>PyMem_RawMalloc(size)
+        if memory == NULL:
+            raise MemoryError(f"no memory for a workspace of {size} bytes")
+        try:
+            work.uniform = <Slot*>memory
+            work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
+            work.lanes = lanes
+            work.failed_check = -1
+            at = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*)
+            for i in range(self.n_uniform):
+                work.uniform[i].o = <PyObject*>(memory + at)
+                at += max(self.uniform[i], 0)
+            for i in range(self.n_varying):
+                work.varying[i] = memory + at
+                at += aligned(self.varying[i] * lanes)
+            self.place_inputs(held, &work)
+            with nogil:
+                code = self.interpret(&work)
+            if code:
+                self.raise_failure(code, &work)
+            self.write_back(&work)
+            return [self.result(&self.outputs[i], &work) for i in range(self.n_outputs)]
+        finally:
+            PyMem_RawFree(memory)
+
+    # ---- in and out
+
+    cdef list converted(self, list values, int32_t lanes):
+        """The inputs as contiguous arrays of their dtypes, checked for shape."""
+        cdef list held = []
+        cdef int32_t i
+        cdef Aval aval
+        if len(values) != self.n_inputs:
+            raise ShapeError(f"this program takes {self.n_inputs} inputs, but {len(values)} were given.")
+        for i in range(self.n_inputs):
+            aval = aval_of(self.inputs[i].aval)
+            shape = aval.shape if self.inputs[i].register >= 0 else (lanes, *aval.shape)
+            value = values[i]
+            found = np.asarray(value)
+            if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
+                raise TypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
+            if found.shape != shape:
+                raise ShapeError(
+                    f"input {i} of this program was recorded with shape {shape}, but shape {found.shape} was given. "
+                    "A program is fixed to its shapes; record the function again."
+                )
+            dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
+            held.append(np.ascontiguousarray(found, dtype=dtype).reshape(shape))
+        return held
+
+    cdef int place_inputs(self, list held, Workspace* work) except -1:
+        cdef int32_t i, register
+        for i in range(self.n_presets):
+            work.uniform[self.presets[i].register] = self.presets[i].value
+        for i in range(self.n_inputs):
+            register = self.inputs[i].register
+            if register < 0:
+                work.varying[~register] = <char*>cnp.PyArray_DATA(<cnp.ndarray>held[i])
+            elif self.inputs[i].aval <= AVAL_BOOL:
+                work.uniform[register].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[i]))[0]
+            else:
+                work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>held[i])
+        return 0
+
+    cdef object result(self, Output* output, Workspace* work):
+        """One output as float, truth value or array of its own; with lanes always an array, lanes first."""
+        cdef Aval aval = aval_of(output.aval)
+        cdef object array
+        cdef int32_t l
+        cdef int32_t lanes = work.lanes if self.has_lanes else 1
+        cdef char* data
+        cdef char* source
+        cdef int64_t stride
+        cdef int64_t nbytes
+        if output.register >= 0:
+            if output.aval <= AVAL_BOOL and not self.has_lanes:
+                return work.uniform[output.register].d if output.aval == AVAL_FLOAT else (
+                    work.uniform[output.register].d != 0)
+            source = (<char*>&work.uniform[output.register].d if output.aval <= AVAL_BOOL
+                      else <char*>work.uniform[output.register].o)
+            stride = 0
+        else:
+            source = work.varying[~output.register]
+            stride = self.varying[~output.register] if aval.number > AVAL_BOOL else <int64_t>sizeof(double)
+        dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
+        array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
+        data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
+        for l in range(lanes):
+            memcpy(data + l * nbytes, source + l * stride, nbytes)
+        return array.astype(bool) if aval.number == AVAL_BOOL else array
+
+    cdef int write_back(self, Workspace* work) except -1:
+        """Give the nodes of a running recording the values that were computed for them."""
+        cdef int32_t i, node, register
+        cdef Aval aval
+        for i in range(self.n_kept):
+            node = self.kept[2 * i]
+            register = self.kept[2 * i + 1]
+            aval = aval_of(operand_aval(self.graph, node))
+            if aval.number <= AVAL_BOOL:
+                self.graph.slots[node].d = work.uniform[register].d
+                self.graph.nodes[node].flags |= F_VALUED
+            else:
+                array = np.empty(aval.shape, aval.dtype)
+                memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), <char*>work.uniform[register].o,
+                       aval.size * aval.itemsize)
+                self.graph.set_object(node, array)
+        return 0
+
+    cdef int raise_failure(self, int code, Workspace* work) except -1:
+        if code == GUARD_FAILED:
+            raise GuardError(self.describe_guard(self.checks[work.failed_check].guard))
+        if code == FAILED_SINGULAR:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return -1       # a Python function raised
+
+    cdef str describe_guard(self, int32_t k):
+        code = self.graph.guards[k].code
+        line = f" at {(<object>code).co_filename}:{self.graph.guards[k].line}" if code != NULL else ""
+        return (
+            f"this program was recorded with a branch{line} (guard {k}, on node {self.graph.guards[k].node}) that these "
+            "inputs do not take. Record the function again at these inputs."
+        )
+
+    # ---- the interpreter
+
+    cdef int interpret(self, Workspace* work) noexcept nogil:
+        cdef int32_t i
+        cdef int code
+        for i in range(self.first_varying):
+            code = self.uniform_step(&self.steps[i], work.uniform)
+            if code:
+                return code
+        for i in range(self.n_splats):
+            fill(<double*>work.varying[self.splats[2 * i + 1]], work.uniform[self.splats[2 * i]].d, work.lanes)
+        for i in range(self.first_varying, self.n_steps):
+            code = self.varying_step(&self.steps[i], work)
+            if code:
+                return code
+        return self.check(work)
+
+    cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil:
+        cdef uint16_t op = step.op
+        if step.form == SCALAR_STEP:
+            if op == OP_MULTIPLY:
+                u[step.out].d = u[step.a].d * u[step.b].d
+            elif op == OP_ADD:
+                u[step.out].d = u[step.a].d + u[step.b].d
+            elif op == OP_SUBTRACT:
+                u[step.out].d = u[step.a].d - u[step.b].d
+            elif op == OP_DIVIDE:
+                u[step.out].d = u[step.a].d / u[step.b].d
+            elif op == OP_NEGATIVE:
+                u[step.out].d = -u[step.a].d
+            elif op == OP_SQUARE:
+                u[step.out].d = u[step.a].d * u[step.a].d
+            elif ARITY[op] == 1:
+                u[step.out].d = INFO[op].f1(u[step.a].d)
+            else:
+                u[step.out].d = INFO[op].f2(u[step.a].d, u[step.b].d)
+            return 0
+        if step.form == ITEM_STEP:
+            u[step.out].d = (<double*>u[step.a].o)[step.b]
+            return 0
+        return self.array_step(&self.array_steps[step.a], u, NULL, 0)
+
+    cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
+        cdef int32_t l
+        cdef int code
+        cdef double* x
+        cdef int64_t stride
+        if step.form == SCALAR_STEP:
+            loop(step.op, <double*>work.varying[step.out], <double*>work.varying[step.a],
+                 <double*>work.varying[step.b], work.lanes)
+            return 0
+        if step.form == ITEM_STEP:
+            stride = self.varying[step.a] // <int64_t>sizeof(double)
+            x = <double*>work.varying[step.a] + step.b
+            for l in range(work.lanes):
+                (<double*>work.varying[step.out])[l] = x[l * stride]
+            return 0
+        for l in range(work.lanes):
+            code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, l)
+            if code:
+                return code
+        return 0
+
+    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil:
+        cdef char* few[FEW]
+        cdef char few_truths[FEW]
+        cdef char** at = few
+        cdef char* truths = few_truths
+        cdef int32_t k
+        cdef int code
+        cdef int32_t count = step.n_in + step.n_out
+        if count > FEW:
+            at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
+            truths = <char*>(at + count)
+        for k in range(count):
+            at[k] = self.pointer(step.first + k, u, v, lane)
+            if self.truths[step.first + k]:     # loops read truth values as bytes
+                truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
+                at[k] = &truths[k]
+        code = (<Plan>step.plan).run(at, at + step.n_in)
+        for k in range(step.n_in, count):
+            if self.truths[step.first + k]:
+                (<double*>self.pointer(step.first + k, u, v, lane))[0] = truths[k]
+        if at != few:
+            PyMem_RawFree(at)
+        return code
+
+    cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil:
+        """Where the value of a place lies."""
+        cdef int32_t register = self.places[place]
+        if register < 0:
+            return v[~register] + lane * self.varying[~register]
+        return <char*>u[register].o if self.uniform[register] >= 0 else <char*>&u[register].d
+
+    cdef int check(self, Workspace* work) noexcept nogil:
+        """Compare every guard with what it was when the function was recorded."""
+        cdef int32_t i, l
+        cdef Check* check
+        cdef char* data
+        for i in range(self.n_checks):
+            check = &self.checks[i]
+            if check.register >= 0:
+                if check.nbytes:
+                    if memcmp(<char*>work.uniform[check.register].o, <char*>check.expected.o, check.nbytes) == 0:
+                        continue
+                elif (work.uniform[check.register].d != 0) == (check.expected.d != 0):
+                    continue
+                work.failed_check = i
+                return GUARD_FAILED
+            data = work.varying[~check.register]
+            for l in range(work.lanes):
+                if check.nbytes:
+                    if memcmp(data + l * check.nbytes, <char*>check.expected.o, check.nbytes) == 0:
+                        continue
+                elif ((<double*>data)[l] != 0) == (check.expected.d != 0):
+                    continue
+                work.failed_check = i
+                return GUARD_FAILED
+        return 0
+
+
+cdef void fill(double* p, double x, int32_t n) noexcept nogil:
+    cdef int32_t l
+    for l in range(n):
+        p[l] = x
+
+
+cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept nogil:
+    """p = op(x, y) over the lanes; y is ignored by operations of one operand."""
+    cdef int32_t l
+    if op == OP_MULTIPLY:
+        for l in range(n):
+            p[l] = x[l] * y[l]
+    elif op == OP_ADD:
+        for l in range(n):
+            p[l] = x[l] + y[l]
+    elif op == OP_SUBTRACT:
+        for l in range(n):
+            p[l] = x[l] - y[l]
+    elif op == OP_DIVIDE:
+        for l in range(n):
+            p[l] = x[l] / y[l]
+    elif op == OP_NEGATIVE:
+        for l in range(n):
+            p[l] = -x[l]
+    elif op == OP_SQUARE:
+        for l in range(n):
+            p[l] = x[l] * x[l]
+    elif op == OP_SMUL:
+        for l in range(n):
+            p[l] = 0.0 if x[l] == 0.0 else x[l] * y[l]
+    elif op == OP_SDIV:
+        for l in range(n):
+            p[l] = 0.0 if x[l] == 0.0 else x[l] / y[l]
+    elif op == OP_MASK:
+        for l in range(n):
+            p[l] = y[l] if x[l] != 0.0 else 0.0
+    elif ARITY[op] == 1:
+        for l in range(n):
+            p[l] = INFO[op].f1(x[l])
+    else:
+        for l in range(n):
+            p[l] = INFO[op].f2(x[l], y[l])

@@ -1,0 +1,258 @@
+"""C functions of one and two doubles, under the names of the NumPy ufuncs they agree with."""
+
+from libc cimport math as m
+from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, signbit
+
+cdef extern from "<math.h>" nogil:
+    double c_nextafter "nextafter"(double, double) noexcept
+    double c_exp2 "exp2"(double) noexcept
+    double c_log2 "log2"(double) noexcept
+    double c_rint "rint"(double) noexcept
+    double c_cbrt "cbrt"(double) noexcept
+    double c_copysign "copysign"(double, double) noexcept
+    double c_fmod "fmod"(double, double) noexcept
+    double c_fabs "fabs"(double) noexcept
+    double c_trunc "trunc"(double) noexcept
+
+cdef double LN2 = 0.693147180559945309417232121458176568
+cdef double RADIAN = 0.017453292519943295769236907684886127
+cdef double DEGREE = 57.295779513082320876798154814105170
+
+
+cdef double k_negative(double x) noexcept nogil:
+    return -x
+
+cdef double k_positive(double x) noexcept nogil:
+    return x
+
+cdef double k_square(double x) noexcept nogil:
+    return x * x
+
+cdef double k_reciprocal(double x) noexcept nogil:
+    return 1.0 / x
+
+cdef double k_sign(double x) noexcept nogil:
+    return 1.0 if x > 0 else (-1.0 if x < 0 else x if isnan(x) else 0.0)
+
+cdef double k_degrees(double x) noexcept nogil:
+    return x * DEGREE
+
+cdef double k_radians(double x) noexcept nogil:
+    return x * RADIAN
+
+cdef double k_spacing(double x) noexcept nogil:
+    if isinf(x):
+        return NAN
+    return c_nextafter(x, c_copysign(INFINITY, x)) - x
+
+cdef double k_sech(double x) noexcept nogil:
+    return 1.0 / m.cosh(x)
+
+cdef double k_logistic(double x) noexcept nogil:
+    return 1.0 / (1.0 + m.exp(-x))
+
+cdef double k_isnan(double x) noexcept nogil:
+    return isnan(x)
+
+cdef double k_isinf(double x) noexcept nogil:
+    return isinf(x) != 0
+
+cdef double k_isfinite(double x) noexcept nogil:
+    return isfinite(x) != 0
+
+cdef double k_signbit(double x) noexcept nogil:
+    return signbit(x) != 0
+
+cdef double k_logical_not(double x) noexcept nogil:
+    return x == 0
+
+
+cdef double k_add(double x, double y) noexcept nogil:
+    return x + y
+
+cdef double k_subtract(double x, double y) noexcept nogil:
+    return x - y
+
+cdef double k_multiply(double x, double y) noexcept nogil:
+    return x * y
+
+cdef double k_divide(double x, double y) noexcept nogil:
+    return x / y
+
+cdef double k_power(double x, double y) noexcept nogil:
+    return x * x if y == 2.0 else m.pow(x, y)
+
+cdef double k_smul(double x, double y) noexcept nogil:
+    return 0.0 if x == 0.0 else x * y
+
+cdef double k_sdiv(double x, double y) noexcept nogil:
+    return 0.0 if x == 0.0 else x / y
+
+cdef double k_mask(double c, double x) noexcept nogil:
+    return x if c != 0.0 else 0.0
+
+cdef double k_maximum(double x, double y) noexcept nogil:
+    return x if x >= y or isnan(x) else y
+
+cdef double k_minimum(double x, double y) noexcept nogil:
+    return x if x <= y or isnan(x) else y
+
+cdef double k_fmax(double x, double y) noexcept nogil:
+    return x if x >= y or isnan(y) else y
+
+cdef double k_fmin(double x, double y) noexcept nogil:
+    return x if x <= y or isnan(y) else y
+
+cdef double k_heaviside(double x, double at_zero) noexcept nogil:
+    return x if isnan(x) else (at_zero if x == 0 else (0.0 if x < 0 else 1.0))
+
+cdef double k_remainder(double x, double y) noexcept nogil:
+    cdef double r = c_fmod(x, y)
+    if y == 0.0:
+        return r
+    if r != 0.0:
+        return r + y if (y < 0) != (r < 0) else r
+    return c_copysign(0.0, y)
+
+cdef double k_floor_divide(double x, double y) noexcept nogil:
+    cdef double r, q, f
+    if y == 0.0:
+        return x / y
+    r = c_fmod(x, y)
+    q = (x - r) / y
+    if r != 0.0 and (y < 0) != (r < 0):
+        q -= 1.0
+    if q == 0.0:
+        return c_copysign(0.0, x / y)
+    f = m.floor(q)
+    return f + 1.0 if q - f > 0.5 else f
+
+cdef double k_logaddexp(double x, double y) noexcept nogil:
+    cdef double d = x - y
+    if x == y:
+        return x + LN2
+    if d > 0:
+        return x + m.log1p(m.exp(-d))
+    if d <= 0:
+        return y + m.log1p(m.exp(d))
+    return d
+
+cdef double k_logaddexp2(double x, double y) noexcept nogil:
+    cdef double d = x - y
+    if x == y:
+        return x + 1.0
+    if d > 0:
+        return x + m.log1p(c_exp2(-d)) / LN2
+    if d <= 0:
+        return y + m.log1p(c_exp2(d)) / LN2
+    return d
+
+cdef double k_less(double x, double y) noexcept nogil:
+    return x < y
+
+cdef double k_less_equal(double x, double y) noexcept nogil:
+    return x <= y
+
+cdef double k_greater(double x, double y) noexcept nogil:
+    return x > y
+
+cdef double k_greater_equal(double x, double y) noexcept nogil:
+    return x >= y
+
+cdef double k_equal(double x, double y) noexcept nogil:
+    return x == y
+
+cdef double k_not_equal(double x, double y) noexcept nogil:
+    return x != y
+
+cdef double k_logical_and(double x, double y) noexcept nogil:
+    return x != 0 and y != 0
+
+cdef double k_logical_or(double x, double y) noexcept nogil:
+    return x != 0 or y != 0
+
+cdef double k_logical_xor(double x, double y) noexcept nogil:
+    return (x != 0) != (y != 0)
+
+
+cdef Scalar1 scalar1(str name):
+    """The C function of this name, or NULL."""
+    if name == "negative": return k_negative
+    if name == "positive" or name == "stop_gradient" or name == "identity": return k_positive
+    if name == "square": return k_square
+    if name == "sqrt": return m.sqrt
+    if name == "reciprocal": return k_reciprocal
+    if name == "cbrt": return c_cbrt
+    if name == "absolute" or name == "fabs": return c_fabs
+    if name == "sign": return k_sign
+    if name == "conjugate": return k_positive
+    if name == "exp": return m.exp
+    if name == "exp2": return c_exp2
+    if name == "expm1": return m.expm1
+    if name == "log": return m.log
+    if name == "log2": return c_log2
+    if name == "log10": return m.log10
+    if name == "log1p": return m.log1p
+    if name == "sin": return m.sin
+    if name == "cos": return m.cos
+    if name == "tan": return m.tan
+    if name == "arcsin": return m.asin
+    if name == "arccos": return m.acos
+    if name == "arctan": return m.atan
+    if name == "sinh": return m.sinh
+    if name == "cosh": return m.cosh
+    if name == "tanh": return m.tanh
+    if name == "sech": return k_sech
+    if name == "logistic": return k_logistic
+    if name == "arcsinh": return m.asinh
+    if name == "arccosh": return m.acosh
+    if name == "arctanh": return m.atanh
+    if name == "degrees" or name == "rad2deg": return k_degrees
+    if name == "radians" or name == "deg2rad": return k_radians
+    if name == "floor": return m.floor
+    if name == "ceil": return m.ceil
+    if name == "trunc": return c_trunc
+    if name == "rint": return c_rint
+    if name == "spacing": return k_spacing
+    if name == "isnan": return k_isnan
+    if name == "isinf": return k_isinf
+    if name == "isfinite": return k_isfinite
+    if name == "signbit": return k_signbit
+    if name == "logical_not": return k_logical_not
+    return NULL
+
+
+cdef Scalar2 scalar2(str name):
+    """The C function of this name, or NULL."""
+    if name == "add": return k_add
+    if name == "subtract": return k_subtract
+    if name == "multiply": return k_multiply
+    if name == "divide": return k_divide
+    if name == "power" or name == "float_power": return k_power
+    if name == "smul": return k_smul
+    if name == "sdiv": return k_sdiv
+    if name == "mask": return k_mask
+    if name == "maximum": return k_maximum
+    if name == "minimum": return k_minimum
+    if name == "fmax": return k_fmax
+    if name == "fmin": return k_fmin
+    if name == "fmod": return c_fmod
+    if name == "remainder": return k_remainder
+    if name == "floor_divide": return k_floor_divide
+    if name == "hypot": return m.hypot
+    if name == "arctan2": return m.atan2
+    if name == "copysign": return c_copysign
+    if name == "nextafter": return c_nextafter
+    if name == "heaviside": return k_heaviside
+    if name == "logaddexp": return k_logaddexp
+    if name == "logaddexp2": return k_logaddexp2
+    if name == "less": return k_less
+    if name == "less_equal": return k_less_equal
+    if name == "greater": return k_greater
+    if name == "greater_equal": return k_greater_equal
+    if name == "equal": return k_equal
+    if name == "not_equal": return k_not_equal
+    if name == "logical_and": return k_logical_and
+    if name == "logical_or": return k_logical_or
+    if name == "logical_xor": return k_logical_xor
+    return NULL

@@ -1,0 +1,421 @@
+"""Lowering: from a stretch of a graph, the outputs asked for and the inputs that vary, to a program that runs.
+
+This is the one door between tapes and the engine. A node that depends on no input and has a value is not computed
+again; what depends on a varying input is computed for every lane, the rest once.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
+
+cimport numpy as cnp
+
+from cpython.object cimport PyObject
+
+from hoad._core.engine cimport (
+    ARRAY_STEP,
+    ITEM_STEP,
+    SCALAR_STEP,
+    ArrayStep,
+    Check,
+    Input,
+    Lowered,
+    Output,
+    Preset,
+    Step,
+)
+from hoad._core.plan cimport Plan, plan_of
+from hoad._core.primitive cimport Signature
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    F_EXT,
+    F_VALUED,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_RESULT,
+    OP_STOP,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Guard,
+    Node,
+    Slot,
+    aval_of,
+    int32_t,
+    int64_t,
+    node_operands,
+    operand_aval,
+    uint8_t,
+)
+
+cnp.import_array()
+
+cdef enum:
+    DEPENDS = 1         # on an input
+    VARIES = 2          # with a varying input
+    NEEDED = 4
+    IS_INPUT = 8
+
+    NONE = -2147483647  # no register yet
+
+
+cdef int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+    cdef void* moved
+    cdef int64_t rows = capacity[0]
+    if wanted <= rows:
+        return 0
+    rows = max(rows + rows // 2, <int64_t>wanted, 16)
+    moved = PyMem_RawRealloc(table[0], rows * itemsize)
+    if moved == NULL:
+        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    table[0] = moved
+    capacity[0] = <int32_t>rows
+    return 0
+
+
+cdef class Lowering:
+    """The state of one lowering, over the nodes ``[low, high)``."""
+
+    cdef Graph graph
+    cdef Lowered program
+    cdef int32_t low, high
+    cdef uint8_t* state
+    cdef int32_t* place         # register of a node: r, or ~v
+    cdef dict outside           # registers of constants, and of nodes below `low`
+    cdef dict repeated          # uniform register -> varying register that repeats it
+    cdef bint varying_now
+    cdef bint keep
+
+    def __cinit__(self, Graph graph, int32_t low, int32_t high, bint keep):
+        cdef int32_t size = max(1, high - low)
+        cdef int32_t i
+        self.graph = graph
+        self.program = Lowered.__new__(Lowered)
+        self.program.graph = graph
+        self.program.alive = []
+        self.low = low
+        self.high = high
+        self.keep = keep
+        self.outside = {}
+        self.repeated = {}
+        self.state = <uint8_t*>PyMem_RawCalloc(size, 1)
+        self.place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+        if not (self.state and self.place):
+            raise MemoryError
+        for i in range(size):
+            self.place[i] = NONE
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.state)
+        PyMem_RawFree(self.place)
+
+    # ---- what is needed
+
+    cdef int mark(self, list outputs, list inputs, list varying, int32_t guards) except -1:
+        cdef int32_t i, k, n
+        cdef uint8_t found
+        cdef const int32_t* operands
+        cdef Guard* guard
+        for i, varies in zip(inputs, varying):
+            self.state[i - self.low] = IS_INPUT | DEPENDS | (VARIES if varies else 0)
+        if inputs:
+            for i in range(self.low, self.high):
+                if self.state[i - self.low] & IS_INPUT:
+                    continue
+                operands = node_operands(self.graph, i, &n)
+                found = 0
+                for k in range(n):
+                    if operands[k] >= self.low:
+                        found |= self.state[operands[k] - self.low]
+                self.state[i - self.low] = found & (DEPENDS | VARIES)
+        for i in outputs:
+            if i >= self.low:
+                self.state[i - self.low] |= NEEDED
+        if guards:
+            for k in range(self.graph.n_guards):
+                guard = &self.graph.guards[k]
+                if self.low <= guard.node < guards and self.state[guard.node - self.low] & DEPENDS:
+                    self.state[guard.node - self.low] |= NEEDED
+        for i in range(self.high - 1, self.low - 1, -1):
+            if not self.state[i - self.low] & NEEDED or self.is_known(i):
+                continue
+            operands = node_operands(self.graph, i, &n)
+            for k in range(n):
+                if operands[k] >= self.low:
+                    self.state[operands[k] - self.low] |= NEEDED
+        return 0
+
+    cdef inline bint is_known(self, int32_t i) noexcept:
+        """Whether a node's value can be taken as it is."""
+        return not self.state[i - self.low] & DEPENDS and self.graph.nodes[i].flags & F_VALUED
+
+    # ---- registers
+
+    cdef int32_t new_register(self, int32_t aval, bint varies, bint owns) except? -2147483648:
+        """A register for a value; `owns` if its buffer lies in the workspace."""
+        cdef Lowered program = self.program
+        cdef int64_t nbytes = -1
+        cdef Aval kind
+        if aval > AVAL_BOOL:
+            kind = aval_of(aval)
+            nbytes = max(kind.size * kind.itemsize, 1)
+            nbytes = (nbytes + 15) & ~<int64_t>15 if not varies else nbytes
+        if varies:
+            room(<void**>&program.varying, &program.cap_varying, program.n_varying + 1, sizeof(int64_t))
+            program.varying[program.n_varying] = nbytes if nbytes > 0 else <int64_t>sizeof(double)
+            program.n_varying += 1
+            return ~(program.n_varying - 1)
+        room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+        program.uniform[program.n_uniform] = nbytes if owns or nbytes < 0 else 0
+        program.n_uniform += 1
+        return program.n_uniform - 1
+
+    cdef int32_t preset(self, int32_t aval, Slot slot) except? -2147483648:
+        """A register that holds this value before the run."""
+        cdef Lowered program = self.program
+        cdef int32_t register = self.new_register(aval, False, False)
+        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        if aval > AVAL_BOOL:
+            program.alive.append(<object>slot.o)
+            slot.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
+        program.presets[program.n_presets].register = register
+        program.presets[program.n_presets].value = slot
+        program.n_presets += 1
+        return register
+
+    cdef int32_t register_of(self, int32_t operand) except? -2147483648:
+        """The register of an operand: r, or ~v."""
+        cdef Slot slot
+        cdef int32_t register
+        if operand >= self.low and self.place[operand - self.low] != NONE:
+            return self.place[operand - self.low]
+        if operand < self.low:
+            known = self.outside.get(operand)
+            if known is not None:
+                return <int32_t>known
+        if operand < 0:
+            slot = self.graph.consts[~operand].value
+        else:
+            if not self.graph.nodes[operand].flags & F_VALUED:
+                raise RuntimeError(f"node {operand} has no value and is not computed; this is an error in hoad")
+            slot = self.graph.slots[operand]
+        register = self.preset(operand_aval(self.graph, operand), slot)
+        if operand >= self.low:
+            self.place[operand - self.low] = register
+        else:
+            self.outside[operand] = register
+        return register
+
+    cdef int32_t lane_register(self, int32_t operand) except? -2147483648:
+        """The varying register (plain number) of a scalar operand, repeated over the lanes if it is uniform."""
+        cdef Lowered program = self.program
+        cdef int32_t register = self.register_of(operand)
+        cdef int32_t lanes
+        if register < 0:
+            return ~register
+        known = self.repeated.get(register)
+        if known is not None:
+            return <int32_t>known
+        lanes = ~self.new_register(0, True, True)
+        room(<void**>&program.splats, &program.cap_splats, 2 * program.n_splats + 2, sizeof(int32_t))
+        program.splats[2 * program.n_splats] = register
+        program.splats[2 * program.n_splats + 1] = lanes
+        program.n_splats += 1
+        self.repeated[register] = lanes
+        return lanes
+
+    # ---- steps
+
+    cdef Step* new_step(self) except NULL:
+        cdef Lowered program = self.program
+        room(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
+        program.n_steps += 1
+        return &program.steps[program.n_steps - 1]
+
+    cdef int lower_nodes(self, bint varies) except -1:
+        """Steps for the needed nodes that vary, or for those that do not."""
+        cdef int32_t i
+        cdef uint8_t state
+        for i in range(self.low, self.high):
+            state = self.state[i - self.low]
+            if not state & NEEDED or state & IS_INPUT or ((state & VARIES) != 0) != varies or self.is_known(i):
+                continue
+            if self.place[i - self.low] == NONE:
+                self.lower_node(i, varies)
+                if self.keep:
+                    self.keep_value(i)
+        return 0
+
+    cdef int lower_node(self, int32_t i, bint varies) except -1:
+        cdef Node node = self.graph.nodes[i]
+        cdef int32_t a, b, out
+        cdef Step* step
+        if node.op == OP_INPUT:
+            raise RuntimeError(f"input {i} of this program was given no value; this is an error in hoad")
+        if node.op == OP_IDENTITY or node.op == OP_STOP:
+            a = self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
+            self.place[i - self.low] = self.register_of(a)
+            return 0
+        if node.flags & F_EXT:
+            return self.lower_ext(i, varies)
+        if node.op == OP_ITEM:
+            a = self.register_of(node.a)
+            a = ~a if varies else a
+            b = node.b
+        elif varies:
+            a = self.lane_register(node.a)
+            b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
+        else:
+            a = self.register_of(node.a)
+            b = self.register_of(node.b) if ARITY[node.op] == 2 else a
+        out = self.new_register(0, varies, True)
+        self.place[i - self.low] = out
+        step = self.new_step()
+        step.op = node.op
+        step.form = ITEM_STEP if node.op == OP_ITEM else SCALAR_STEP
+        step.a = a
+        step.b = b
+        step.out = ~out if varies else out
+        return 0
+
+    cdef int lower_ext(self, int32_t i, bint varies) except -1:
+        cdef Lowered program = self.program
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig
+        cdef Plan plan
+        cdef int32_t k
+        cdef int32_t count = ext.count
+        cdef int32_t first = ext.first
+        cdef int32_t nout
+        cdef int32_t at
+        cdef Step* step
+        cdef ArrayStep* array_step
+        if self.graph.nodes[i].op == OP_RESULT:
+            raise RuntimeError(f"node {i} is a further result of a node that was not lowered; this is an error in hoad")
+        sig = <Signature>ext.sig
+        plan = plan_of(sig)
+        nout = sig.primitive.nout
+        program.alive.append(plan)
+        at = program.n_places
+        room(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
+        program.truths = <uint8_t*>PyMem_RawRealloc(program.truths, program.cap_places)
+        program.n_places += count + nout
+        for k in range(count):
+            self.set_place(at + k, self.graph.pool[first + k])
+        for k in range(nout):
+            self.place[i + k - self.low] = self.new_register(operand_aval(self.graph, i + k), varies, True)
+            self.set_place(at + count + k, i + k)
+        room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
+        array_step = &program.array_steps[program.n_array_steps]
+        array_step.plan = <void*>plan
+        array_step.n_in = count
+        array_step.n_out = nout
+        array_step.first = at
+        step = self.new_step()
+        step.op = self.graph.nodes[i].op
+        step.form = ARRAY_STEP
+        step.a = program.n_array_steps
+        step.b = 0
+        step.out = 0
+        program.n_array_steps += 1
+        return 0
+
+    cdef int set_place(self, int32_t at, int32_t operand) except -1:
+        self.program.places[at] = self.register_of(operand)
+        self.program.truths[at] = operand_aval(self.graph, operand) == AVAL_BOOL
+        return 0
+
+    cdef int keep_value(self, int32_t i) except -1:
+        cdef Lowered program = self.program
+        if self.place[i - self.low] < 0:
+            return 0
+        room(<void**>&program.kept, &program.cap_kept, 2 * program.n_kept + 2, sizeof(int32_t))
+        program.kept[2 * program.n_kept] = i
+        program.kept[2 * program.n_kept + 1] = self.place[i - self.low]
+        program.n_kept += 1
+        return 0
+
+    # ---- the whole
+
+    cdef int place_inputs(self, list inputs) except -1:
+        cdef Lowered program = self.program
+        cdef int32_t k, i, capacity = 0
+        room(<void**>&program.inputs, &capacity, max(1, len(inputs)), sizeof(Input))
+        program.n_inputs = len(inputs)
+        for k in range(program.n_inputs):
+            i = inputs[k]
+            program.inputs[k].aval = operand_aval(self.graph, i)
+            self.place[i - self.low] = self.new_register(
+                program.inputs[k].aval, self.state[i - self.low] & VARIES, False)
+            program.inputs[k].register = self.place[i - self.low]
+        return 0
+
+    cdef int place_outputs(self, list outputs) except -1:
+        cdef Lowered program = self.program
+        cdef int32_t k, capacity = 0
+        room(<void**>&program.outputs, &capacity, max(1, len(outputs)), sizeof(Output))
+        program.n_outputs = len(outputs)
+        for k in range(program.n_outputs):
+            program.outputs[k].register = self.register_of(outputs[k])
+            program.outputs[k].aval = operand_aval(self.graph, outputs[k])
+        return 0
+
+    cdef int place_checks(self, int32_t guards) except -1:
+        cdef Lowered program = self.program
+        cdef Guard* guard
+        cdef Check* check
+        cdef Aval aval
+        cdef int32_t k
+        for k in range(self.graph.n_guards):
+            guard = &self.graph.guards[k]
+            if not (self.low <= guard.node < guards and self.state[guard.node - self.low] & DEPENDS):
+                continue
+            room(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(Check))
+            check = &program.checks[program.n_checks]
+            check.register = self.register_of(guard.node)
+            check.guard = k
+            check.expected = guard.expected
+            check.nbytes = 0
+            if guard.is_object:
+                aval = aval_of(operand_aval(self.graph, guard.node))
+                program.alive.append(<object>guard.expected.o)
+                check.expected.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>guard.expected.o)
+                check.nbytes = aval.size * aval.itemsize
+            program.n_checks += 1
+        return 0
+
+
+cpdef Lowered lower(Graph graph, list outputs, list inputs=[], list varying=[], int32_t floor=0, int32_t guards=0,
+                    bint keep=False):
+    """Make `outputs` (operands) computable from `inputs` (nodes).
+
+    Parameters
+    ----------
+    varying
+        For each input, whether it has lanes.
+    floor
+        No node below is looked at: all that is needed of them has a value.
+    guards
+        Check the guards on nodes below this number that depend on the inputs, after every run.
+    keep
+        Write computed values back to their nodes.
+    """
+    cdef int32_t high = floor
+    cdef Lowering lowering
+    for i in outputs + inputs:
+        high = max(high, <int32_t>i + 1)
+    high = max(high, guards)
+    lowering = Lowering(graph, floor, high, keep)
+    lowering.mark(outputs, inputs, varying, guards)
+    lowering.place_inputs(inputs)
+    lowering.lower_nodes(False)
+    lowering.program.first_varying = lowering.program.n_steps
+    lowering.lower_nodes(True)
+    lowering.place_outputs(outputs)
+    if guards:
+        lowering.place_checks(guards)
+    lowering.program.has_lanes = any(varying)
+    return lowering.program

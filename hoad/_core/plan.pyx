@@ -1,0 +1,546 @@
+"""How one signature is evaluated.
+
+Values on a tape are C-contiguous, so a plan is fixed by the signature alone: strides for broadcasting, reductions and
+views, with neighbouring dimensions merged where every operand allows it. NumPy's own inner loops do the arithmetic,
+without the GIL.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.string cimport memcpy, memset
+
+cimport numpy as cnp
+
+from hoad._core.primitive cimport (
+    K_CONCATENATE,
+    K_GATHER,
+    K_GUFUNC,
+    K_PYTHON,
+    K_REDUCE,
+    K_STRIDED,
+    K_STRUCTURE,
+    K_UFUNC,
+    Primitive,
+    Signature,
+)
+from hoad._core.tape cimport Aval
+
+cnp.import_array()
+cnp.import_ufunc()
+
+cdef extern from "<fenv.h>" nogil:
+    int feclearexcept(int) noexcept
+    int fetestexcept(int) noexcept
+    int FE_INVALID
+
+cdef enum:
+    MOST_DIMS = 64
+    MOST_LOOP_OPERANDS = 16
+
+
+cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
+    cdef void* rows = PyMem_RawCalloc(max(count, 1), itemsize)
+    if rows == NULL:
+        raise MemoryError
+    return rows
+
+
+cdef cnp.npy_intp* integers(object values) except NULL:
+    cdef cnp.npy_intp* rows = <cnp.npy_intp*>table(len(values), sizeof(cnp.npy_intp))
+    cdef Py_ssize_t i
+    for i, value in enumerate(values):
+        rows[i] = value
+    return rows
+
+
+def contiguous_strides(shape, itemsize):
+    """Bytes between neighbours along each axis of a C-contiguous array."""
+    strides = []
+    step = itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return strides[::-1]
+
+
+def broadcast_strides(Aval aval, shape):
+    """Strides of `aval` seen at `shape`: 0 along what is broadcast."""
+    own = contiguous_strides(aval.shape, aval.itemsize)
+    lead = len(shape) - aval.ndim
+    return [0 if axis < lead or (aval.shape[axis - lead] == 1 and n != 1) else own[axis - lead]
+            for axis, n in enumerate(shape)]
+
+
+def merge(dims, strides):
+    """Drop axes of length 1 and join neighbours that every operand walks as one.
+
+    `strides` holds one list an operand. Returns the new dims and strides.
+    """
+    axes = [d for d, n in enumerate(dims) if n != 1]
+    new_dims = []
+    new_strides = [[] for _ in strides]
+    for d in axes:
+        if new_dims and all(new[-1] == old[d] * dims[d] for new, old in zip(new_strides, strides)):
+            new_dims[-1] *= dims[d]
+            for new, old in zip(new_strides, strides):
+                new[-1] = old[d]
+        else:
+            new_dims.append(dims[d])
+            for new, old in zip(new_strides, strides):
+                new.append(old[d])
+    return new_dims, new_strides
+
+
+cdef class Plan:
+    """A signature made ready to run; `run` reads operands and writes results through plain pointers."""
+
+    def __dealloc__(self):
+        cdef int i
+        PyMem_RawFree(self.dims)
+        PyMem_RawFree(self.steps)
+        PyMem_RawFree(self.core_dims)
+        PyMem_RawFree(self.core_steps)
+        PyMem_RawFree(self.offsets)
+        PyMem_RawFree(self.blocks)
+        if self.parts != NULL:
+            for i in range(self.n_parts):
+                PyMem_RawFree(self.parts[i].shape)
+                PyMem_RawFree(self.parts[i].strides)
+            PyMem_RawFree(self.parts)
+
+    # ---- building
+
+    cdef int find_loop(self, object function, list kinds) except -1:
+        """Take NumPy's inner loop of `function` for these dtypes."""
+        cdef cnp.ufunc u = <cnp.ufunc?>function
+        cdef int i, j
+        wanted = [dtype.num for dtype in kinds]
+        for i in range(u.ntypes):
+            for j in range(u.nargs):
+                if u.types[i * u.nargs + j] != <int>wanted[j]:
+                    break
+            else:
+                self.loop = <Loop>u.functions[i]
+                self.data = NULL if u.data == NULL else u.data[i]
+                return 1
+        return 0
+
+    cdef int set_loops(self, object dims, list strides) except -1:
+        """Outer loops over `dims`, for operands with these strides."""
+        cdef int d, k
+        self.nop = len(strides)
+        self.ndim = len(dims)
+        if self.nop > MOST_LOOP_OPERANDS or self.ndim > MOST_DIMS:
+            raise ValueError(f"{self.nop} operands in {self.ndim} dimensions are more than a loop holds")
+        self.dims = integers(dims)
+        self.steps = <cnp.npy_intp*>table(self.ndim * self.nop, sizeof(cnp.npy_intp))
+        for d in range(self.ndim):
+            for k in range(self.nop):
+                self.steps[d * self.nop + k] = strides[k][d]
+        return 0
+
+    cdef int set_elementwise(self, Signature sig) except -1:
+        shape = sig.results[0].shape
+        strides = [broadcast_strides(aval, shape) for aval in sig.avals]
+        strides += [contiguous_strides(shape, aval.itemsize) for aval in sig.results]
+        dims, strides = merge(shape, strides)
+        self.empty = 0 in shape
+        self.core_dims = integers(dims[-1:] or [1])
+        self.core_steps = integers([s[-1] if s else 0 for s in strides])
+        return self.set_loops(dims[:-1], [s[:-1] for s in strides])
+
+    cdef int set_gufunc(self, Signature sig) except -1:
+        """A generalised ufunc: its last axes are the core, the ones before broadcast."""
+        cdef Primitive primitive = sig.primitive
+        cores, results, core = core_shapes(primitive.name, sig.avals)
+        outer = np.broadcast_shapes(*[aval.shape[: aval.ndim - n] for aval, n in zip(sig.avals, cores)])
+        strides = []
+        core_steps = []
+        for aval, n in list(zip(sig.avals, cores)) + list(zip(sig.results, results)):
+            own = contiguous_strides(aval.shape, aval.itemsize)
+            lead = len(outer) - (aval.ndim - n)
+            strides.append([0 if d < lead or (aval.shape[d - lead] == 1 and m != 1) else own[d - lead]
+                            for d, m in enumerate(outer)])
+            core_steps.append(own[aval.ndim - n:])
+        if primitive.name == "matmul":
+            core_steps = matmul_steps(sig, core_steps)
+        self.empty = 0 in outer
+        self.may_be_singular = primitive.name in ("solve", "inv")
+        self.core_dims = integers([1] + core)
+        self.core_steps = integers([0] * len(core_steps) + [s for steps in core_steps for s in steps])
+        return self.set_loops(list(outer), strides)
+
+    cdef int set_reduction(self, Signature sig) except -1:
+        cdef Aval x = sig.avals[0]
+        cdef Aval p = sig.results[0]
+        cdef object ufunc = sig.primitive.function
+        axes = sig.params[0]
+        kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
+        own = contiguous_strides(kept, p.itemsize)
+        out, k = [], 0
+        for axis in range(x.ndim):
+            out.append(0 if axis in axes else own[k])
+            k += axis not in axes
+        inner = contiguous_strides(x.shape, x.itemsize)
+        dims, strides = merge(x.shape, [out, inner])
+        self.empty = 0 in x.shape
+        self.itemsize = p.itemsize
+        self.size = p.size
+        step, stride = (strides[0][-1], strides[1][-1]) if dims else (0, 0)
+        self.core_dims = integers(dims[-1:] or [1])
+        self.core_steps = integers([step, stride, step])
+        self.set_loops(dims[:-1], [s[:-1] for s in strides])
+        if ufunc in (np.add, np.multiply):
+            # -0.0 + x is x for every x, also for x = -0.0
+            start = np.array(1 if ufunc is np.multiply else (-0.0 if p.inexact else 0), dtype=p.dtype).tobytes()
+            memcpy(self.identity, <char*>start, min(len(start), 16))
+        else:
+            self.starts_with_first = True
+            self.first = Plan.__new__(Plan)
+            shape = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
+            self.first.set_strided(shape, inner, 0, x.itemsize)
+        return 0
+
+    cdef int set_strided(self, object shape, object strides, int64_t offset, int64_t itemsize) except -1:
+        """A copy of the operand seen at `shape` through `strides` (bytes) from `offset`."""
+        dims, merged = merge(shape, [contiguous_strides(shape, itemsize), list(strides)])
+        self.kind = K_STRIDED
+        self.empty = 0 in shape
+        self.itemsize = itemsize
+        self.offset = offset
+        self.core_dims = integers(dims[-1:] or [1])
+        self.core_steps = integers([s[-1] if s else itemsize for s in merged])
+        return self.set_loops(dims[:-1], [s[:-1] for s in merged])
+
+    cdef int set_assembly(self, Signature sig) except -1:
+        """Parameters: (flat offsets of the items, parts); a part is None (gathered) or (offset, shape, strides)."""
+        cdef cnp.ndarray offsets
+        cdef Py_ssize_t i
+        cdef Part* part
+        cdef Aval aval
+        offsets, parts = sig.params
+        self.n_items = len(offsets)
+        self.offsets = <int64_t*>table(self.n_items, sizeof(int64_t))
+        memcpy(self.offsets, cnp.PyArray_DATA(offsets), self.n_items * sizeof(int64_t))
+        self.n_parts = len(parts)
+        self.parts = <Part*>table(self.n_parts, sizeof(Part))
+        operand = self.n_items
+        for i, place in enumerate(parts):
+            part = &self.parts[i]
+            aval = sig.avals[operand]
+            part.count = aval.size
+            if place is None:
+                part.gathered = True
+                operand += 2
+                continue
+            operand += 1
+            part.offset = place[0]
+            part.ndim = len(place[1])
+            part.shape = integers(place[1])
+            part.strides = integers(place[2])
+        aval = sig.results[0]
+        self.itemsize = aval.itemsize
+        self.size = aval.size
+        if not self.find_loop(np.add, [aval.dtype] * 3):
+            raise TypeError(f"no addition of {aval.dtype}")
+        return 0
+
+    cdef int set_concatenation(self, Signature sig) except -1:
+        cdef int i
+        axis = sig.params[0]
+        self.blocks = <int64_t*>table(self.nin, sizeof(int64_t))
+        for i, aval in enumerate(sig.avals):
+            self.blocks[i] = int(np.prod(aval.shape[axis:], dtype=np.int64)) * aval.itemsize
+        self.size = int(np.prod(sig.results[0].shape[:axis], dtype=np.int64))
+        return 0
+
+    # ---- running
+
+    cdef int run(self, char** operands, char** results) noexcept nogil:
+        if self.kind == K_UFUNC or self.kind == K_GUFUNC:
+            return self.run_loops(operands, results)
+        if self.kind == K_STRIDED:
+            self.run_strided(operands[0] + self.offset, results[0])
+            return 0
+        if self.kind == K_REDUCE:
+            self.run_reduction(operands[0], results[0])
+            return 0
+        if self.kind == K_GATHER:
+            self.run_gather(operands[0], <int64_t*>operands[1], results[0])
+            return 0
+        if self.kind == K_STRUCTURE:
+            self.run_assembly(operands, results[0])
+            return 0
+        if self.kind == K_CONCATENATE:
+            self.run_concatenation(operands, results[0])
+            return 0
+        with gil:
+            return run_python(self.signature, operands, results)
+
+    cdef int run_loops(self, char** operands, char** results) noexcept nogil:
+        cdef char* at[MOST_LOOP_OPERANDS]
+        cdef char* args[MOST_LOOP_OPERANDS]
+        cdef cnp.npy_intp index[MOST_DIMS]
+        cdef int k, d
+        if self.empty:
+            return 0
+        for k in range(self.nin):
+            at[k] = operands[k]
+        for k in range(self.nout):
+            at[self.nin + k] = results[k]
+        if self.may_be_singular:
+            feclearexcept(FE_INVALID)
+        for d in range(self.ndim):
+            index[d] = 0
+        while True:
+            for k in range(self.nop):
+                args[k] = at[k]     # some loops move the pointers they are given
+            self.loop(args, self.core_dims, self.core_steps, self.data)
+            if not self.advance(at, index):
+                break
+        if self.may_be_singular and fetestexcept(FE_INVALID):
+            return FAILED_SINGULAR
+        return 0
+
+    cdef bint advance(self, char** at, cnp.npy_intp* index) noexcept nogil:
+        """Move to the next point of the outer loops; False when they are done."""
+        cdef int d, k
+        cdef cnp.npy_intp* step
+        for d in range(self.ndim - 1, -1, -1):
+            step = self.steps + d * self.nop
+            index[d] += 1
+            if index[d] < self.dims[d]:
+                for k in range(self.nop):
+                    at[k] += step[k]
+                return True
+            for k in range(self.nop):
+                at[k] -= step[k] * (self.dims[d] - 1)
+            index[d] = 0
+        return False
+
+    cdef void run_reduction(self, char* x, char* p) noexcept nogil:
+        cdef char* at[2]
+        cdef char* args[3]
+        cdef cnp.npy_intp index[MOST_DIMS]
+        cdef int64_t i
+        cdef int d
+        if self.starts_with_first:
+            self.first.run_strided(x, p)
+        else:
+            for i in range(self.size):
+                memcpy(p + i * self.itemsize, self.identity, self.itemsize)
+        if self.empty:
+            return
+        at[0] = p
+        at[1] = x
+        for d in range(self.ndim):
+            index[d] = 0
+        while True:
+            args[0] = args[2] = at[0]
+            args[1] = at[1]
+            self.loop(args, self.core_dims, self.core_steps, self.data)
+            if not self.advance(at, index):
+                break
+
+    cdef void run_strided(self, char* x, char* p) noexcept nogil:
+        cdef char* at[2]
+        cdef cnp.npy_intp index[MOST_DIMS]
+        cdef int d
+        if self.empty:
+            return
+        at[0] = p
+        at[1] = x
+        for d in range(self.ndim):
+            index[d] = 0
+        while True:
+            copy_row(at[0], at[1], self.core_dims[0], self.core_steps[1], self.itemsize)
+            if not self.advance(at, index):
+                break
+
+    cdef void run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil:
+        cdef int64_t i
+        if self.itemsize == 8:
+            for i in range(self.size):
+                (<double*>p)[i] = (<double*>x)[flat[i]]
+        else:
+            for i in range(self.size):
+                memcpy(p + i * self.itemsize, x + flat[i] * self.itemsize, self.itemsize)
+
+    cdef void add_row(self, char* p, cnp.npy_intp step, char* x, cnp.npy_intp n) noexcept nogil:
+        """p[i] += x[i] for a row of a strided p and a contiguous x."""
+        cdef char* args[3]
+        cdef cnp.npy_intp steps[3]
+        args[0] = args[2] = p
+        args[1] = x
+        steps[0] = steps[2] = step
+        steps[1] = self.itemsize
+        self.loop(args, &n, steps, self.data)
+
+    cdef void run_assembly(self, char** operands, char* p) noexcept nogil:
+        cdef int64_t i
+        cdef int k
+        cdef Part* part
+        cdef char** at = operands + self.n_items
+        memset(p, 0, self.size * self.itemsize)
+        for i in range(self.n_items):
+            (<double*>p)[self.offsets[i]] += (<double*>operands[i])[0]
+        for k in range(self.n_parts):
+            part = &self.parts[k]
+            if part.gathered:
+                for i in range(part.count):
+                    self.add_row(p + (<int64_t*>at[1])[i] * self.itemsize, 0, at[0] + i * self.itemsize, 1)
+                at += 2
+            else:
+                self.add_strided(part, at[0], p + part.offset)
+                at += 1
+
+    cdef void add_strided(self, Part* part, char* x, char* p) noexcept nogil:
+        cdef cnp.npy_intp index[MOST_DIMS]
+        cdef int d
+        cdef int last = part.ndim - 1
+        cdef cnp.npy_intp row = part.shape[last] if part.ndim else 1
+        if part.count == 0:
+            return
+        for d in range(part.ndim):
+            index[d] = 0
+        while True:
+            self.add_row(p, part.strides[last] if part.ndim else self.itemsize, x, row)
+            x += row * self.itemsize
+            d = last - 1
+            while d >= 0:
+                index[d] += 1
+                if index[d] < part.shape[d]:
+                    p += part.strides[d]
+                    break
+                p -= part.strides[d] * (part.shape[d] - 1)
+                index[d] = 0
+                d -= 1
+            if d < 0:
+                break
+
+    cdef void run_concatenation(self, char** operands, char* p) noexcept nogil:
+        cdef int64_t i
+        cdef int k
+        for i in range(self.size):
+            for k in range(self.nin):
+                memcpy(p, operands[k] + i * self.blocks[k], self.blocks[k])
+                p += self.blocks[k]
+
+
+cdef void copy_row(char* p, char* x, cnp.npy_intp n, cnp.npy_intp step, int64_t itemsize) noexcept nogil:
+    """n items from x, `step` bytes apart, to a contiguous p."""
+    cdef cnp.npy_intp i
+    if step == itemsize:
+        memcpy(p, x, n * itemsize)
+    elif itemsize == 8:
+        for i in range(n):
+            (<double*>p)[i] = (<double*>(x + i * step))[0]
+    else:
+        for i in range(n):
+            memcpy(p + i * itemsize, x + i * step, itemsize)
+
+
+def core_shapes(str name, avals):
+    """(core axes of each operand, of each result, the loop's core dimensions) of a generalised ufunc."""
+    a = avals[0].shape
+    if name == "matmul":
+        b = avals[1].shape
+        rows = 1 if len(a) == 1 else a[-2]
+        columns = 1 if len(b) == 1 else b[-1]
+        n, m = min(len(a), 2), min(len(b), 2)
+        return [n, m], [n + m - 2], [rows, a[-1], columns]
+    if name == "solve":
+        return [2, 2], [2], [a[-1], avals[1].shape[-1]]
+    if name == "inv":
+        return [2], [2], [a[-1]]
+    if name == "det":
+        return [2], [0], [a[-1]]
+    if name == "slogdet":
+        return [2], [0, 0], [a[-1]]
+    raise TypeError(f"no core dimensions for {name}")
+
+
+def matmul_steps(Signature sig, steps):
+    """Core strides of matmul, with the axes that a vector lacks put in."""
+    a, b, p = steps
+    itemsize = sig.results[0].itemsize
+    if len(p) == 1:
+        p = p + [itemsize] if len(b) == 1 else [itemsize] + p
+    elif len(p) == 0:
+        p = [itemsize, itemsize]
+    a = [itemsize] + a if len(a) == 1 else a
+    b = b + [itemsize] if len(b) == 1 else b
+    return [a, b, p]
+
+
+cdef object as_value(Aval aval, char* at):
+    """The value in a buffer as a Python function receives it: float, bool, or an ndarray of its own."""
+    cdef object array
+    if aval.number == 0:
+        return (<double*>at)[0]
+    if aval.number == 1:
+        return bool((<char*>at)[0])
+    array = np.empty(aval.shape, aval.dtype)
+    memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), at, aval.size * aval.itemsize)
+    return array
+
+
+cdef int run_python(Signature sig, char** operands, char** results) except -1:
+    cdef int i
+    cdef cnp.ndarray array
+    cdef Aval aval
+    values = [as_value(sig.avals[i], operands[i]) for i in range(len(sig.avals))]
+    computed = sig.primitive.function(sig.params, *values)
+    if sig.primitive.nout == 1:
+        computed = (computed,)
+    if len(computed) != len(sig.results):
+        raise ValueError(
+            f"{sig.primitive.name} gave {len(computed)} results where {len(sig.results)} were declared"
+        )
+    for i in range(len(computed)):
+        aval = sig.results[i]
+        array = np.ascontiguousarray(computed[i], dtype=aval.dtype)
+        if (<object>array).size != aval.size:
+            raise ValueError(
+                f"{sig.primitive.name} gave shape {np.shape(computed[i])} where {aval.shape} was inferred"
+            )
+        memcpy(results[i], cnp.PyArray_DATA(array), aval.size * aval.itemsize)
+    return 0
+
+
+cdef Plan plan_of(Signature sig):
+    """The plan of a signature, made on first use."""
+    cdef Plan plan = <Plan>sig.plan
+    cdef Primitive primitive = sig.primitive
+    if plan is not None:
+        return plan
+    plan = Plan.__new__(Plan)
+    plan.kind = primitive.kind
+    plan.nin = len(sig.avals)
+    plan.nout = len(sig.results)
+    kinds = [aval.dtype for aval in sig.avals + sig.results]
+    if plan.kind in (K_UFUNC, K_GUFUNC):
+        if not plan.find_loop(primitive.function, kinds):
+            raise TypeError(f"{primitive.name} has no loop for {[str(k) for k in kinds]}")
+        if plan.kind == K_UFUNC:
+            plan.set_elementwise(sig)
+        else:
+            plan.set_gufunc(sig)
+    elif plan.kind == K_REDUCE:
+        plan.find_loop(primitive.function, [kinds[1], kinds[0], kinds[1]])
+        plan.set_reduction(sig)
+    elif plan.kind == K_STRIDED:
+        shape, strides, offset = primitive.function(sig.params, sig.avals[0])
+        plan.set_strided(shape, strides, offset, sig.avals[0].itemsize)
+    elif plan.kind == K_STRUCTURE:
+        plan.set_assembly(sig)
+    elif plan.kind == K_CONCATENATE:
+        plan.set_concatenation(sig)
+    elif plan.kind == K_GATHER:
+        plan.size = sig.results[0].size
+        plan.itemsize = sig.results[0].itemsize
+    else:
+        plan.signature = sig
+    sig.plan = plan
+    return plan

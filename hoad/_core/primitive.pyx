@@ -1,0 +1,211 @@
+"""Primitives and signatures.
+
+The table of primitives is filled while modules are imported and when a user declares one; a number once given stays.
+"""
+
+from hoad._core.kernels cimport scalar1, scalar2
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_ASSEMBLE,
+    OP_DIVIDE,
+    OP_FIRST_FREE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_POWER,
+    OP_RESULT,
+    OP_SDIV,
+    OP_SELECT,
+    OP_SMUL,
+    OP_SQRT,
+    OP_SQUARE,
+    OP_STOP,
+    OP_SUBTRACT,
+    aval_of,
+)
+
+from hoad.errors import NoRuleError
+
+# Operations that the core knows by number.
+NUMBERS = {
+    "input": OP_INPUT,
+    "identity": OP_IDENTITY,
+    "result": OP_RESULT,
+    "item": OP_ITEM,
+    "assemble": OP_ASSEMBLE,
+    "stop_gradient": OP_STOP,
+    "add": OP_ADD,
+    "subtract": OP_SUBTRACT,
+    "multiply": OP_MULTIPLY,
+    "divide": OP_DIVIDE,
+    "negative": OP_NEGATIVE,
+    "power": OP_POWER,
+    "smul": OP_SMUL,
+    "sdiv": OP_SDIV,
+    "mask": OP_MASK,
+    "select": OP_SELECT,
+    "square": OP_SQUARE,
+    "sqrt": OP_SQRT,
+}
+
+STRUCTURE = K_STRUCTURE
+UFUNC = K_UFUNC
+GUFUNC = K_GUFUNC
+REDUCE = K_REDUCE
+STRIDED = K_STRIDED
+GATHER = K_GATHER
+CONCATENATE = K_CONCATENATE
+PYTHON = K_PYTHON
+
+cdef list PRIMITIVES = []
+cdef dict BY_NAME = {}
+UFUNCS = {}                      # ufunc -> Primitive
+
+
+cdef class Primitive:
+    """An operation hoad can record; derivatives come from its one rule."""
+
+    def __init__(self, str name, *, object function=None, int kind=K_PYTHON, int nin=1, int nout=1,
+                 bint commutative=False, bint is_bool=False, bint costly=False, bint linear=False,
+                 bint multilinear=False, object infer=None, object describe=None, tuple linear_in=(),
+                 object param_names=None):
+        cdef Info* info
+        cdef int op = NUMBERS.get(name, max(len(PRIMITIVES), <int>OP_FIRST_FREE))
+        if op < OP_FIRST_FREE and op < len(PRIMITIVES) and PRIMITIVES[op] is not None:
+            op = len(PRIMITIVES)    # a primitive of the user's that shares a name with one of ours
+        if op > 65535:
+            raise OverflowError("hoad can number 65 536 primitives, and all numbers are taken")
+        while len(PRIMITIVES) <= op:
+            PRIMITIVES.append(None)
+        self.name = name
+        self.op = op
+        self.function = function
+        self.kind = kind
+        self.nin = nin
+        self.nout = nout
+        self.infer = infer
+        self.describe = describe
+        self.linear_in = linear_in
+        self.param_names = param_names
+        PRIMITIVES[op] = self
+        BY_NAME.setdefault(name, self)
+        ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
+        info = &INFO[op]
+        info.kind = <uint8_t>kind
+        info.commutative = commutative
+        info.is_bool = is_bool
+        info.costly = costly
+        info.linear = linear
+        info.multilinear = multilinear
+        info.nout = <uint8_t>nout
+        info.f1 = scalar1(name) if nin == 1 else NULL
+        info.f2 = scalar2(name) if nin == 2 else NULL
+        if kind == K_UFUNC:
+            UFUNCS[function] = self
+
+    def __repr__(self):
+        return f"Primitive({self.name})"
+
+    @property
+    def elementwise(self):
+        """Whether the operation acts element by element, so that sums over broadcast axes are the sweep's business."""
+        return self.kind == K_UFUNC
+
+    def keywords(self, params):
+        """The parameters as a rule receives them."""
+        if params is None:
+            return {}
+        return dict(params) if self.param_names is None else dict(zip(self.param_names, params))
+
+    def require_rule(self, where=None):
+        """The rule, or `NoRuleError` naming the user's line."""
+        if self.rule is None:
+            at = f" (recorded at {where})" if where else ""
+            raise NoRuleError(
+                f"{self.name} has no derivative rule{at}. Declare one with @hoad.rules.vjp({self.name}), or "
+                "hoad.stop_gradient its argument if it is constant."
+            )
+        return self.rule
+
+
+cdef Primitive primitive_of(int op):
+    return <Primitive>PRIMITIVES[op]
+
+
+def primitives():
+    """All primitives, in the order of their numbers."""
+    return [p for p in PRIMITIVES if p is not None]
+
+
+def ufunc_primitive(ufunc):
+    """The primitive of a ufunc, or None."""
+    return UFUNCS.get(ufunc)
+
+
+def primitive_named(str name):
+    """The primitive of this name, or None."""
+    return BY_NAME.get(name)
+
+
+# ---- signatures -----------------------------------------------------------------------------------------------------
+
+cdef class Signature:
+    """A primitive at given parameters and abstract operands: its results, its plan, its templates."""
+
+    def __repr__(self):
+        operands = ", ".join(map(repr, self.avals))
+        results = ", ".join(map(repr, self.results))
+        return f"{self.primitive.name}({operands}) -> {results}"
+
+
+cdef enum:
+    MOST_SIGNATURES = 8192
+
+# (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied.
+cdef dict SIGNATURES = {}
+
+
+cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count):
+    """The signature of `primitive` at these operands; infers the results when it is new."""
+    cdef Signature sig
+    cdef int32_t i
+    cdef object key
+    if count == 1:
+        key = (primitive.op, params, avals[0])
+    elif count == 2:
+        key = (primitive.op, params, avals[0], avals[1])
+    else:
+        key = (primitive.op, params, *[avals[i] for i in range(count)])
+    sig = <Signature>SIGNATURES.get(key)
+    if sig is not None:
+        return sig
+    return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)
+
+
+cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
+    cdef Signature sig = Signature.__new__(Signature)
+    sig.primitive = primitive
+    sig.params = params
+    sig.avals = avals
+    sig.results = tuple(primitive.infer(params, *avals))
+    sig.templates = {}
+    if key is not None:
+        if len(SIGNATURES) >= MOST_SIGNATURES:
+            SIGNATURES.clear()
+        SIGNATURES[key] = sig
+    return sig
+
+
+def make_signature(Primitive primitive, object params, tuple avals, tuple results):
+    """A signature outside the table, for a node whose parameters are its own (the places of an assemble node)."""
+    cdef Signature sig = Signature.__new__(Signature)
+    sig.primitive = primitive
+    sig.params = params
+    sig.avals = avals
+    sig.results = results
+    sig.templates = {}
+    return sig

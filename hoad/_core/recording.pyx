@@ -1,0 +1,390 @@
+"""Running derivatives and sealed tapes, as the Python floors handle them: by operand numbers.
+
+A `Recording` is one derivative being taken. The outermost one owns a graph of its own; one that begins while another
+runs records into the same graph, beyond identity nodes, and is rewound when nothing of it is left in use.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+
+from hoad._core.adjoint cimport adjoint_sweep
+from hoad._core.emit cimport Emitter, compact
+from hoad._core.engine cimport Lowered
+from hoad._core.lower cimport lower
+from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of
+from hoad._core.tangent cimport tangent_sweep
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    F_STRONG,
+    F_VALUED,
+    OP_ASSEMBLE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_RESULT,
+    OP_STOP,
+    ZERO,
+    Aval,
+    Ext,
+    Frame,
+    Graph,
+    Node,
+    aval_of,
+    int32_t,
+    node_operands,
+    operand_aval,
+    uint8_t,
+)
+from hoad._core.template cimport Template
+from hoad._core.traced cimport operand_of, wrap
+
+from hoad._core.traced import graph_of, is_traced, new_input
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+SYMBOLIC_ZERO = <int>ZERO
+
+
+def is_open(Graph graph):
+    """Whether this thread is recording into `graph`."""
+    return graph.thread == PyThread_get_thread_ident()
+
+
+cdef class Recording:
+    """One derivative being taken."""
+
+    cdef readonly Graph graph
+    cdef readonly bint nested
+    cdef readonly list inputs
+    cdef Frame frame
+    cdef bint kept
+
+    def __init__(self, Graph outer=None):
+        self.inputs = []
+        self.nested = outer is not None
+        self.graph = outer if self.nested else Graph(True)
+        self.graph.enter()
+        self.frame = self.graph.frame
+
+    @property
+    def start(self):
+        """The first node that belongs to this derivative."""
+        return self.frame.start
+
+    # ---- into the graph
+
+    def input(self, value):
+        """A traced input with this value."""
+        traced = new_input(self.graph, value, self.nested)
+        self.inputs.append(self.graph.size - 1)
+        return traced
+
+    def operand(self, value):
+        """The operand of any value: a node, or a constant."""
+        return operand_of(self.graph, value)
+
+    def aval(self, int operand):
+        """The abstract value of an operand."""
+        return aval_of(operand_aval(self.graph, operand))
+
+    def value(self, int operand):
+        """The value of an operand, or None."""
+        return self.graph.value_of(operand)
+
+    def seed_input(self, int like):
+        """An input without a value, shaped like an operand, whose zeros are strong: for seeds with lanes."""
+        new_input(self.graph, aval_of(operand_aval(self.graph, like)), False)
+        self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
+        return self.graph.size - 1
+
+    def unit(self, int like, int offset):
+        """An operand shaped like another, 1 at a flat offset and strongly 0 elsewhere."""
+        cdef Emitter emitter = Emitter(self.graph)
+        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef int32_t one
+        if aval.number == AVAL_FLOAT:
+            return self.graph.const_float(1.0)
+        if not aval.is_float64:
+            return operand_of(self.graph, np.eye(1, aval.size, offset, dtype=aval.dtype).reshape(aval.shape))
+        one = self.graph.const_float(1.0)
+        return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
+
+    def ones(self, int like):
+        """An operand of ones shaped like another, which products do not see."""
+        cdef Emitter emitter = Emitter(self.graph)
+        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        if aval.number > AVAL_BOOL and not aval.is_float64:
+            return operand_of(self.graph, np.ones(aval.shape, aval.dtype))
+        return emitter.broadcast(self.graph.const_float(1.0), aval.number)
+
+    # ---- sweeps
+
+    def adjoints(self, list targets, list seeds, list wrt):
+        """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
+        return adjoint_sweep(self.graph, Emitter(self.graph), nodes_among(targets), seeds_of(targets, seeds), wrt)
+
+    def tangents(self, list targets, list wrt, list tangents):
+        """Tangents of `targets` for these tangents of the nodes `wrt`."""
+        return tangents_of(self.graph, Emitter(self.graph), targets, wrt, tangents)
+
+    def or_zeros(self, list operands, list like):
+        """The operands, with constants of zeros in place of symbolic zeros."""
+        cdef Emitter emitter = Emitter(self.graph)
+        return [emitter.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
+                for x, k in zip(operands, like)]
+
+    # ---- out of the graph
+
+    def compute(self, list operands):
+        """The values of these operands, as floats and arrays of their own."""
+        return lower(self.graph, operands, [], [], self.frame.start, 0, self.nested).execute([], 1)
+
+    def lanes(self, list operands, int seed):
+        """A program for these operands with lanes over a seed input."""
+        return lower(self.graph, operands, [seed], [True], self.frame.start, 0, False)
+
+    def results(self, list operands):
+        """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
+        values = self.compute(operands)
+        if not self.nested or not self.reaches_out(operands):
+            return values
+        return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else value for x, value in zip(operands, values)]
+
+    cdef bint reaches_out(self, list operands) except -1:
+        """Whether any of these operands depends on a node of an outer derivative."""
+        cdef int32_t start = self.frame.start
+        cdef int32_t size = self.graph.size - start
+        cdef uint8_t* reached
+        cdef int32_t i, k, n
+        cdef const int32_t* inner
+        cdef bint out = False
+        for i in operands:
+            if 0 <= i < start:
+                return True
+        reached = <uint8_t*>PyMem_RawCalloc(max(size, 1), 1)
+        if reached == NULL:
+            raise MemoryError
+        for i in operands:
+            if i >= start:
+                reached[i - start] = 1
+        for i in range(size - 1, -1, -1):
+            if not reached[i]:
+                continue
+            inner = node_operands(self.graph, start + i, &n)
+            for k in range(n):
+                if inner[k] >= start:
+                    reached[inner[k] - start] = 1
+                elif inner[k] >= 0:
+                    out = True
+            if out:
+                break
+        PyMem_RawFree(reached)
+        return out
+
+    def end(self):
+        """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
+        cdef bint unused = self.graph.frame.live == 0
+        cdef Frame frame = self.frame
+        if not self.nested:
+            if self.kept:
+                self.seal()
+            else:
+                self.graph.close()
+            return
+        self.graph.leave()
+        if unused:
+            self.graph.rewind(frame)
+
+    def keep(self):
+        """Let an outermost recording outlive its end, closed to further recording."""
+        self.kept = True
+
+    def seal(self):
+        """End an outermost recording, keeping what it recorded; returns the number of its nodes."""
+        self.graph.thread = 0
+        self.graph.n_frames = 0
+        return self.graph.size
+
+
+cdef list nodes_among(list targets):
+    return [t for t in targets if <int32_t>t >= 0]
+
+
+cdef list seeds_of(list targets, list seeds):
+    return [s for t, s in zip(targets, seeds) if <int32_t>t >= 0]
+
+
+cdef list tangents_of(Graph graph, Emitter emitter, list targets, list wrt, list tangents):
+    cdef list nodes = nodes_among(targets)
+    cdef dict found = dict(zip(nodes, tangent_sweep(graph, emitter, nodes, wrt, tangents)))
+    return [found.get(t, <int>ZERO) for t in targets]
+
+
+def is_pointwise(Graph graph, int start, list inputs, int output):
+    """Whether everything between `inputs` and `output` acts element by element."""
+    cdef int32_t i, k, n
+    cdef int32_t high = max(inputs + [output]) + 1
+    cdef const int32_t* operands
+    cdef bytearray depends = bytearray(high)
+    cdef Node* node
+    for i in inputs:
+        depends[i] = 1
+    for i in range(start, high):
+        if depends[i]:
+            continue
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] >= 0 and depends[operands[k]]:
+                depends[i] = 1
+        node = &graph.nodes[i]
+        if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP):
+            depends[i] = 2
+        if depends[i] == 1 and node.flags & F_EXT:
+            for k in range(n):      # a value that passed through another operation taints what it meets
+                if operands[k] >= 0 and depends[operands[k]] == 2:
+                    depends[i] = 2
+    return output < 0 or depends[output] < 2
+
+
+# ---- sealed tapes ---------------------------------------------------------------------------------------------------
+
+def inline(Graph source, list outputs, list inputs, list values):
+    """Record the nodes behind `outputs` once more, with traced or plain `values` in place of the nodes `inputs`.
+
+    The numbers of `outputs` and `inputs` are those of a sealed graph; the result is traced in the running one.
+    """
+    cdef Graph graph = None
+    cdef Template template
+    cdef Emitter emitter
+    for value in values:
+        if is_traced(value):
+            graph = graph_of(value)
+    emitter = Emitter(graph, False)
+    template = Template.__new__(Template)
+    template.graph = source
+    template.finish(outputs)
+    leaves = [operand_of(graph, value) for value in values]
+    operands = template.replay(emitter, inputs, leaves)
+    lower(graph, [x for x in operands if x >= 0], [], [], 0, 0, True).execute([], 1)
+    return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else graph.value_of(x) for x in operands]
+
+
+cdef set BUSY = set()       # graphs that are being extended
+
+
+cdef class Extension:
+    """A new tape growing on a sealed one."""
+
+    cdef readonly Graph graph
+    cdef readonly int start
+    cdef Emitter emitter
+    cdef bint simplify
+
+    def __init__(self, Graph graph, int end, bint simplify=True):
+        # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
+        if graph.size == end and id(graph) not in BUSY:
+            self.graph = graph
+        else:
+            self.graph = graph.fork(end)
+        BUSY.add(id(self.graph))
+        self.start = end
+        self.simplify = simplify
+        self.emitter = Emitter(self.graph, simplify)
+        if self.graph.notes == NULL:
+            self.graph.notes_start = end
+
+    def done(self):
+        """Release the graph for further tapes."""
+        BUSY.discard(id(self.graph))
+
+    def input(self, aval):
+        """A new input of this abstract value."""
+        new_input(self.graph, aval, False)
+        return self.graph.size - 1
+
+    def constant(self, value):
+        """The operand of a constant."""
+        return operand_of(self.graph, value)
+
+    def adjoints(self, list targets, list seeds, list wrt):
+        """Sweep in reverse; operands, with zeros put in for symbolic zeros."""
+        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, True)
+        return self.with_zeros(found, wrt)
+
+    def tangents(self, list targets, list wrt, list tangents):
+        """Sweep forward; operands, with zeros put in for symbolic zeros."""
+        return self.with_zeros(tangents_of(self.graph, self.emitter, targets, wrt, tangents), targets)
+
+    cdef list with_zeros(self, list operands, list like):
+        return [self.emitter.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
+                for x, k in zip(operands, like)]
+
+    def compact(self, list outputs):
+        """Drop dead nodes of the new tape; returns the outputs renumbered."""
+        cdef int32_t[::1] numbers = np.array(outputs if outputs else [0], dtype=np.int32)
+        if self.simplify:
+            compact(self.graph, self.start, &numbers[0], len(outputs))
+        return [int(numbers[i]) for i in range(len(outputs))]
+
+
+def discard_to(Graph graph, int size):
+    """Forget nodes beyond `size` that a failed extension left."""
+    graph.size = size
+
+
+def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):
+    """A program for `outputs` from `inputs`, checking the guards on nodes below `guards`."""
+    return lower(graph, outputs, inputs, varying or [False] * len(inputs), 0, guards, False)
+
+
+def node_row(Graph graph, int i):
+    """What node `i` is: (operation, operands, parameters, abstract value, value, note)."""
+    cdef int32_t n, k
+    cdef const int32_t* operands
+    cdef Node* node = &graph.nodes[i]
+    cdef object params = None
+    cdef object note = None
+    cdef list numbers
+    operands = node_operands(graph, i, &n)
+    numbers = [operands[k] for k in range(n)]
+    if node.op == OP_ITEM:
+        params = (node.b,)
+    elif node.op == OP_RESULT:
+        params = (graph.pool[graph.exts[node.a].first + 1],)
+    elif node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
+        params = (<Signature>graph.exts[node.a].sig).params
+    if graph.notes != NULL and i >= graph.notes_start and 3 * (i - graph.notes_start) + 2 < graph.cap_notes:
+        k = 3 * (i - graph.notes_start)
+        note = tuple([graph.notes[k + j] if graph.notes[k + j] >= 0 else None for j in range(3)])
+    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), graph.value_of(i), note,
+            bool(node.flags & F_STRONG))
+
+
+def const_value(Graph graph, int operand):
+    """The value of a constant operand."""
+    return graph.value_of(operand)
+
+
+def graph_nbytes(Graph graph):
+    """Bytes of the tables of a graph (arrays aside): (nodes, constants, extension)."""
+    cdef object notes = graph.cap_notes * sizeof(int32_t)
+    return (graph.capacity * (sizeof(Node) + 8), graph.cap_consts * 16,
+            graph.cap_exts * sizeof(Ext) + graph.cap_pool * sizeof(int32_t) + notes)
+
+
+def guard_rows(Graph graph):
+    """(node, expected truth, position) of every guard."""
+    cdef int32_t k
+    rows = []
+    for k in range(graph.n_guards):
+        code = graph.guards[k].code
+        where = f"{(<object>code).co_filename}:{graph.guards[k].line}" if code != NULL else None
+        expected = <object>graph.guards[k].expected.o if graph.guards[k].is_object else graph.guards[k].expected.d != 0
+        rows.append((graph.guards[k].node, expected, where))
+    return rows

@@ -1,0 +1,165 @@
+"""The tables a tape is made of.
+
+A `Graph` is one growing set of tables; a tape is a sealed window ``[start, end)`` of it. Node numbers and constant
+numbers run through the whole graph, so a node of a later tape names a node of an earlier one by number alone.
+
+Operands
+    ``>= 0``  a node
+    ``< 0``   the constant ``~operand``
+    ``ZERO``  the symbolic zero of a sweep (never stored in a node)
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef enum:
+    ZERO = -2147483647 - 1
+
+# What every floor of the core knows by number. The rest of the operations are numbered as they are declared.
+cdef enum Op:
+    OP_INPUT = 0      # value supplied at every evaluation
+    OP_IDENTITY       # where a nested derivative enters
+    OP_RESULT         # one more result of a node with several: its operands are (node), and behind them which
+    OP_ITEM           # a = float64 array, b = flat offset
+    OP_ASSEMBLE       # zeros of one shape, with contributions added at places
+    OP_STOP           # identity with zero derivative
+    OP_ADD
+    OP_SUBTRACT
+    OP_MULTIPLY
+    OP_DIVIDE
+    OP_NEGATIVE
+    OP_POWER
+    OP_SMUL           # 0 where the first factor is 0, else the product
+    OP_SDIV           # 0 where the numerator is 0, else the quotient
+    OP_MASK           # (c, x): x where c, else a strong zero
+    OP_SELECT         # (c, x, y): x where c, else y
+    OP_SQUARE
+    OP_SQRT
+    OP_FIRST_FREE
+
+cdef enum Flag:
+    F_EXT = 1         # a = row of the extension table, b = abstract value
+    F_BOOL = 2        # the slot holds a truth value as 0.0 or 1.0
+    F_VALUED = 4      # the slot holds a value
+    F_STRONG = 8      # zeros in it are strong: they absorb an infinite or undefined factor
+    F_OBJ = 16        # the slot holds an ndarray
+
+cdef struct Node:
+    uint16_t op
+    uint16_t flags
+    int32_t a
+    int32_t b
+
+cdef union Slot:
+    double d
+    PyObject* o
+
+cdef struct Const:
+    Slot value
+    int32_t aval
+
+cdef struct Ext:
+    PyObject* sig     # Signature: operation, parameters, abstract operands and results
+    PyObject* code    # the user's code object, or NULL
+    int32_t first     # operands are pool[first : first + count]
+    int32_t count
+    int32_t line
+
+cdef struct Guard:
+    int32_t node
+    int32_t line
+    Slot expected     # as in the slot of the node
+    PyObject* code
+    bint is_object
+
+cdef struct Frame:    # a running derivative: what to rewind to, and the traced values alive beyond its start
+    int32_t start, n_consts, n_exts, n_pool, n_guards
+    int64_t live
+
+# Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs.
+cdef enum:
+    AVAL_FLOAT = 0
+    AVAL_BOOL = 1
+
+cdef class Aval:
+    cdef readonly int32_t number
+    cdef readonly object dtype
+    cdef readonly tuple shape
+    cdef readonly int64_t size
+    cdef readonly int64_t itemsize
+    cdef readonly int ndim
+    cdef readonly bint inexact
+    cdef readonly bint is_float64
+
+cdef Aval aval_of(int32_t number)
+cpdef Aval intern_aval(object dtype, tuple shape)
+cdef int32_t aval_number(object array) except -1
+
+cdef class Graph:
+    cdef Node* nodes
+    cdef Slot* slots
+    cdef int32_t size, capacity
+    cdef Const* consts
+    cdef int32_t n_consts, cap_consts
+    cdef Ext* exts
+    cdef int32_t n_exts, cap_exts
+    cdef int32_t* pool
+    cdef int32_t n_pool, cap_pool
+    cdef Guard* guards
+    cdef int32_t n_guards, cap_guards
+    cdef int32_t* notes          # 3 per emitted node: swept node, adjoint of, contribution; NULL when not kept
+    cdef int32_t notes_start, cap_notes
+    cdef int32_t const_cache[64]
+    cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
+    cdef unsigned long thread    # owner while recording, 0 once closed
+    cdef readonly bint valued
+    cdef Frame* frames
+    cdef int n_frames, cap_frames
+    cdef Frame frame             # the innermost running derivative; the ones around it are in frames
+    cdef object __weakref__
+
+    cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1
+    cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
+                          int32_t aval) except -1
+    cdef int set_object(self, int32_t node, object value) except -1
+    cdef int32_t const_float(self, double value) except? -1
+    cdef int32_t const_bool(self, bint value) except? -1
+    cdef int32_t const_object(self, object array) except? -1
+    cdef int32_t capture(self, object array) except? -1
+    cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1
+    cdef int enter(self) except -1
+    cdef int leave(self) except -1
+    cdef int rewind(self, Frame to) except -1
+    cdef void released(self, int32_t node) noexcept
+    cdef object value_of(self, int32_t operand)
+    cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
+    cpdef object where(self, int32_t node)
+    cdef Graph fork(self, int32_t size)
+    cdef void close(self) noexcept
+    cdef void release_tables(self) noexcept
+    cdef void drop_beyond(self, Frame to) noexcept
+    cdef int set_position(self, int32_t node) except -1
+    cdef int32_t push_const(self, int32_t aval) except -1
+
+cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
+    cdef Node* node
+    if operand < 0:
+        return graph.consts[~operand].aval
+    node = &graph.nodes[operand]
+    if node.flags & F_EXT:
+        return node.b
+    return AVAL_BOOL if node.flags & F_BOOL else AVAL_FLOAT
+
+cdef inline const int32_t* node_operands(Graph graph, int32_t node, int32_t* count) noexcept:
+    """The operands of `node`, as a pointer that stands until the graph grows."""
+    cdef Node* row = &graph.nodes[node]
+    cdef Ext* ext
+    if row.flags & F_EXT:
+        ext = &graph.exts[row.a]
+        count[0] = ext.count
+        return graph.pool + ext.first
+    count[0] = ARITY[row.op]
+    return &row.a
+
+cdef uint8_t ARITY[65536]        # operands of a node without an extension row, by operation
+cdef tuple user_position()

@@ -1,0 +1,470 @@
+"""Graphs and abstract values: the storage under every tape."""
+
+import os
+
+import numpy as np
+
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
+from libc.math cimport NAN
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+cimport numpy as cnp
+
+cnp.import_array()
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+cdef extern from "Python.h":
+    ctypedef struct PyFrameObject
+    PyFrameObject* PyEval_GetFrame() noexcept
+    int PyFrame_GetLineNumber(PyFrameObject*) noexcept
+
+cdef extern from "frameobject.h":
+    void* PyFrame_GetCode(PyFrameObject*) noexcept
+    void* PyFrame_GetBack(PyFrameObject*) noexcept
+
+
+
+# ---- abstract values ------------------------------------------------------------------------------------------------
+
+cdef class Aval:
+    """What is known of a value before it is computed: dtype and shape."""
+
+    def __repr__(self):
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+    def __reduce__(self):
+        return intern_aval, (self.dtype, self.shape)
+
+
+cdef list AVALS = []
+cdef dict AVAL_NUMBERS = {}
+
+
+cpdef Aval intern_aval(object dtype, tuple shape):
+    """The one `Aval` of this dtype and shape."""
+    cdef Aval aval = AVAL_NUMBERS.get((dtype, shape))
+    if aval is None:
+        aval = Aval.__new__(Aval)
+        aval.dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        aval.shape = shape
+        aval.ndim = len(shape)
+        aval.itemsize = aval.dtype.itemsize
+        aval.size = 1
+        for n in shape:
+            aval.size *= n
+        aval.inexact = aval.dtype.kind in "fc"
+        aval.is_float64 = aval.dtype == np.float64
+        aval.number = len(AVALS)
+        AVALS.append(aval)
+        AVAL_NUMBERS[aval.dtype, shape] = aval
+    return aval
+
+
+assert intern_aval(np.dtype(np.float64), ()).number == AVAL_FLOAT
+assert intern_aval(np.dtype(np.bool_), ()).number == AVAL_BOOL
+
+
+cdef Aval aval_of(int32_t number):
+    return <Aval>AVALS[number]
+
+
+cdef int32_t aval_number(object array) except -1:
+    return intern_aval(array.dtype, array.shape).number
+
+
+# ---- where in the user's code ---------------------------------------------------------------------------------------
+
+# Frames of these folders are hoad's or NumPy's own, so the user's line is further out.
+cdef tuple OWN_FOLDERS = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+)
+cdef dict IS_OWN = {}
+
+
+cdef bint is_own(object code):
+    cdef object name = code.co_filename
+    cdef object known = IS_OWN.get(name)
+    if known is None:
+        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name
+        IS_OWN[name] = known
+    return known
+
+
+cdef tuple user_position():
+    """(code, line) of the innermost frame outside hoad and NumPy, or (None, 0)."""
+    cdef PyObject* frame = <PyObject*>PyEval_GetFrame()
+    cdef PyObject* code
+    cdef PyObject* back
+    Py_XINCREF(frame)
+    while frame != NULL:
+        code = <PyObject*>PyFrame_GetCode(<PyFrameObject*>frame)
+        if not is_own(<object>code):
+            found = (<object>code, PyFrame_GetLineNumber(<PyFrameObject*>frame))
+            Py_DECREF(<object>code)
+            Py_DECREF(<object>frame)
+            return found
+        back = <PyObject*>PyFrame_GetBack(<PyFrameObject*>frame)
+        Py_DECREF(<object>code)
+        Py_DECREF(<object>frame)
+        frame = back
+    return None, 0
+
+
+# ---- graphs ---------------------------------------------------------------------------------------------------------
+
+cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+    """Make room for `wanted` rows."""
+    cdef int64_t capacity_now = capacity[0]
+    cdef void* moved
+    if wanted <= capacity_now:
+        return 0
+    if wanted < 0:
+        raise MemoryError("a tape holds at most 2**31 - 1 nodes")
+    capacity_now = max(capacity_now + capacity_now // 2, <int64_t>wanted, 64)
+    capacity_now = min(capacity_now, 2147483647)
+    moved = realloc(table[0], capacity_now * itemsize)
+    if moved == NULL:
+        raise MemoryError(f"no memory for {capacity_now} rows of {itemsize} bytes")
+    table[0] = moved
+    capacity[0] = <int32_t>capacity_now
+    return 0
+
+
+cdef class Graph:
+    """Nodes, operands, constants and values of one recording and of all that was derived from it."""
+
+    def __cinit__(self, bint valued=True):
+        self.valued = valued
+        self.thread = PyThread_get_thread_ident()
+        memset(self.const_cache, 0, sizeof(self.const_cache))
+
+    def __dealloc__(self):
+        self.release_tables()
+
+    cdef void close(self) noexcept:
+        """End the recording: traced values of it raise from now on, and the tables are given back."""
+        self.thread = 0
+        self.release_tables()
+
+    cdef void release_tables(self) noexcept:
+        cdef Frame nothing
+        memset(&nothing, 0, sizeof(nothing))
+        self.drop_beyond(nothing)
+        free(self.nodes)
+        free(self.slots)
+        free(self.consts)
+        free(self.exts)
+        free(self.pool)
+        free(self.guards)
+        free(self.notes)
+        free(self.frames)
+        self.nodes = NULL
+        self.slots = NULL
+        self.consts = NULL
+        self.exts = NULL
+        self.pool = NULL
+        self.guards = NULL
+        self.notes = NULL
+        self.frames = NULL
+        self.capacity = self.cap_consts = self.cap_exts = self.cap_pool = self.cap_guards = 0
+        self.cap_notes = 0
+        self.n_frames = self.cap_frames = 0
+        self.captured = None
+
+    cdef void drop_beyond(self, Frame to) noexcept:
+        """Release what rows beyond `to` hold, and forget them."""
+        cdef int32_t i
+        for i in range(to.start, self.size):
+            if self.nodes[i].flags & F_OBJ:
+                Py_XDECREF(self.slots[i].o)
+        for i in range(to.n_exts, self.n_exts):
+            Py_XDECREF(self.exts[i].sig)
+            Py_XDECREF(self.exts[i].code)
+        for i in range(to.n_consts, self.n_consts):
+            if self.consts[i].aval > AVAL_BOOL:
+                Py_XDECREF(self.consts[i].value.o)
+        for i in range(to.n_guards, self.n_guards):
+            if self.guards[i].is_object:
+                Py_XDECREF(self.guards[i].expected.o)
+            Py_XDECREF(self.guards[i].code)
+        self.size = to.start
+        self.n_exts = to.n_exts
+        self.n_pool = to.n_pool
+        self.n_consts = to.n_consts
+        self.n_guards = to.n_guards
+
+    # ---- appending
+
+    cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
+        cdef int32_t i = self.size
+        cdef Node* node
+        cdef int32_t slots_capacity
+        if i == self.capacity:
+            slots_capacity = self.capacity
+            grow(<void**>&self.slots, &slots_capacity, i + 1, sizeof(Slot))
+            grow(<void**>&self.nodes, &self.capacity, i + 1, sizeof(Node))
+        node = &self.nodes[i]
+        node.op = op
+        node.flags = flags
+        node.a = a
+        node.b = b
+        self.slots[i].d = value
+        self.size = i + 1
+        return i
+
+    cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
+                          int32_t aval) except -1:
+        """Append a node with an extension row; array nodes of a valued recording keep the user's line."""
+        cdef int32_t row = self.n_exts
+        cdef Ext* ext
+        grow(<void**>&self.exts, &self.cap_exts, row + 1, sizeof(Ext))
+        grow(<void**>&self.pool, &self.cap_pool, self.n_pool + count + 1, sizeof(int32_t))
+        ext = &self.exts[row]
+        ext.first = self.n_pool
+        ext.count = count
+        memcpy(self.pool + self.n_pool, operands, count * sizeof(int32_t))
+        self.n_pool += count
+        Py_INCREF(sig)
+        ext.sig = <PyObject*>sig
+        ext.code = NULL
+        ext.line = 0
+        self.n_exts = row + 1
+        if aval == AVAL_BOOL:
+            flags |= F_BOOL
+        return self.push(op, flags | F_EXT, row, aval, NAN)
+
+    cdef int set_position(self, int32_t node) except -1:
+        cdef Ext* ext = &self.exts[self.nodes[node].a]
+        cdef tuple position = user_position()
+        if position[0] is not None:
+            Py_INCREF(position[0])
+            ext.code = <PyObject*>position[0]
+            ext.line = position[1]
+        return 0
+
+    cdef int set_object(self, int32_t node, object value) except -1:
+        """Give `node` its value: a float or truth value for scalars, else an ndarray."""
+        cdef Node* row = &self.nodes[node]
+        if operand_aval(self, node) > AVAL_BOOL:
+            Py_INCREF(value)
+            if row.flags & F_OBJ:
+                Py_XDECREF(self.slots[node].o)
+            self.slots[node].o = <PyObject*>value
+            row.flags |= F_OBJ | F_VALUED
+        else:
+            self.slots[node].d = <double>value
+            row.flags |= F_VALUED
+        return 0
+
+    cdef int32_t push_const(self, int32_t aval) except -1:
+        cdef int32_t i = self.n_consts
+        grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
+        self.consts[i].aval = aval
+        self.n_consts = i + 1
+        return i
+
+    cdef int32_t const_float(self, double value) except? -1:
+        """The constant operand of this value; the last few are found again, by their bits (so -0.0 and nan too)."""
+        cdef uint64_t bits
+        cdef int slot
+        cdef int32_t i
+        memcpy(&bits, &value, sizeof(bits))
+        slot = <int>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+        i = self.const_cache[slot] - 1
+        if 0 <= i < self.n_consts and self.consts[i].aval == AVAL_FLOAT:
+            if memcmp(&self.consts[i].value.d, &bits, sizeof(bits)) == 0:
+                return ~i
+        i = self.push_const(AVAL_FLOAT)
+        self.consts[i].value.d = value
+        self.const_cache[slot] = i + 1
+        return ~i
+
+    cdef int32_t const_bool(self, bint value) except? -1:
+        cdef int32_t i = self.push_const(AVAL_BOOL)
+        self.consts[i].value.d = 1.0 if value else 0.0
+        return ~i
+
+    cdef int32_t const_object(self, object array) except? -1:
+        """The constant operand of this ndarray, which must not change any more."""
+        cdef int32_t aval = aval_number(array)
+        cdef int32_t i
+        if aval == AVAL_FLOAT:
+            return self.const_float(<double>array[()])
+        if aval == AVAL_BOOL:
+            return self.const_bool(<bint>array[()])
+        i = self.push_const(aval)
+        Py_INCREF(array)
+        self.consts[i].value.o = <PyObject*>array
+        return ~i
+
+    cdef int32_t capture(self, object array) except? -1:
+        """The constant operand for an array of the user's, as it is now."""
+        cdef object key = id(array)
+        cdef tuple known
+        cdef object copy
+        cdef int32_t operand
+        if array.ndim == 0:
+            return self.const_object(np.array(array))
+        if self.captured is None:
+            self.captured = {}
+        known = self.captured.get(key)
+        if known is not None and <int32_t>known[1] >= ~(self.n_consts - 1):
+            copy = <object>self.consts[~<int32_t>known[1]].value.o
+            if same_bytes(array, copy):
+                return <int32_t>known[1]
+        copy = np.array(array, order="C", subok=False)
+        operand = self.const_object(copy)
+        self.captured[key] = (array, operand)
+        return operand
+
+    cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1:
+        cdef Guard* guard
+        cdef tuple position = user_position()
+        grow(<void**>&self.guards, &self.cap_guards, self.n_guards + 1, sizeof(Guard))
+        guard = &self.guards[self.n_guards]
+        guard.node = node
+        guard.expected = expected
+        guard.is_object = is_object
+        if is_object:
+            Py_INCREF(<object>expected.o)
+        guard.code = NULL
+        guard.line = position[1]
+        if position[0] is not None:
+            Py_INCREF(position[0])
+            guard.code = <PyObject*>position[0]
+        self.n_guards += 1
+        return 0
+
+    # ---- running derivatives
+
+    cdef int enter(self) except -1:
+        """Begin a nested derivative here."""
+        cdef int32_t capacity = self.cap_frames
+        grow(<void**>&self.frames, &capacity, self.n_frames + 1, sizeof(Frame))
+        self.cap_frames = capacity
+        self.frames[self.n_frames] = self.frame
+        self.n_frames += 1
+        self.frame.start = self.size
+        self.frame.n_consts = self.n_consts
+        self.frame.n_exts = self.n_exts
+        self.frame.n_pool = self.n_pool
+        self.frame.n_guards = self.n_guards
+        self.frame.live = 0
+        return 0
+
+    cdef int leave(self) except -1:
+        """End the innermost derivative; what it left alive counts for the one around it."""
+        cdef int64_t live = self.frame.live
+        self.n_frames -= 1
+        self.frame = self.frames[self.n_frames]
+        self.frame.live += live
+        return 0
+
+    cdef int rewind(self, Frame to) except -1:
+        """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
+        self.drop_beyond(to)
+        if self.captured:
+            # an entry whose constant is gone would name another one later
+            self.captured = {k: v for k, v in self.captured.items() if ~<int32_t>v[1] < to.n_consts}
+        return 0
+
+    cdef void released(self, int32_t node) noexcept:
+        """A traced value of `node` has died."""
+        cdef int k
+        if node >= self.frame.start:
+            self.frame.live -= 1
+            return
+        for k in range(self.n_frames - 1, -1, -1):
+            if node >= self.frames[k].start:
+                self.frames[k].live -= 1
+                return
+
+    # ---- reading
+
+    cdef object value_of(self, int32_t operand):
+        """The value of an operand as Python sees it: float, bool or ndarray; None when it has none."""
+        cdef Slot slot
+        cdef int32_t aval = operand_aval(self, operand)
+        if operand < 0:
+            slot = self.consts[~operand].value
+        else:
+            if not self.nodes[operand].flags & F_VALUED:
+                return None
+            slot = self.slots[operand]
+        if aval == AVAL_FLOAT:
+            return slot.d
+        if aval == AVAL_BOOL:
+            return slot.d != 0.0
+        return <object>slot.o
+
+    cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1:
+        """Remember which swept node emitted `node`, whose adjoint it is, and which contribution to it."""
+        cdef int32_t k = 3 * (node - self.notes_start)
+        cdef int32_t known = self.cap_notes
+        grow(<void**>&self.notes, &self.cap_notes, k + 3, sizeof(int32_t))
+        memset(self.notes + known, 0xFF, (self.cap_notes - known) * sizeof(int32_t))
+        self.notes[k] = swept
+        self.notes[k + 1] = target
+        self.notes[k + 2] = part
+        return 0
+
+    cpdef object where(self, int32_t node):
+        """'file:line' of the user's code that recorded an array node, or None."""
+        cdef Ext* ext
+        if node < 0 or not self.nodes[node].flags & F_EXT:
+            return None
+        ext = &self.exts[self.nodes[node].a]
+        if ext.code == NULL:
+            return None
+        return f"{(<object>ext.code).co_filename}:{ext.line}"
+
+    cdef Graph fork(self, int32_t size):
+        """A graph with the first `size` nodes of this one, for a second tape on the same beginning."""
+        cdef Graph other = Graph(self.valued)
+        cdef int32_t i
+        other.thread = 0
+        grow(<void**>&other.nodes, &other.capacity, self.size, sizeof(Node))
+        i = 0
+        grow(<void**>&other.slots, &i, self.size, sizeof(Slot))
+        grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
+        grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
+        grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
+        grow(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
+        memcpy(other.nodes, self.nodes, size * sizeof(Node))
+        memcpy(other.slots, self.slots, size * sizeof(Slot))
+        memcpy(other.consts, self.consts, self.n_consts * sizeof(Const))
+        memcpy(other.exts, self.exts, self.n_exts * sizeof(Ext))
+        memcpy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
+        memcpy(other.guards, self.guards, self.n_guards * sizeof(Guard))
+        other.size = size
+        other.n_consts = self.n_consts
+        other.n_exts = self.n_exts
+        other.n_pool = self.n_pool
+        other.n_guards = self.n_guards
+        for i in range(size):
+            if other.nodes[i].flags & F_OBJ:
+                Py_XINCREF(other.slots[i].o)
+        for i in range(other.n_exts):
+            Py_XINCREF(other.exts[i].sig)
+            Py_XINCREF(other.exts[i].code)
+        for i in range(other.n_consts):
+            if other.consts[i].aval > AVAL_BOOL:
+                Py_XINCREF(other.consts[i].value.o)
+        for i in range(other.n_guards):
+            if other.guards[i].is_object:
+                Py_XINCREF(other.guards[i].expected.o)
+            Py_XINCREF(other.guards[i].code)
+        return other
+
+
+cdef bint same_bytes(object array, object copy):
+    """Whether `array` still holds the bytes of `copy`."""
+    if array.dtype != copy.dtype or array.shape != copy.shape:
+        return False
+    if array.flags.c_contiguous:
+        return memoryview(array.reshape(-1).view(np.uint8)) == memoryview(copy.reshape(-1).view(np.uint8))
+    return bool(np.array_equal(array, copy))

@@ -1,0 +1,26 @@
+"""A rule at one signature, recorded once."""
+
+from hoad._core.emit cimport Emitter
+from hoad._core.primitive cimport Signature
+from hoad._core.tape cimport Graph, int32_t, uint64_t
+
+cdef class Template:
+    cdef readonly Graph graph
+    cdef readonly Signature signature
+    cdef readonly str mode           # "vjp" or "jvp"
+    cdef readonly uint64_t active    # the operands asked for, a bit each
+    cdef int32_t n_leaves            # g of each result, p of each result, the operands; for jvp then the tangents
+    cdef int32_t* steps              # the nodes to emit, in order
+    cdef int32_t n_steps
+    cdef int32_t* outputs            # vjp: adjoint of each operand; jvp: tangent of each result
+    cdef int32_t n_outputs
+
+    cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int finish(self, list outputs) except -1
+    cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1
+    cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
+    cdef list replay(self, Emitter emitter, list inputs, list leaves)
+    cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
+
+cdef Template vjp_template(Signature sig, uint64_t active, object where)
+cdef str describe(Signature sig)

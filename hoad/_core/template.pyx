@@ -1,0 +1,355 @@
+"""A rule at one signature, recorded once.
+
+The rule runs on unvalued traced values; what it records is the template of the reverse sweep. The template of the
+forward sweep is its transpose, made in `tangent`.
+"""
+
+from array import array
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+from hoad._core.emit cimport Emitter
+from hoad._core.primitive cimport INFO, K_GUFUNC, K_UFUNC, Primitive, Signature, primitive_of
+from hoad._core.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_EXT,
+    OP_ADD,
+    OP_ASSEMBLE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_RESULT,
+    OP_SUBTRACT,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Node,
+    aval_of,
+    node_operands,
+    operand_aval,
+)
+from hoad._core.traced cimport operand_of, wrap
+
+from hoad._core.primitive import primitive_named
+from hoad._core.traced import is_traced, new_input
+
+from hoad.errors import HoadError, NoRuleError, RuleError
+
+cdef enum:
+    FEW = 64
+
+
+cdef class Template:
+    """What a rule records at one signature; `splice` emits it with other operands."""
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.steps)
+        PyMem_RawFree(self.outputs)
+
+    cdef int finish(self, list outputs) except -1:
+        """Keep these outputs and what they need."""
+        cdef Graph graph = self.graph
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        cdef bytearray needed = bytearray(graph.size)
+        self.n_outputs = len(outputs)
+        self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
+        for i in range(self.n_outputs):
+            self.outputs[i] = outputs[i]
+            if self.outputs[i] >= 0:
+                needed[self.outputs[i]] = 1
+        for i in range(graph.size - 1, -1, -1):
+            if needed[i]:
+                operands = node_operands(graph, i, &n)
+                for k in range(n):
+                    if operands[k] >= 0:
+                        needed[operands[k]] = 1
+        self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
+        for i in range(self.n_leaves, graph.size):
+            if needed[i] and graph.nodes[i].op != OP_INPUT:
+                self.steps[self.n_steps] = i
+                self.n_steps += 1
+        return 0
+
+    # ---- splicing
+
+    cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+        """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
+        cdef int32_t few[FEW]
+        cdef int32_t* place = few
+        cdef int32_t i, k
+        cdef Graph graph = self.graph
+        if graph.size > FEW:
+            place = <int32_t*>PyMem_RawMalloc(graph.size * sizeof(int32_t))
+            if place == NULL:
+                raise MemoryError
+        try:
+            for i in range(self.n_leaves):
+                place[i] = leaves[i]
+            for k in range(self.n_steps):
+                i = self.steps[k]
+                place[i] = self.emitted(emitter, i, place)
+            for k in range(self.n_outputs):
+                outputs[k] = self.placed(emitter, self.outputs[k], place)
+        finally:
+            if place != few:
+                PyMem_RawFree(place)
+        return 0
+
+    cdef list replay(self, Emitter emitter, list inputs, list leaves):
+        """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs."""
+        cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
+        cdef int32_t k, i
+        for k in range(len(inputs)):
+            place[<int32_t>inputs[k]] = leaves[k]
+        for k in range(self.n_steps):
+            i = self.steps[k]
+            if i not in inputs:
+                place[i] = self.emitted(emitter, i, &place[0])
+        return [self.placed(emitter, self.outputs[k], &place[0]) for k in range(self.n_outputs)]
+
+    cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+        """Emit one node."""
+        cdef Node* node = &self.graph.nodes[i]
+        if node.flags & F_EXT:
+            return self.splice_ext(emitter, i, place)
+        if node.op == OP_ITEM:
+            return emitter.item(place[node.a], node.b)
+        if node.op == OP_IDENTITY:
+            return self.placed(emitter, node.a, place)
+        return emitter.emit(node.op, self.placed(emitter, node.a, place),
+                            self.placed(emitter, node.b, place) if ARITY[node.op] == 2 else 0)
+
+    cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1:
+        """The operand of the graph spliced into for one of the template's."""
+        cdef int32_t aval
+        if operand >= 0:
+            return place[operand]
+        if operand == ZERO:
+            return ZERO
+        aval = self.graph.consts[~operand].aval
+        if aval == AVAL_FLOAT:
+            return emitter.graph.const_float(self.graph.consts[~operand].value.d)
+        if aval == AVAL_BOOL:
+            return emitter.graph.const_bool(self.graph.consts[~operand].value.d != 0)
+        return emitter.graph.const_object(<object>self.graph.consts[~operand].value.o)
+
+    cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+        cdef Graph graph = self.graph
+        cdef Node* node = &graph.nodes[i]
+        cdef Ext* ext = &graph.exts[node.a]
+        cdef int32_t* operands
+        cdef int32_t k, zeros = 0
+        cdef int32_t count = ext.count
+        cdef Signature sig
+        if node.op == OP_RESULT:
+            k = place[graph.pool[ext.first]]
+            return ZERO if k == ZERO else k + graph.pool[ext.first + 1]
+        if node.op == OP_IDENTITY:
+            return self.placed(emitter, graph.pool[ext.first], place)
+        sig = <Signature>ext.sig
+        operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+        try:
+            for k in range(count):
+                operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
+                zeros += operands[k] == ZERO
+            if zeros and zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT:
+                for k in range(count):
+                    if operands[k] == ZERO:
+                        operands[k] = emitter.zeros(operand_aval(graph, graph.pool[ext.first + k]))
+            if node.op == OP_ASSEMBLE:
+                if zeros == count:
+                    return ZERO
+                return emitter.assemble(node.b, operands, count, sig.params[0], sig.params[1])
+            return emitter.emit_ext(sig.primitive, sig.params, operands, count, node.b)
+        finally:
+            PyMem_RawFree(operands)
+
+
+# ---- making templates -----------------------------------------------------------------------------------------------
+
+cdef str describe(Signature sig):
+    """Whose rule it is, for messages."""
+    rule = sig.primitive.rule_name or "the rule"
+    return f"{rule} of {sig.primitive.name}"
+
+
+cdef list inputs_of(Graph graph, tuple avals):
+    return [new_input(graph, aval) for aval in avals]
+
+
+cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object where):
+    """Call the rule; returns its tuple, checked for form."""
+    cdef Primitive primitive = sig.primitive
+    rule = primitive.require_rule(where)
+    keywords = primitive.keywords(sig.params)
+    many = primitive.nout > 1
+    try:
+        adjoints = rule(tuple(g) if many else g[0], tuple(p) if many else p[0], *x, **keywords)
+    except HoadError as error:
+        raise type(error)(f"{describe(sig)} cannot be recorded: {error}") from error
+    except Exception as error:
+        raise RuleError(
+            f"{describe(sig)}, called at {sig}, raised {type(error).__name__}: {error}. A rule takes (g, p, *operands) "
+            "and its parameters as keywords, and returns one adjoint per operand."
+        ) from error
+    if not isinstance(adjoints, tuple):
+        raise RuleError(
+            f"{describe(sig)} returned {type(adjoints).__name__}, not a tuple. Return one adjoint per operand, "
+            f"{len(x)} here, with None for zero; a single one needs a trailing comma."
+        )
+    if len(adjoints) != len(x):
+        raise RuleError(
+            f"{describe(sig)} returned {len(adjoints)} adjoints for {len(x)} operands. Return one per operand, with "
+            "None for zero."
+        )
+    return adjoints
+
+
+cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval) except? -1:
+    """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand."""
+    cdef int32_t operand
+    cdef Aval found
+    if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
+        return ZERO
+    if not is_traced(adjoint):
+        raise RuleError(
+            f"{describe(sig)} is not linear in g: its adjoint {k} is the constant {adjoint!r}. Every adjoint must be "
+            "a product with g, or None for zero."
+        )
+    found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    if found.shape != aval.shape and sig.primitive.kind in (K_UFUNC, K_GUFUNC):
+        adjoint = sum_to(adjoint, found.shape, aval.shape)
+        found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    if found.shape != aval.shape:
+        raise RuleError(
+            f"{describe(sig)} returned an adjoint of shape {found.shape} for operand {k} of shape {aval.shape}. "
+            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule."
+        )
+    if found.dtype != aval.dtype:
+        if found.dtype.kind == "c" and aval.dtype.kind != "c":
+            from hoad._core.traced import METHODS
+            adjoint = METHODS["real"](adjoint)
+        adjoint = adjoint.astype(aval.dtype)
+    return operand_of(graph, adjoint)
+
+
+cdef object sum_to(object adjoint, tuple shape, tuple wanted):
+    """Sum over the axes that broadcasting added or stretched."""
+    from hoad._core.traced import apply_primitive
+    lead = len(shape) - len(wanted)
+    if lead < 0:
+        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
+    axes = tuple([d for d in range(len(shape)) if d < lead or (wanted[d - lead] == 1 and shape[d] != 1)])
+    if any(shape[d] != wanted[d - lead] and shape[d] == 1 for d in range(lead, len(shape))):
+        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
+    return apply_primitive(primitive_named("sum"), (axes, wanted), adjoint)
+
+
+cdef Template vjp_template(Signature sig, uint64_t active, object where):
+    """The adjoint of `sig` for the operands in `active`, from its rule."""
+    cdef Template template
+    cdef Graph graph
+    cdef list outputs = []
+    cdef int k
+    cdef Primitive primitive = sig.primitive
+    if sig.version != primitive.version:
+        sig.templates.clear()
+        sig.version = primitive.version
+    key = ("vjp", active)
+    template = <Template>sig.templates.get(key)
+    if template is not None:
+        return template
+    template = Template.__new__(Template)
+    graph = Graph(False)
+    g = inputs_of(graph, sig.results)
+    p = inputs_of(graph, sig.results)
+    x = inputs_of(graph, sig.avals)
+    template.graph = graph
+    template.signature = sig
+    template.mode = "vjp"
+    template.active = active
+    template.n_leaves = graph.size
+    adjoints = run_rule(sig, graph, g, p, x, where)
+    for k in range(len(x)):
+        if (k < 64 and not (active >> k) & 1) or not (<Aval>sig.avals[k]).inexact:
+            outputs.append(ZERO)
+        else:
+            outputs.append(fitted(sig, graph, adjoints[k], k, sig.avals[k]))
+    template.finish(outputs)
+    del g, p, x, adjoints
+    graph.thread = 0
+    check_linear(template)
+    if not primitive.per_call:
+        sig.templates[key] = template
+    return template
+
+
+cdef int check_linear(Template template) except -1:
+    """Raise unless every adjoint is linear in g."""
+    cdef Graph graph = template.graph
+    cdef int32_t i, j, k, n, dependent
+    cdef const int32_t* operands
+    cdef int nout = len(template.signature.results)
+    cdef bytearray of_g = bytearray(graph.size)
+    cdef Node* node
+    for i in range(nout):
+        of_g[i] = 1
+    for j in range(template.n_steps):
+        i = template.steps[j]
+        node = &graph.nodes[i]
+        operands = node_operands(graph, i, &n)
+        dependent = 0
+        for k in range(n):
+            if operands[k] >= 0 and of_g[operands[k]]:
+                dependent += 1
+        if not dependent:
+            continue
+        of_g[i] = 1
+        for k in range(n):
+            if not is_linear_in(graph, node, operands, k, n, dependent, of_g):
+                raise RuleError(
+                    f"{describe(template.signature)} is not linear in g: it computes "
+                    f"{primitive_of(node.op).name} of g. Every adjoint must be a product of g with something that "
+                    "does not depend on g. If the operation is linear, declare its primitive with linear=."
+                )
+    for k in range(template.n_outputs):
+        if template.outputs[k] != ZERO and not (template.outputs[k] >= 0 and of_g[template.outputs[k]]):
+            raise RuleError(
+                f"{describe(template.signature)} is not linear in g: adjoint {k} does not contain g. Every adjoint "
+                "must be a product with g, or None for zero."
+            )
+    return 0
+
+
+cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t k, int32_t n, int32_t dependent,
+                       bytearray of_g) except -1:
+    """Whether a node that depends on g is linear in it as far as its operand k goes."""
+    cdef bint depends = operands[k] >= 0 and of_g[operands[k]]
+    cdef str name
+    if node.op in (OP_RESULT, OP_ITEM, OP_IDENTITY):
+        return True
+    name = primitive_of(node.op).name
+    if node.op == OP_ASSEMBLE:
+        return True
+    if INFO[node.op].linear:        # an affine sum (g + 1) is not linear; a zero beside g is
+        return depends or is_zero_const(graph, operands[k])
+    if INFO[node.op].multilinear:
+        return dependent == 1
+    if name in ("divide", "sdiv"):
+        return not depends or (k == 0 and dependent == 1)
+    if name == "mask" or name == "gather":
+        return not depends or (k == (1 if name == "mask" else 0))
+    if name == "select":
+        return not depends and (k == 0 or is_zero_const(graph, operands[k])) or (depends and k > 0)
+    return not depends or (k in primitive_of(node.op).linear_in and dependent == 1)
+
+
+cdef bint is_zero_const(Graph graph, int32_t operand) except -1:
+    if operand >= 0 or operand == ZERO:
+        return False
+    value = graph.value_of(operand)
+    return not (value.any() if hasattr(value, "any") else value)

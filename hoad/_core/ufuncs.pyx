@@ -1,0 +1,189 @@
+# cython: freethreading_compatible=False
+"""The ufuncs that derivatives need and NumPy lacks: strong products, masks and selection.
+
+A strong zero absorbs: ``smul(0, inf)`` is 0. See the table of singular points in the design notes.
+"""
+
+from libc.math cimport cosh, exp
+from libc.stdint cimport int64_t
+
+cimport numpy as cnp
+
+cnp.import_array()
+cnp.import_ufunc()
+
+ctypedef float complex complex64
+ctypedef double complex complex128
+
+ctypedef fused number:
+    float
+    double
+    complex64
+    complex128
+
+ctypedef fused item:
+    float
+    double
+    complex64
+    complex128
+    int64_t
+    cnp.npy_bool
+
+
+cdef void smul_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    cdef number x
+    for i in range(dims[0]):
+        x = (<number*>(args[0] + i * steps[0]))[0]
+        (<number*>(args[2] + i * steps[2]))[0] = x if x == 0 else x * (<number*>(args[1] + i * steps[1]))[0]
+
+
+cdef void sdiv_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    cdef number x
+    for i in range(dims[0]):
+        x = (<number*>(args[0] + i * steps[0]))[0]
+        (<number*>(args[2] + i * steps[2]))[0] = x if x == 0 else x / (<number*>(args[1] + i * steps[1]))[0]
+
+
+cdef void mask_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    for i in range(dims[0]):
+        if (<cnp.npy_bool*>(args[0] + i * steps[0]))[0]:
+            (<number*>(args[2] + i * steps[2]))[0] = (<number*>(args[1] + i * steps[1]))[0]
+        else:
+            (<number*>(args[2] + i * steps[2]))[0] = 0
+
+
+cdef double sech_of(double x) noexcept nogil:
+    return 1.0 / cosh(x)
+
+
+cdef double logistic_of(double x) noexcept nogil:
+    return 1.0 / (1.0 + exp(-x))
+
+
+cdef void select_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, item* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    for i in range(dims[0]):
+        if (<cnp.npy_bool*>(args[0] + i * steps[0]))[0]:
+            (<item*>(args[3] + i * steps[3]))[0] = (<item*>(args[1] + i * steps[1]))[0]
+        else:
+            (<item*>(args[3] + i * steps[3]))[0] = (<item*>(args[2] + i * steps[2]))[0]
+
+
+# NumPy wants loops of one plain type, so each instance of a fused loop has a thin one around it.
+ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
+
+cdef void smul_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    smul_loop(a, n, s, <float*>NULL)
+
+cdef void smul_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    smul_loop(a, n, s, <double*>NULL)
+
+cdef void smul_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    smul_loop(a, n, s, <complex64*>NULL)
+
+cdef void smul_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    smul_loop(a, n, s, <complex128*>NULL)
+
+cdef void sdiv_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    sdiv_loop(a, n, s, <float*>NULL)
+
+cdef void sdiv_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    sdiv_loop(a, n, s, <double*>NULL)
+
+cdef void sdiv_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    sdiv_loop(a, n, s, <complex64*>NULL)
+
+cdef void sdiv_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    sdiv_loop(a, n, s, <complex128*>NULL)
+
+cdef void mask_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    mask_loop(a, n, s, <float*>NULL)
+
+cdef void mask_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    mask_loop(a, n, s, <double*>NULL)
+
+cdef void mask_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    mask_loop(a, n, s, <complex64*>NULL)
+
+cdef void mask_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    mask_loop(a, n, s, <complex128*>NULL)
+
+cdef void select_b(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <cnp.npy_bool*>NULL)
+
+cdef void select_l(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <int64_t*>NULL)
+
+cdef void select_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <float*>NULL)
+
+cdef void select_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <double*>NULL)
+
+cdef void select_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <complex64*>NULL)
+
+cdef void select_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    select_loop(a, n, s, <complex128*>NULL)
+
+
+# The tables stay with the ufuncs for as long as the process lives, as PyUFunc_FromFuncAndData asks.
+cdef cnp.PyUFuncGenericFunction SMUL[4]
+cdef cnp.PyUFuncGenericFunction SDIV[4]
+cdef cnp.PyUFuncGenericFunction MASK[4]
+cdef cnp.PyUFuncGenericFunction SELECT[6]
+cdef char PRODUCT_TYPES[12]
+cdef char MASK_TYPES[12]
+cdef char SELECT_TYPES[24]
+cdef void* NO_DATA[6]
+
+SMUL[:] = [<cnp.PyUFuncGenericFunction>smul_f, <cnp.PyUFuncGenericFunction>smul_d,
+           <cnp.PyUFuncGenericFunction>smul_F, <cnp.PyUFuncGenericFunction>smul_D]
+SDIV[:] = [<cnp.PyUFuncGenericFunction>sdiv_f, <cnp.PyUFuncGenericFunction>sdiv_d,
+           <cnp.PyUFuncGenericFunction>sdiv_F, <cnp.PyUFuncGenericFunction>sdiv_D]
+MASK[:] = [<cnp.PyUFuncGenericFunction>mask_f, <cnp.PyUFuncGenericFunction>mask_d,
+           <cnp.PyUFuncGenericFunction>mask_F, <cnp.PyUFuncGenericFunction>mask_D]
+SELECT[:] = [<cnp.PyUFuncGenericFunction>select_b, <cnp.PyUFuncGenericFunction>select_l,
+             <cnp.PyUFuncGenericFunction>select_f, <cnp.PyUFuncGenericFunction>select_d,
+             <cnp.PyUFuncGenericFunction>select_F, <cnp.PyUFuncGenericFunction>select_D]
+
+cdef int[6] ITEM_TYPES = [cnp.NPY_BOOL, cnp.NPY_INT64, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE]
+cdef int k
+for k in range(4):
+    PRODUCT_TYPES[3 * k] = PRODUCT_TYPES[3 * k + 1] = PRODUCT_TYPES[3 * k + 2] = <char>ITEM_TYPES[k + 2]
+    MASK_TYPES[3 * k] = <char>cnp.NPY_BOOL
+    MASK_TYPES[3 * k + 1] = MASK_TYPES[3 * k + 2] = <char>ITEM_TYPES[k + 2]
+for k in range(6):
+    SELECT_TYPES[4 * k] = <char>cnp.NPY_BOOL
+    SELECT_TYPES[4 * k + 1] = SELECT_TYPES[4 * k + 2] = SELECT_TYPES[4 * k + 3] = <char>ITEM_TYPES[k]
+    NO_DATA[k] = NULL
+
+cdef cnp.PyUFuncGenericFunction SECH[2]
+cdef cnp.PyUFuncGenericFunction LOGISTIC[2]
+cdef char UNARY_TYPES[4]
+cdef void* SECH_DATA[2]
+cdef void* LOGISTIC_DATA[2]
+
+# NumPy's generic loops call the C function they are given as data; the one for float32 goes through double.
+SECH[0] = LOGISTIC[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d
+SECH[1] = LOGISTIC[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d
+SECH_DATA[0] = SECH_DATA[1] = <void*>sech_of
+LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>logistic_of
+UNARY_TYPES[0] = UNARY_TYPES[1] = <char>cnp.NPY_FLOAT
+UNARY_TYPES[2] = UNARY_TYPES[3] = <char>cnp.NPY_DOUBLE
+
+smul = cnp.PyUFunc_FromFuncAndData(SMUL, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "smul",
+                                   "smul(x, y): 0 where x is 0, else x * y.", 0)
+sdiv = cnp.PyUFunc_FromFuncAndData(SDIV, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "sdiv",
+                                   "sdiv(x, y): 0 where x is 0, else x / y.", 0)
+mask = cnp.PyUFunc_FromFuncAndData(MASK, NO_DATA, MASK_TYPES, 4, 2, 1, cnp.PyUFunc_None, "mask",
+                                   "mask(c, x): x where c, else a zero that absorbs any factor.", 0)
+select = cnp.PyUFunc_FromFuncAndData(SELECT, NO_DATA, SELECT_TYPES, 6, 3, 1, cnp.PyUFunc_None, "select",
+                                     "select(c, x, y): x where c, else y.", 0)
+sech = cnp.PyUFunc_FromFuncAndData(SECH, SECH_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "sech",
+                                   "sech(x): 1 / cosh(x).", 0)
+logistic = cnp.PyUFunc_FromFuncAndData(LOGISTIC, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
+                                       "logistic(x): 1 / (1 + exp(-x)).", 0)

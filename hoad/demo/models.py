@@ -1,0 +1,84 @@
+"""NIST's regression functions, as a user would write them: plain NumPy, nothing of hoad in sight.
+
+Each takes the parameters ``b`` and the predictor ``x`` and returns the response that the model expects.
+NIST counts its parameters from one: its b1 is ``b[0]`` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MODELS", "Model"]
+
+# Any, not an array type: while it is being differentiated, a model is run on traced values.
+Model = Callable[[Any, Any], Any]
+
+
+def misra1a(b: Any, x: Any) -> Any:
+    return b[0] * (1 - np.exp(-b[1] * x))
+
+
+def chwirut2(b: Any, x: Any) -> Any:
+    return np.exp(-b[0] * x) / (b[1] + b[2] * x)
+
+
+def danwood(b: Any, x: Any) -> Any:
+    return b[0] * x ** b[1]
+
+
+def gauss1(b: Any, x: Any) -> Any:
+    baseline = b[0] * np.exp(-b[1] * x)
+    first = b[2] * np.exp(-((x - b[3]) ** 2) / b[4] ** 2)
+    second = b[5] * np.exp(-((x - b[6]) ** 2) / b[7] ** 2)
+    return baseline + first + second
+
+
+def lanczos3(b: Any, x: Any) -> Any:
+    return b[0] * np.exp(-b[1] * x) + b[2] * np.exp(-b[3] * x) + b[4] * np.exp(-b[5] * x)
+
+
+def kirby2(b: Any, x: Any) -> Any:
+    return (b[0] + b[1] * x + b[2] * x**2) / (1 + b[3] * x + b[4] * x**2)
+
+
+def cubic_over_cubic(b: Any, x: Any) -> Any:
+    return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (1 + b[4] * x + b[5] * x**2 + b[6] * x**3)
+
+
+def enso(b: Any, x: Any) -> Any:
+    annual = b[1] * np.cos(2 * np.pi * x / 12) + b[2] * np.sin(2 * np.pi * x / 12)
+    el_nino = b[4] * np.cos(2 * np.pi * x / b[3]) + b[5] * np.sin(2 * np.pi * x / b[3])
+    southern_oscillation = b[7] * np.cos(2 * np.pi * x / b[6]) + b[8] * np.sin(2 * np.pi * x / b[6])
+    return b[0] + annual + el_nino + southern_oscillation
+
+
+def mgh09(b: Any, x: Any) -> Any:
+    return b[0] * (x**2 + x * b[1]) / (x**2 + x * b[2] + b[3])
+
+
+def rat42(b: Any, x: Any) -> Any:
+    return b[0] / (1 + np.exp(b[1] - b[2] * x))
+
+
+def eckerle4(b: Any, x: Any) -> Any:
+    return b[0] / b[1] * np.exp(-0.5 * ((x - b[2]) / b[1]) ** 2)
+
+
+MODELS: dict[str, Model] = {
+    "Misra1a": misra1a,
+    "Chwirut2": chwirut2,
+    "DanWood": danwood,
+    "Gauss1": gauss1,
+    "Lanczos3": lanczos3,
+    "Kirby2": kirby2,
+    "Hahn1": cubic_over_cubic,
+    "ENSO": enso,
+    "MGH09": mgh09,
+    "Thurber": cubic_over_cubic,
+    "BoxBOD": misra1a,
+    "Rat42": rat42,
+    "Eckerle4": eckerle4,
+}

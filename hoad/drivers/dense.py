@@ -1,0 +1,78 @@
+"""Dense matrices of derivatives, a lane for each seed direction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hoad._core.recording import Recording
+from hoad._core.traced import FUNCTIONS, holds_traced
+
+# Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
+MOST_LANES = 64
+MOST_BYTES = 1 << 26
+
+
+def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int], mode: str = "auto") -> list[list[Any]]:
+    """``blocks[o][i]``: the derivative of output o by input i, of shape (output shape, input shape)."""
+    entries_in = sum(math.prod(recording.aval(i).shape) for i in inputs)
+    entries_out = sum(math.prod(recording.aval(o).shape) for o in outputs)
+    forward = mode == "forward" or (mode == "auto" and entries_in <= entries_out)
+    columns = _unrolled if recording.nested else _in_lanes
+    if forward:
+        by_input = [columns(recording, outputs, i, forward) for i in inputs]
+        return [[_inputs_last(block[o], recording, i) for block, i in zip(by_input, inputs)] for o in range(len(outputs))]
+    return [columns(recording, inputs, o, forward) for o in outputs]
+
+
+def _inputs_last(block: Any, recording: Recording, i: int) -> Any:
+    """(input shape, output shape) as (output shape, input shape)."""
+    n = len(recording.aval(i).shape)
+    order = tuple(range(n, block.ndim)) + tuple(range(n)) if n else ()
+    return np.transpose(block, order) if order else block
+
+
+def _swept(recording: Recording, targets: list[int], seeded: int, seed: int, forward: bool) -> list[int]:
+    """Derivatives of `targets` for a seed at `seeded`: tangents of outputs, or adjoints of inputs."""
+    if forward:
+        found = recording.tangents(targets, [seeded], [seed])
+    else:
+        found = recording.adjoints([seeded], [seed], targets)
+    return recording.or_zeros(found, targets)
+
+
+def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
+    """One array per target, of shape (shape of what is seeded, target shape)."""
+    aval = recording.aval(seeded)
+    seed = recording.seed_input(seeded)
+    program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
+    shapes = [recording.aval(t).shape for t in targets]
+    blocks = [np.empty((aval.size, *shape), recording.aval(t).dtype) for shape, t in zip(shapes, targets)]
+    chunk = max(1, min(MOST_LANES, MOST_BYTES // max(1, program.bytes_per_lane)))
+    for start in range(0, aval.size, chunk):
+        lanes = min(chunk, aval.size - start)
+        units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape(lanes, *aval.shape)
+        for block, rows in zip(blocks, program.run([units], lanes)):
+            block[start : start + lanes] = rows
+    return [block.reshape(*aval.shape, *shape) for block, shape in zip(blocks, shapes)]
+
+
+def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
+    """As `_in_lanes`, as traced values of an outer derivative: one sweep for each unit."""
+    aval = recording.aval(seeded)
+    rows = [
+        recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k), forward))
+        for k in range(aval.size)
+    ]
+    if not rows:
+        return [np.zeros((*aval.shape, *recording.aval(t).shape)) for t in targets]
+    columns = list(zip(*rows))
+    if not aval.shape:
+        return [column[0] for column in columns]
+    return [np.reshape(_stacked(column), (*aval.shape, *np.shape(column[0]))) for column in columns]
+
+
+def _stacked(rows: tuple[Any, ...]) -> Any:
+    return FUNCTIONS[np.stack](list(rows)) if holds_traced(rows) else np.stack(rows)

@@ -1,0 +1,59 @@
+"""A derivative kept as a linear function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.recording import Recording, inline, is_open, lowered
+from hoad._core.traced import holds_traced
+from hoad.errors import ShapeError, TracedValueError
+
+
+class LinearMap:
+    """What a sweep from symbolic seeds gives, ready to be applied to seeds.
+
+    Outermost, the recording is sealed and its program replayed; inside another derivative it stays part of the
+    running recording, and every application sweeps again.
+    """
+
+    def __init__(
+        self, recording: Recording, y: int, sweep: Callable[..., list[int]], reverse: bool, result: Any
+    ) -> None:
+        self.recording = recording
+        self.y = y
+        self.sweep = sweep
+        self.like = [y] if reverse else list(recording.inputs)
+        self.what = "the cotangent" if reverse else "the tangent"
+        self.held = result  # keeps a nested recording from being rewound
+        self.avals = [recording.aval(k) for k in self.like]
+        if not recording.nested:
+            self.seeds = [recording.seed_input(k) for k in self.like]
+            self.outputs = sweep(recording, y, *self.seeds)
+            recording.keep()
+            self.program = lowered(recording.graph, self.outputs, self.seeds, 0)
+
+    def __call__(self, seeds: Sequence[Any]) -> list[Any]:
+        if len(seeds) != len(self.like):
+            raise ShapeError(f"this linear map takes {len(self.like)} arguments, but {len(seeds)} were given.")
+        for k, (seed, aval) in enumerate(zip(seeds, self.avals)):
+            if np.shape(seed) != aval.shape:
+                which = self.what if len(seeds) == 1 else f"{self.what} of argument {k}"
+                raise ShapeError(f"{which} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
+        if self.recording.nested:
+            return self._swept(seeds)
+        if holds_traced(list(seeds)):
+            return inline(self.recording.graph, self.outputs, self.seeds, list(seeds))
+        return self.program.run(seeds)
+
+    def _swept(self, seeds: Sequence[Any]) -> list[Any]:
+        recording = self.recording
+        if not is_open(recording.graph):
+            raise TracedValueError(
+                "a linear map that was made inside a derivative was used after that derivative had ended. Make it "
+                "outside, or apply it inside."
+            )
+        operands = [recording.operand(seed) for seed in seeds]
+        return recording.results(self.sweep(recording, self.y, *operands))

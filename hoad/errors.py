@@ -1,0 +1,82 @@
+"""The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
+
+__all__ = [
+    "DTypeError",
+    "GuardError",
+    "HoadError",
+    "NoRuleError",
+    "RuleError",
+    "ShapeError",
+    "TracedValueError",
+]
+
+
+class HoadError(Exception):
+    """The base of every error that hoad itself raises."""
+
+
+class TracedValueError(HoadError, TypeError):
+    """A traced value would have been cut off from the derivative.
+
+    Examples
+    --------
+    >>> import math
+    >>> import hoad
+    >>> hoad.grad(lambda x: math.sin(x))(1.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    hoad.errors.TracedValueError: float() of a traced value would cut it off from the derivative ...
+
+    Write ``np.sin(x)``, which is recorded.
+    """
+
+
+class NoRuleError(HoadError, NotImplementedError):
+    """An operation was asked for that has no derivative rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.grad(lambda x: np.median(x))(np.ones(3))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    hoad.errors.NoRuleError: np.median has no derivative rule ...
+
+    Declare one with `hoad.rules.vjp`, or use operations that have one.
+    """
+
+
+class RuleError(HoadError, TypeError):
+    """A derivative rule does not do what a rule must: the message names the rule and what it returned."""
+
+
+class ShapeError(HoadError, ValueError):
+    """A shape or a structure does not fit what was asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.grad(lambda x: 2 * x)(np.ones(3))
+    Traceback (most recent call last):
+        ...
+    hoad.errors.ShapeError: grad needs a scalar function, but f(x) has shape (3,). Use jacobian(f), or vjp with a cotangent.
+    """
+
+
+class DTypeError(HoadError, TypeError):
+    """A dtype that has no derivative, such as an integer argument.
+
+    Examples
+    --------
+    >>> import hoad
+    >>> hoad.grad(lambda x: x * x)(3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    hoad.errors.DTypeError: grad needs a float argument, but argument 0 is int ...
+    """
+
+
+class GuardError(HoadError, RuntimeError):
+    """A program was replayed where the function would have taken another branch than when it was recorded."""

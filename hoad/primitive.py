@@ -1,0 +1,299 @@
+"""What hoad can record: the table of primitives, with shapes and dtypes of their results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core import ufuncs
+from hoad._core.primitive import (
+    CONCATENATE,
+    GATHER,
+    GUFUNC,
+    PYTHON,
+    REDUCE,
+    STRIDED,
+    STRUCTURE,
+    UFUNC,
+    Primitive,
+)
+from hoad._core.tape import Aval, intern_aval
+from hoad._core.traced import bind_operators
+from hoad.errors import ShapeError
+
+Params = Any
+
+BOOL = np.dtype(np.bool_)
+
+
+# ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
+
+
+def _same(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (x,)
+
+
+INPUT = Primitive("input", kind=STRUCTURE, nin=0)
+IDENTITY = Primitive("identity", kind=STRUCTURE, linear=True, infer=_same)
+RESULT = Primitive("result", kind=STRUCTURE)
+ITEM = Primitive("item", kind=STRUCTURE)
+ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True)
+
+
+# ---- ufuncs ---------------------------------------------------------------------------------------------------------
+
+
+def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
+    def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+        dtypes = ufunc.resolve_dtypes((*[x.dtype for x in operands], *[None] * ufunc.nout))
+        try:
+            shape = np.broadcast_shapes(*[x.shape for x in operands])
+        except ValueError:
+            shapes = " and ".join(str(x.shape) for x in operands)
+            raise ShapeError(f"np.{ufunc.__name__} cannot broadcast the shapes {shapes} together.") from None
+        return tuple(intern_aval(dtype, shape) for dtype in dtypes[ufunc.nin :])
+
+    return infer
+
+
+def declare_ufunc(ufunc: np.ufunc, **flags: bool) -> Primitive:
+    """The primitive of a NumPy ufunc."""
+    name = "conjugate" if ufunc is np.conjugate else ufunc.__name__
+    return Primitive(
+        name, function=ufunc, kind=UFUNC, nin=ufunc.nin, nout=ufunc.nout, infer=_ufunc_infer(ufunc), **flags
+    )
+
+
+for _ufunc in (np.add, np.multiply):
+    declare_ufunc(_ufunc, commutative=True, linear=_ufunc is np.add, multilinear=_ufunc is np.multiply)
+for _ufunc in (np.subtract, np.negative, np.positive, np.conjugate, np.degrees, np.radians, np.rad2deg, np.deg2rad):
+    declare_ufunc(_ufunc, linear=True)
+for _ufunc in (np.divide, np.square, np.absolute, np.fabs, np.reciprocal, np.sign, np.maximum, np.minimum, np.fmax):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.fmin, np.floor, np.ceil, np.trunc, np.rint, np.copysign, np.heaviside, np.nextafter, np.spacing):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.floor_divide, np.remainder, np.fmod, np.modf, np.frexp, np.ldexp):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.power, np.float_power, np.sqrt, np.cbrt, np.hypot, np.logaddexp, np.logaddexp2, np.arctan2):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.isnan, np.isinf, np.isfinite, np.signbit, np.logical_not):
+    declare_ufunc(_ufunc, is_bool=True)
+for _ufunc in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal):
+    declare_ufunc(_ufunc, is_bool=True)
+for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
+    declare_ufunc(_ufunc, is_bool=True, commutative=True)
+
+# Ours, where NumPy has none: see hoad._core.ufuncs.
+SMUL = declare_ufunc(ufuncs.smul, multilinear=True)
+SDIV = declare_ufunc(ufuncs.sdiv)
+MASK = declare_ufunc(ufuncs.mask)
+SELECT = declare_ufunc(ufuncs.select)
+SECH = declare_ufunc(ufuncs.sech, costly=True)
+LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
+
+
+# ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
+
+
+def _reduction_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, params[1]),)
+
+
+def _declare_reduction(name: str, ufunc: np.ufunc, linear: bool = False) -> Primitive:
+    return Primitive(
+        name, function=ufunc, kind=REDUCE, infer=_reduction_infer, linear=linear, param_names=("axes", "shape")
+    )
+
+
+SUM = _declare_reduction("sum", np.add, linear=True)
+MAX = _declare_reduction("max", np.maximum)
+MIN = _declare_reduction("min", np.minimum)
+
+
+# ---- copies through strides -----------------------------------------------------------------------------------------
+
+
+def contiguous_strides(shape: Sequence[int]) -> list[int]:
+    """Items between neighbours along each axis of a C-contiguous array."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return strides[::-1]
+
+
+def _bytes(x: Aval, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> tuple[Any, list[int], int]:
+    return shape, [s * x.itemsize for s in strides], offset * x.itemsize
+
+
+def _declare_strided(
+    name: str,
+    view: Callable[[Params, Aval], tuple[Any, list[int], int]],
+    shape: Callable[[Params, Aval], tuple[int, ...]],
+    param_names: tuple[str, ...],
+) -> Primitive:
+    def infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+        return (intern_aval(x.dtype, shape(params, x)),)
+
+    return Primitive(name, function=view, kind=STRIDED, infer=infer, linear=True, param_names=param_names)
+
+
+def _broadcast_view(params: Params, x: Aval) -> tuple[Any, list[int], int]:
+    shape = params[0]
+    lead = len(shape) - x.ndim
+    own = contiguous_strides(x.shape)
+    strides = [0 if d < lead or (x.shape[d - lead] == 1 and n != 1) else own[d - lead] for d, n in enumerate(shape)]
+    return _bytes(x, shape, strides)
+
+
+RESHAPE = _declare_strided(
+    "reshape", lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)), lambda params, x: params[0], ("shape",)
+)
+TRANSPOSE = _declare_strided(
+    "transpose",
+    lambda params, x: _bytes(x, [x.shape[a] for a in params[0]], [contiguous_strides(x.shape)[a] for a in params[0]]),
+    lambda params, x: tuple(x.shape[a] for a in params[0]),
+    ("axes",),
+)
+BROADCAST_TO = _declare_strided("broadcast_to", _broadcast_view, lambda params, x: params[0], ("shape",))
+# Basic indexing; strides and offset in items of the contiguous operand.
+GETITEM = _declare_strided(
+    "getitem",
+    lambda params, x: _bytes(x, *params),
+    lambda params, x: params[0],
+    ("shape", "strides", "offset"),
+)
+STOP_GRADIENT = _declare_strided(
+    "stop_gradient", lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)), lambda params, x: x.shape, ()
+)
+
+
+# ---- gathering and joining ------------------------------------------------------------------------------------------
+
+
+def _gather_infer(params: Params, x: Aval, flat: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, flat.shape),)
+
+
+def _concatenate_infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+    axis = params[0]
+    shape = list(operands[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in operands)
+    return (intern_aval(operands[0].dtype, tuple(shape)),)
+
+
+# gather(x, flat): x.ravel()[flat]
+GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,))
+JOIN = Primitive(
+    "concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",)
+)
+
+
+def _flat_index(params: Params, *indices: Any) -> Any:
+    """Flat places of ``x[index]`` for x of a shape; `None` in the index stands for the next of `indices`."""
+    shape, index = params
+    rest = iter(indices)
+    full = tuple(
+        np.asarray(next(rest)) if k is None else (None if k == "newaxis" else slice(*k) if isinstance(k, tuple) else k)
+        for k in index
+    )
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[full]
+
+
+def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:
+    zeros = [np.zeros(i.shape, i.dtype) for i in indices]
+    return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
+
+
+FLAT_INDEX = Primitive("flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer)
+
+
+def _astype(params: Params, x: Any) -> Any:
+    return np.asarray(x).astype(params[0])
+
+
+ASTYPE = Primitive(
+    "astype",
+    function=_astype,
+    kind=PYTHON,
+    infer=lambda params, x: (intern_aval(np.dtype(params[0]), x.shape),),
+    linear=True,
+    param_names=("dtype",),
+)
+
+
+# ---- linear algebra -------------------------------------------------------------------------------------------------
+
+
+def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    if not a.ndim or not b.ndim:
+        raise ShapeError(f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape}. Use *.")
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise ShapeError(f"matmul of shapes {a.shape} and {b.shape}: {a.shape[-1]} columns meet {inner} rows.")
+    outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    shape = outer + (a.shape[-2:-1] if a.ndim > 1 else ()) + (b.shape[-1:] if b.ndim > 1 else ())
+    return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
+
+
+def _square(name: str, a: Aval) -> None:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape}.")
+
+
+def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    _square("solve", a)
+    if b.shape[-2] != a.shape[-1]:
+        raise ShapeError(f"np.linalg.solve: {a.shape} and {b.shape} do not fit; the right side needs {a.shape[-1]} rows.")
+    outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return (intern_aval(b.dtype, outer + b.shape[-2:]),)
+
+
+def _inv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("inv", a)
+    return (a,)
+
+
+def _det_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("det", a)
+    return (intern_aval(a.dtype, a.shape[:-2]),)
+
+
+def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("slogdet", a)
+    return intern_aval(a.dtype, a.shape[:-2]), intern_aval(a.dtype, a.shape[:-2])
+
+
+# NumPy's linear algebra is made of gufuncs, which run without the GIL.
+_lapack = np.linalg._umath_linalg  # type: ignore[attr-defined]
+
+MATMUL = Primitive("matmul", function=np.matmul, kind=GUFUNC, nin=2, infer=_matmul_infer, multilinear=True, costly=True)
+SOLVE = Primitive(
+    "solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,)
+)
+INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True)
+DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
+SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
+
+
+def _adjugate(params: Params, a: Any) -> Any:
+    """adj(A) = det(U) det(V) V diag(product of the other singular values) Uᵀ, right for singular A too."""
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    others = np.stack([np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(n)], axis=-1) if n else s
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return sign[..., None, None] * (np.swapaxes(vh, -1, -2) * others[..., None, :]) @ np.swapaxes(u, -1, -2)
+
+
+ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
+
+bind_operators()

@@ -1,0 +1,147 @@
+"""Derivatives of the elementwise primitives.
+
+A line per primitive: g is the adjoint of the result p, x and y are the operands; one adjoint per operand, None for
+zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must be right at the singular points of
+the policy, and are closed under differentiation as often as one likes.
+"""
+
+import numpy as np
+
+from hoad._core.ufuncs import logistic, mask, sdiv, sech, select, smul
+from hoad.rules.registry import vjp
+
+LN2 = float(np.log(2.0))
+LN10 = float(np.log(10.0))
+RADIAN = float(np.pi / 180.0)
+DEGREE = float(180.0 / np.pi)
+
+# Arithmetic
+vjp(np.add, lambda g, p, x, y: (g, g))
+vjp(np.subtract, lambda g, p, x, y: (g, -g))
+vjp(np.multiply, lambda g, p, x, y: (g * y, g * x))
+vjp(np.divide, lambda g, p, x, y: (g / y, -(g / y) * p))
+vjp(np.negative, lambda g, p, x: (-g,))
+vjp(np.positive, lambda g, p, x: (g,))
+vjp(np.conjugate, lambda g, p, x: (g,))
+vjp(np.reciprocal, lambda g, p, x: (-g * p * p,))
+vjp(np.square, lambda g, p, x: (g * (2.0 * x),))
+vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
+vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
+
+
+def _power_exponent(g, p, x, y):
+    """∂xʸ/∂y = xʸ ln x, which is 0 at x = 0 for y > 0."""
+    vanishes = np.logical_and(np.equal(x, 0.0), np.greater(y, 0.0))
+    return mask(np.logical_not(vanishes), g) * (p * np.log(select(vanishes, 1.0, x)))
+
+
+def _power_base(g, p, x, y):
+    """∂xʸ/∂x = y xʸ⁻¹, which is 0 for y = 0 wherever x lies."""
+    zero = np.equal(y, 0.0)
+    return mask(np.logical_not(zero), g) * (y * x ** select(zero, 1.0, y - 1.0))
+
+
+vjp(np.power, lambda g, p, x, y: (_power_base(g, p, x, y), _power_exponent(g, p, x, y)))
+vjp(np.float_power, lambda g, p, x, y: (_power_base(g, p, x, y), _power_exponent(g, p, x, y)))
+
+# Roots, exponentials and logarithms
+vjp(np.sqrt, lambda g, p, x: (g / (2.0 * p),))
+vjp(np.cbrt, lambda g, p, x: (g / (3.0 * p * p),))
+vjp(np.exp, lambda g, p, x: (g * p,))
+vjp(np.exp2, lambda g, p, x: (g * (LN2 * p),))
+vjp(np.expm1, lambda g, p, x: (g * np.exp(x),))
+vjp(np.log, lambda g, p, x: (g / x,))
+vjp(np.log2, lambda g, p, x: (g / (LN2 * x),))
+vjp(np.log10, lambda g, p, x: (g / (LN10 * x),))
+vjp(np.log1p, lambda g, p, x: (g / (1.0 + x),))
+
+
+def _share(x, y):
+    """d = x - y, or 0 where both are the same infinity."""
+    same = np.equal(x, y)
+    return select(same, 0.0, x) - select(same, 0.0, y)
+
+
+vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_share(x, y)), g * logistic(_share(y, x))))
+vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _share(x, y)), g * logistic(LN2 * _share(y, x))))
+vjp(logistic, lambda g, p, x: (g * (p * logistic(-x)),))
+
+# Trigonometric and hyperbolic functions
+vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
+vjp(np.cos, lambda g, p, x: (-g * np.sin(x),))
+vjp(np.tan, lambda g, p, x: (g * (1.0 + p * p),))
+vjp(np.arcsin, lambda g, p, x: (g / np.sqrt((1.0 - x) * (1.0 + x)),))
+vjp(np.arccos, lambda g, p, x: (-g / np.sqrt((1.0 - x) * (1.0 + x)),))
+vjp(np.arctan, lambda g, p, x: (g / (1.0 + x * x),))
+vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
+vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
+vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
+vjp(sech, lambda g, p, x: (-g * (p * np.tanh(x)),))
+vjp(np.arcsinh, lambda g, p, x: (g / np.hypot(1.0, x),))
+vjp(np.arccosh, lambda g, p, x: (g / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),))
+vjp(np.arctanh, lambda g, p, x: (g / ((1.0 - x) * (1.0 + x)),))
+vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
+vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))
+vjp(np.radians, lambda g, p, x: (RADIAN * g,))
+vjp(np.deg2rad, lambda g, p, x: (RADIAN * g,))
+
+
+def _over_hypot(g, p, x):
+    """g x / p, with the subgradient 0 at the origin."""
+    zero = np.equal(p, 0.0)
+    return mask(np.logical_not(zero), g) * (x / select(zero, 1.0, p))
+
+
+def _arctan2(g, p, x, y):
+    """p = arctan2(x, y): (y, -x) / (x² + y²), without overflow."""
+    h = np.hypot(x, y)
+    return g * (y / h) / h, -g * (x / h) / h
+
+
+vjp(np.hypot, lambda g, p, x, y: (_over_hypot(g, p, x), _over_hypot(g, p, y)))
+vjp(np.arctan2, _arctan2)
+
+# Choices: what is not chosen gets a strong zero; ties share equally
+vjp(select, lambda g, p, c, x, y: (None, mask(c, g), mask(np.logical_not(c), g)))
+vjp(mask, lambda g, p, c, x: (None, mask(c, g)))
+
+
+def _chosen(g, better, x, y):
+    """g where x is chosen (or unordered), half of it at a tie."""
+    return mask(np.logical_not(better), g) * select(np.equal(x, y), 0.5, 1.0)
+
+
+vjp(np.maximum, lambda g, p, x, y: (_chosen(g, np.less(x, y), x, y), _chosen(g, np.less(y, x), x, y)))
+vjp(np.minimum, lambda g, p, x, y: (_chosen(g, np.less(y, x), x, y), _chosen(g, np.less(x, y), x, y)))
+
+
+def _chosen_number(g, better, x, y):
+    """As `_chosen`, but a nan is chosen only beside another nan."""
+    lost = np.logical_or(better, np.logical_and(np.isnan(x), np.logical_not(np.isnan(y))))
+    won = np.logical_and(np.isnan(y), np.logical_not(np.isnan(x)))
+    return mask(np.logical_or(won, np.logical_not(lost)), g) * select(np.equal(x, y), 0.5, 1.0)
+
+
+vjp(np.fmax, lambda g, p, x, y: (_chosen_number(g, np.less(x, y), x, y), _chosen_number(g, np.less(y, x), y, x)))
+vjp(np.fmin, lambda g, p, x, y: (_chosen_number(g, np.less(y, x), x, y), _chosen_number(g, np.less(x, y), y, x)))
+
+# Products with strong zeros: closed under differentiation
+vjp(smul, lambda g, p, x, y: (g * y, smul(x, g)))
+vjp(sdiv, lambda g, p, x, y: (g / y, -smul(p, g / y)))
+
+# Parts of numbers
+vjp(np.sign, lambda g, p, x: (None,))
+vjp(np.floor, lambda g, p, x: (None,))
+vjp(np.ceil, lambda g, p, x: (None,))
+vjp(np.trunc, lambda g, p, x: (None,))
+vjp(np.rint, lambda g, p, x: (None,))
+vjp(np.spacing, lambda g, p, x: (None,))
+vjp(np.floor_divide, lambda g, p, x, y: (None, None))
+vjp(np.nextafter, lambda g, p, x, y: (g, None))
+vjp(np.remainder, lambda g, p, x, y: (g, -g * np.floor_divide(x, y)))
+vjp(np.fmod, lambda g, p, x, y: (g, -g * np.trunc(x / y)))
+vjp(np.copysign, lambda g, p, x, y: (g * (np.sign(x) * np.copysign(1.0, y)), None))
+vjp(np.heaviside, lambda g, p, x, y: (None, mask(np.equal(x, 0.0), g)))
+vjp(np.modf, lambda g, p, x: (g[0],))
+vjp(np.frexp, lambda g, p, x: (np.ldexp(g[0], -p[1]),))
+vjp(np.ldexp, lambda g, p, x, y: (np.ldexp(g, y), None))

@@ -1,0 +1,25 @@
+"""Derivatives of reductions; parameters: the axes, and the shape of the result."""
+
+import numpy as np
+
+from hoad import primitive as prim
+from hoad._core.ufuncs import mask
+from hoad.rules.registry import vjp
+
+
+def _spread(p, x, axes):
+    """p, which a reduction over `axes` gave, at the shape of x."""
+    kept = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
+    return np.broadcast_to(np.reshape(p, kept), x.shape)
+
+
+def _share_among_ties(g, p, x, axes, shape):
+    """g at the extreme items of x, in equal parts."""
+    extreme = np.equal(x, _spread(p, x, axes))
+    ties = np.sum(extreme.astype(x.dtype), axis=axes).reshape(shape)
+    return mask(extreme, _spread(g / ties, x, axes))
+
+
+vjp(prim.SUM, lambda g, p, x, axes, shape: (_spread(g, x, axes),))
+vjp(prim.MAX, lambda g, p, x, axes, shape: (_share_among_ties(g, p, x, axes, shape),))
+vjp(prim.MIN, lambda g, p, x, axes, shape: (_share_among_ties(g, p, x, axes, shape),))

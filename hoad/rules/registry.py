@@ -1,0 +1,274 @@
+"""Registering derivative rules and primitives."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
+from hoad._core.primitive import PYTHON, Primitive, ufunc_primitive
+from hoad._core.tape import Aval, intern_aval
+from hoad._core.traced import FUNCTIONS, apply_primitive, holds_traced
+from hoad.errors import RuleError
+
+Rule = Callable[..., Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+# NumPy functions that are primitives of ours under another object than a ufunc.
+FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
+
+
+def _in_numpy(name: str) -> Any:
+    found: Any = np
+    for part in name.removeprefix("np.").removeprefix("numpy.").split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _resolve(target: Any) -> Primitive:
+    """The primitive that `target` names: a primitive, a ufunc, a NumPy function, a wrapped user function, a name."""
+    if isinstance(target, Primitive):
+        return target
+    if isinstance(target, str):
+        found = _in_numpy(target) or _in_numpy(target.removeprefix("vjp_"))
+        if found is None:
+            raise RuleError(
+                f"{target!r} names no NumPy function. Give vjp the function itself, or name the rule after one."
+            )
+        target = found
+    if isinstance(target, np.ufunc) and ufunc_primitive(target) is not None:
+        return ufunc_primitive(target)
+    if target in FUNCTION_PRIMITIVES:
+        return FUNCTION_PRIMITIVES[target]
+    wrapped = getattr(target, "__hoad_primitive__", None)
+    if wrapped is not None:
+        return wrapped
+    if target in FUNCTIONS:
+        raise RuleError(
+            f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
+            "Wrap it in a function of your own with @hoad.primitive to give it another rule."
+        )
+    if callable(target) and (getattr(target, "__module__", None) or "").split(".")[0] in ("numpy", "scipy"):
+        return _function_primitive(target)
+    raise RuleError(f"{target!r} is no primitive. Declare the function with @hoad.primitive first.")
+
+
+def _function_primitive(function: Callable[..., Any]) -> Primitive:
+    """A primitive for a NumPy or SciPy function that hoad has no implementation of."""
+    name = function.__name__
+    made = _declare(function, name, nin=-1, nout=1, linear=())
+    FUNCTIONS[function] = lambda *args, **kwargs: _call(made, function, args, kwargs)
+    FUNCTION_PRIMITIVES[function] = made
+    return made
+
+
+def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
+    """Give a primitive its rule; templates of an earlier rule are forgotten."""
+    if not callable(rule):
+        raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
+    made = _resolve(target)
+    made.rule = rule
+    made.rule_name = getattr(rule, "__name__", "the rule")
+    made.per_call = per_call
+    made.version += 1
+
+
+@overload
+def vjp(target: Any, rule: Rule, *, per_call: bool = False) -> Rule: ...
+@overload
+def vjp(target: Any = None, *, per_call: bool = False) -> Any: ...
+def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False) -> Any:
+    """Register the derivative rule of a primitive: ``rule(g, p, *operands) -> (adjoint of each operand, ...)``.
+
+    One rule serves every mode: reverse by splicing it, forward by transposing it.
+
+    Parameters
+    ----------
+    target : ufunc, function or str, optional
+        The primitive: a NumPy function, one declared with `hoad.primitive`, or a name looked up in NumPy. Left out,
+        the name of the decorated function says which.
+    rule : callable, optional
+        The rule. Left out, `vjp` is a decorator.
+    per_call : bool, optional
+        The rule branches on values, so it is run at every node instead of once per signature.
+
+    Returns
+    -------
+    callable
+        The rule, or a decorator for it.
+
+    Raises
+    ------
+    RuleError
+        If `target` names no primitive. A rule that returns the wrong number or shape of adjoints, or is not linear in
+        g, raises when it is first used.
+
+    Notes
+    -----
+    Cost: the rule runs once per signature (primitive, parameters, shapes, active operands).
+
+    Examples
+    --------
+    The three forms:
+
+    >>> import numpy as np
+    >>> import hoad
+    >>> _ = hoad.rules.vjp(np.exp, lambda g, p, x: (g * p,))
+    >>> @hoad.rules.vjp
+    ... def sin(g, p, x):
+    ...     return (g * np.cos(x),)
+    >>> def vjp_cos(g, p, x):
+    ...     return (-g * np.sin(x),)
+    >>> _ = hoad.rules.vjp(np.cos, vjp_cos)
+    >>> hoad.grad(np.exp)(0.0)
+    1.0
+    """
+    if rule is not None:
+        set_rule(target, rule, per_call)
+        return rule
+    if inspect.isfunction(target) and target.__module__.split(".")[0] not in ("numpy", "scipy"):
+        if not hasattr(target, "__hoad_primitive__"):
+            set_rule(target.__name__, target, per_call)
+            return target
+
+    def decorate(rule: Rule) -> Rule:
+        set_rule(rule.__name__ if target is None else target, rule, per_call)
+        return rule
+
+    return decorate
+
+
+# ---- primitives of the user's ---------------------------------------------------------------------------------------
+
+
+def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tuple[Aval, ...]]:
+    """Shapes and dtypes of the results, found by calling the function on ones."""
+
+    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+        ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
+        with np.errstate(all="ignore"):
+            results = function(params, *ones)
+        results = results if nout > 1 else (results,)
+        if len(results) != nout:
+            raise RuleError(f"{function.__name__} returned {len(results)} results where {nout} were declared.")
+        found = [np.asarray(r) for r in results]
+        return tuple(intern_aval(r.dtype, r.shape) for r in found)
+
+    return infer
+
+
+def _declare(function: Callable[..., Any], name: str, nin: int, nout: int, linear: tuple[int, ...]) -> Primitive:
+    def compute(params: Any, *values: Any) -> Any:
+        return function(*values, **dict(params))
+
+    compute.__name__ = name
+    return Primitive(
+        name, function=compute, kind=PYTHON, nin=nin, nout=nout, infer=_infer_by_call(compute, nout), linear_in=linear
+    )
+
+
+def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Record a call: leading arrays and numbers are operands, the rest are parameters."""
+    arity = _arity(made)
+    operands, rest = args[:arity], args[arity:]
+    if rest:
+        names = list(inspect.signature(function).parameters)
+        kwargs = {**dict(zip(names[arity:], rest)), **kwargs}
+    params = tuple(sorted(kwargs.items()))
+    try:
+        hash(params)
+    except TypeError:
+        raise RuleError(
+            f"the parameters of {made.name}, {kwargs}, cannot be hashed. Pass arrays as operands and parameters as "
+            "numbers, strings or tuples."
+        ) from None
+    return apply_primitive(made, params, *operands)
+
+
+def _arity(made: Primitive) -> int:
+    """How many leading arguments are operands: as many as the rule names."""
+    if made.rule is None:
+        return made.nin if made.nin >= 0 else 10**6
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = list(inspect.signature(made.rule).parameters.values())
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return 10**6
+    return len([p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty]) - 2
+
+
+@overload
+def primitive(function: F) -> F: ...
+@overload
+def primitive(*, vjp: Rule | None = None, nout: int = 1, linear: tuple[int, ...] = ()) -> Callable[[F], F]: ...
+def primitive(
+    function: Any = None, *, vjp: Rule | None = None, nout: int = 1, linear: tuple[int, ...] = ()
+) -> Any:
+    """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
+
+    hoad does not look inside: the function may call anything (C, Fortran, another library). Give it a rule with
+    `hoad.rules.vjp`, and it works in every mode and to any order.
+
+    Parameters
+    ----------
+    function : callable
+        Called with plain floats and arrays.
+    vjp : callable, optional
+        Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.rules.vjp` gives it later.
+    nout : int, optional
+        How many results it returns, as a tuple if more than one.
+    linear : tuple of int, optional
+        Operands in which it is linear, each by itself: needed where another rule applies it to g.
+
+    Returns
+    -------
+    callable
+        The function: on plain values as before, on traced ones recorded as one node.
+
+    Raises
+    ------
+    RuleError
+        If its parameters cannot be hashed, or a rule does not do what a rule must.
+
+    Notes
+    -----
+    Cost: a call of the function per evaluation, with the GIL held. Result shapes are found by one call on ones per
+    signature.
+
+    Examples
+    --------
+    >>> import math
+    >>> import numpy as np
+    >>> import hoad
+    >>> @hoad.primitive
+    ... def cosine(x):
+    ...     return math.cos(x)
+    >>> @hoad.primitive
+    ... def sine(x):
+    ...     return math.sin(x)
+    >>> _ = hoad.rules.vjp(sine, lambda g, p, x: (g * cosine(x),))
+    >>> _ = hoad.rules.vjp(cosine, lambda g, p, x: (-g * sine(x),))
+    >>> hoad.derivative(sine, 3)(0.0)
+    -1.0
+    """
+    if function is None:
+        return lambda f: _make(f, vjp, nout, linear)
+    return _make(function, vjp, nout, linear)
+
+
+def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
+    made = _declare(function, function.__name__, nin=-1, nout=nout, linear=linear)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not holds_traced(args):
+            return function(*args, **kwargs)
+        return _call(made, function, args, kwargs)
+
+    wrapper.__hoad_primitive__ = made  # type: ignore[attr-defined]
+    if rule is not None:
+        set_rule(made, rule)
+    return wrapper

@@ -1,0 +1,130 @@
+"""Running a function on traced values, and the programs that come of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from hoad import numpy_protocol  # noqa: F401  (puts NumPy's functions in place)
+from hoad._core.recording import Recording, is_open
+from hoad._core.tape import Graph
+from hoad._core.traced import Array, Scalar, holds_traced, is_traced, plain_value
+from hoad.errors import DTypeError, ShapeError
+
+# The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
+_running: ContextVar[Graph | None] = ContextVar("hoad_running", default=None)
+
+
+def running() -> Graph | None:
+    """The graph this thread is recording into, or None."""
+    graph = _running.get()
+    return graph if graph is not None and is_open(graph) else None
+
+
+@contextlib.contextmanager
+def differentiating(nested: bool = True) -> Iterator[Recording]:
+    """One derivative: what is recorded inside belongs to it, and nothing of it is left when it ends."""
+    recording = Recording(running() if nested else None)
+    token = _running.set(recording.graph)
+    try:
+        yield recording
+    finally:
+        _running.reset(token)
+        recording.end()
+
+
+def check_argument(driver: str, position: int, value: Any) -> None:
+    """Raise unless `value` can be differentiated with respect to."""
+    if is_traced(value):
+        dtype = value.dtype
+    elif isinstance(value, float):
+        return
+    elif isinstance(value, (np.ndarray, np.generic)):
+        dtype = value.dtype
+    elif isinstance(value, (bool, int)):
+        raise DTypeError(
+            f"{driver} needs a float argument, but argument {position} is {type(value).__name__} ({value!r}). Write "
+            f"{float(value)!r}."
+        )
+    else:
+        raise DTypeError(
+            f"{driver} takes floats and arrays, but argument {position} is {type(value).__name__}. Convert it with "
+            "np.asarray, or choose other arguments with argnums."
+        )
+    if dtype.kind == "c":
+        raise DTypeError(
+            f"{driver} of complex arguments is not supported (argument {position} is {dtype}). Take real and imaginary "
+            "parts as arguments of their own."
+        )
+    if dtype.kind != "f":
+        raise DTypeError(
+            f"{driver} needs a float argument, but argument {position} is an array of {dtype}. Use x.astype(float)."
+        )
+
+
+def positions(argnums: int | tuple[int, ...], count: int, driver: str) -> tuple[int, ...]:
+    """`argnums` as a tuple of positions, checked against the number of arguments."""
+    chosen = argnums if isinstance(argnums, tuple) else (argnums,)
+    for k in chosen:
+        if not -count <= k < count:
+            raise ShapeError(f"{driver} with argnums={argnums}, but the function was called with {count} arguments.")
+    return tuple(k % count for k in chosen)
+
+
+def call_traced(
+    recording: Recording,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    chosen: tuple[int, ...],
+    driver: str,
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """f with the chosen arguments traced; what it returned, as it returned it."""
+    traced = list(args)
+    for k in chosen:
+        check_argument(driver, k, args[k])
+        traced[k] = recording.input(args[k])
+    return f(*traced, **(kwargs or {}))
+
+
+def output_operand(recording: Recording, result: Any, driver: str) -> int:
+    """The operand of what f returned: a number, an array, or an object array of traced scalars."""
+    if isinstance(result, (Scalar, Array, float, int, np.generic, np.ndarray)):
+        if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
+            result = result.astype(np.float64)
+        return recording.operand(result)
+    kind = type(result).__name__
+    advice = "Use np.stack or np.array(..., like=x) to return one array." if isinstance(result, (list, tuple)) else (
+        "Return the value to be differentiated."
+    )
+    raise ShapeError(f"{driver} needs a function that returns a number or an array, but f returned {kind}. {advice}")
+
+
+def split_aux(result: Any, has_aux: bool, driver: str) -> tuple[Any, Any]:
+    """(value, aux) of a function with auxiliary output."""
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise ShapeError(f"{driver} with has_aux=True needs a function that returns (value, aux).")
+    return result
+
+
+def plain(x: Any, nested: bool) -> Any:
+    """Auxiliary output as the caller may keep it: numbers for traced values unless an outer derivative runs."""
+    if nested or x is None:
+        return x
+    if is_traced(x):
+        return plain_value(x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*[plain(item, nested) for item in x])
+    if isinstance(x, (tuple, list)):
+        return type(x)([plain(item, nested) for item in x])
+    if isinstance(x, dict):
+        return {key: plain(item, nested) for key, item in x.items()}
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.array([plain(item, nested) for item in x.ravel()]).reshape(x.shape)
+    return x

@@ -1,0 +1,1 @@
+"""Tape to tape: what makes new tapes of recorded ones."""

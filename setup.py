@@ -1,0 +1,118 @@
+"""The compiled floor, hoad/_core. All else about the package stands in pyproject.toml.
+
+HOAD_CHECKED=1 in the environment builds it for tests: bounds and initialisation are checked, and Cython's
+warnings are errors (of a negative index under wraparound=False, say, which is undefined).
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import Cython
+import numpy
+from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Compiler import Options
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+# hoad/_core/NAME.pyx, each of them; tests/quality compares this list with the folder.
+EXTENSIONS = [
+    "tape",
+    "kernels",
+    "primitive",
+    "plan",
+    "template",
+    "traced",
+    "emit",
+    "adjoint",
+    "tangent",
+    "lower",
+    "engine",
+    "ufuncs",
+    "recording",
+]
+
+CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": CHECKED,
+    "initializedcheck": CHECKED,
+    "wraparound": True,
+    "cdivision": True,
+    "autotestdict": False,
+}
+# Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
+ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+COMPILE = ["-O1", "-g", *ARITHMETIC] if CHECKED else ["-O3", "-g0", *ARITHMETIC]
+COMPILE_MSVC = ["/O2", "/fp:precise"]
+LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
+MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
+
+CORE = Path("hoad", "_core")
+TRANSLATED = Path("build", "cython")
+
+
+class BuildInParallel(build_ext):
+    """Translate and compile on all cores what has changed, and everything after a change of options or tools.
+
+    Translation waits until here, and its C goes under build/: an extension still names its .pyx when the
+    sdist asks for its sources. An sdist with .c in their place makes a wheel without compiled modules.
+    """
+
+    def finalize_options(self):
+        super().finalize_options()
+        affinity = getattr(os, "sched_getaffinity", None)
+        self.parallel = self.parallel or (len(affinity(0)) if affinity else os.cpu_count()) or 1
+
+    def build_extensions(self):
+        msvc = self.compiler.compiler_type == "msvc"
+        tools = [Cython.__version__, numpy.__version__, os.environ.get("CC"), os.environ.get("CFLAGS")]
+        options = repr([DIRECTIVES, COMPILE, LINK, MACROS, *tools])
+        stamp = Path(self.build_temp, "options.txt")
+        self.force = self.force or not stamp.exists() or stamp.read_text() != options
+
+        Options.warning_errors = CHECKED
+        stale = [extension for extension in self.extensions if self.force or is_stale(extension)]
+        cythonize(
+            [Extension(extension.name, extension.sources) for extension in stale],
+            nthreads=self.parallel,
+            force=True,
+            build_dir=str(TRANSLATED),
+            compiler_directives=DIRECTIVES,
+        )
+        for extension in self.extensions:
+            extension.sources = [str(translated(extension))]
+            extension.extra_compile_args = COMPILE_MSVC if msvc else COMPILE
+            extension.extra_link_args = [] if msvc else LINK
+        super().build_extensions()
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(options)
+
+
+def translated(extension):
+    return TRANSLATED / Path(extension.sources[0]).with_suffix(".c")
+
+
+def is_stale(extension):
+    """Whether a file of ours is newer than the C made from it. (Files of the tools have their versions.)"""
+    if not translated(extension).exists():
+        return True
+    sources = map(Path, create_dependency_tree().all_dependencies(extension.sources[0]))
+    newest = max(source.stat().st_mtime for source in sources if CORE in source.parents)
+    return newest > translated(extension).stat().st_mtime
+
+
+def extension(name):
+    return Extension(
+        f"hoad._core.{name}",
+        [str(CORE / f"{name}.pyx")],
+        depends=[str(header) for header in sorted(CORE.glob("*.h"))],
+        include_dirs=[numpy.get_include(), str(CORE)],
+        define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS],
+    )
+
+
+if __name__ == "__main__":  # worker processes of the translation may import this file
+    setup(ext_modules=[extension(name) for name in EXTENSIONS], cmdclass={"build_ext": BuildInParallel})

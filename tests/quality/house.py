@@ -1,0 +1,34 @@
+"""Where things stand in the house, for the tests of its order."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "hoad"
+CORE = PACKAGE / "_core"
+
+
+def extension_names() -> list[str]:
+    """The names of the compiled modules, as setup.py lists them."""
+    for statement in ast.parse((ROOT / "setup.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "EXTENSIONS":
+            return ast.literal_eval(statement.value)
+    raise AssertionError("setup.py has no literal list EXTENSIONS")
+
+
+def source_files(*suffixes: str) -> list[Path]:
+    """The files of the package with these suffixes, relative to the root, in order."""
+    return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*") if path.suffix in suffixes)
+
+
+def section(markdown: str, heading: str) -> str:
+    """The text under a heading of the second rank, up to the next of its rank."""
+    return re.split(r"^## ", markdown.split(f"\n## {heading}\n")[1], flags=re.MULTILINE)[0]
+
+
+def fenced(markdown: str, language: str) -> list[str]:
+    """The contents of the fenced blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)

@@ -1,0 +1,166 @@
+"""Every public name is documented the NumPy way, and every example in the package runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad.errors import HoadError
+
+ORDER = [
+    *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Cost"),
+    *("See Also", "Notes", "References", "Examples"),
+]
+
+
+def public_names(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The names in `__all__`, and those of the public modules among them."""
+    for name in module.__all__:
+        value = getattr(module, name)
+        yield f"{module.__name__}.{name}", value
+        if isinstance(value, ModuleType) and hasattr(value, "__all__"):
+            yield from public_names(value)
+
+
+def package_modules() -> Iterator[ModuleType]:
+    """Every module of the installed package, compiled ones too."""
+    yield hoad
+    for found in pkgutil.walk_packages(hoad.__path__, "hoad."):
+        if not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+PUBLIC = dict(public_names(hoad))
+MODULES = {name: value for name, value in PUBLIC.items() if inspect.ismodule(value)}
+CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
+FUNCTIONS = {name: value for name, value in PUBLIC.items() if name not in MODULES.keys() | CLASSES.keys()}
+MEMBERS = [
+    (name, member)
+    for name, owner in CLASSES.items()
+    for member, value in vars(owner).items()
+    if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value))
+]
+
+
+def sections(text: str) -> dict[str, str]:
+    """A docstring's parts by title; what stands before the first title has the title ''."""
+    parts = re.split(r"^(\w[\w ]*)\n(-{3,})$", text, flags=re.MULTILINE)
+    for title, rule in zip(parts[1::3], parts[2::3], strict=True):
+        assert len(title) == len(rule), f"the line under {title} is not as long as the word"
+    return {"": parts[0]} | dict(zip(parts[1::3], map(textwrap.dedent, parts[3::3]), strict=True))
+
+
+def listed_names(text: str) -> list[str]:
+    """The names on the left of a section such as Parameters."""
+    heads = [line.split(":")[0] for line in text.splitlines() if line and not line.startswith(" ")]
+    return [name.strip(" *") for head in heads for name in head.split(",")]
+
+
+def raises_itself(function: Callable[..., Any]) -> bool:
+    """Whether the source of a Python function raises (of a compiled one nothing is known)."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError):
+        return False
+    return any(isinstance(node, ast.Raise) and node.exc is not None for node in ast.walk(tree))
+
+
+def docstring_of(value: Any) -> str:
+    text = inspect.getdoc(value)
+    assert text, "no docstring"
+    if not inspect.isclass(value):
+        assert text != inspect.getdoc(type(value)), "the docstring is that of its type"
+    summary = text.split("\n\n")[0]
+    assert "\n" not in summary and summary.endswith("."), f"not one sentence on one line: {summary!r}"
+    return text
+
+
+def test_all_is_complete() -> None:
+    visible = {name for name in vars(hoad) if not name.startswith("_")}
+    modules = {name for name in visible if inspect.ismodule(getattr(hoad, name))}
+    assert visible - modules <= set(hoad.__all__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_sections_are_in_order(name: str) -> None:
+    titles = [title for title in sections(docstring_of(PUBLIC[name])) if title]
+    assert set(titles) <= set(ORDER), f"titles that the convention has not: {set(titles) - set(ORDER)}"
+    assert titles == sorted(titles, key=ORDER.index)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function(name: str) -> None:
+    function = FUNCTIONS[name]
+    assert callable(function), "a public name is a module, a class or a function"
+    found = sections(docstring_of(function))
+    signature = inspect.signature(function)
+    if signature.parameters:
+        assert listed_names(found.get("Parameters", "")) == list(signature.parameters)
+    else:
+        assert "Parameters" not in found
+    if signature.return_annotation not in (None, "None"):
+        assert "Returns" in found or "Yields" in found
+    if raises_itself(function):
+        assert "Raises" in found
+    assert "Cost" in found
+    assert ">>> " in found.get("Examples", "")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_class(name: str) -> None:
+    found = sections(docstring_of(CLASSES[name]))
+    if issubclass(CLASSES[name], HoadError) and CLASSES[name] is not HoadError:
+        assert ">>> " in found.get("Examples", ""), "an error shows code that raises it, and its repair"
+
+
+@pytest.mark.parametrize(("name", "member"), MEMBERS)
+def test_member(name: str, member: str) -> None:
+    """A method or an attribute has a docstring; an attribute may stand in that of its class instead."""
+    if member not in listed_names(sections(docstring_of(CLASSES[name])).get("Attributes", "")):
+        docstring_of(vars(CLASSES[name])[member])
+
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FINDER = doctest.DocTestFinder(exclude_empty=True)
+EXAMPLES = {
+    found.name: found
+    for module in package_modules()
+    for found in FINDER.find(module, extraglobs={"np": np, "hoad": hoad})
+    if found.examples
+}
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_run(name: str) -> None:
+    report: list[str] = []
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(EXAMPLES[name], out=report.append)
+    assert result.failed == 0, "".join(report)
+
+
+# The reader of docstrings is itself held to a case.
+
+
+def test_reader_of_docstrings() -> None:
+    parameters = "Parameters\n----------\nx, y : float\n    Where: here.\n*rest\n    More."
+    text = f"Do it.\n\n{parameters}\n\nCost\n----\nNone."
+    found = sections(text)
+    assert list(found) == ["", "Parameters", "Cost"]
+    assert listed_names(found["Parameters"]) == ["x", "y", "rest"]
+    with pytest.raises(AssertionError, match="as long"):
+        sections("Do it.\n\nCost\n------\nNone.")

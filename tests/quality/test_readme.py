@@ -1,0 +1,50 @@
+"""The README's two commands are what CI runs, and its examples are true."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from quality.house import ROOT, fenced, section
+
+import hoad
+
+README = (ROOT / "README.md").read_text()
+COMMANDS = fenced(section(README, "Quick start"), "sh")
+
+
+def test_quick_start_has_the_two_commands() -> None:
+    """The first sets up and runs the main job; the second sets up and passes the tests. Each is one line."""
+    demo, tests = COMMANDS[:2]
+    assert demo.count("\n") == tests.count("\n") == 1
+    assert re.search(r"&& \S*\bhoad demo\n$", demo)
+    assert re.search(r"&& \S*\bpytest\n$", tests)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="CI is a bash script")
+def test_ci_runs_the_two_commands() -> None:
+    script = ROOT / ".ci" / "run"
+    done = subprocess.run(["bash", script, "--show-commands"], capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(COMMANDS[:2])
+
+
+def test_examples_run() -> None:
+    """The Python blocks, one after the other; results that are shown must be those that come."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    names = {"np": np, "hoad": hoad}
+    attempted = 0
+    for block in fenced(README, "python"):
+        if ">>> " not in block:
+            exec(block, names)
+            continue
+        report: list[str] = []
+        example = doctest.DocTestParser().get_doctest(block, names, "README", None, 0)
+        result = doctest.DocTestRunner(optionflags=flags).run(example, out=report.append, clear_globs=False)
+        assert result.failed == 0, "".join(report)
+        names.update(example.globs)
+        attempted += result.attempted
+    assert attempted > 0
