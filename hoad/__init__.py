@@ -13,6 +13,36 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
+from hoad.program import Program, Tape, record
 from hoad.rules.registry import primitive
+from hoad.transform.adjoint import gradient
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DTypeError",
+    "GuardError",
+    "HoadError",
+    "NoRuleError",
+    "Program",
+    "RuleError",
+    "ShapeError",
+    "Tape",
+    "TracedValueError",
+    "derivative",
+    "grad",
+    "gradient",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "linearize",
+    "primitive",
+    "record",
+    "rules",
+    "stop_gradient",
+    "value",
+    "value_and_grad",
+    "vhp",
+    "vjp",
+]

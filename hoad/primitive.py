@@ -297,3 +297,22 @@ def _adjugate(params: Params, a: Any) -> Any:
 ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
 
 bind_operators()
+
+# ---- calls of programs ----------------------------------------------------------------------------------------------
+
+_calls: dict[int, Primitive] = {}
+on_new_call: list[Callable[[Primitive], None]] = []
+
+
+def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
+    """The primitive ``call(*inputs, program=...)`` for programs of `nout` outputs."""
+    if nout not in _calls:
+
+        def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+            return params[0].results
+
+        made = Primitive("call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",))
+        for give_rule in on_new_call:
+            give_rule(made)
+        _calls[nout] = made
+    return _calls[nout]

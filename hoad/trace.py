@@ -70,9 +70,14 @@ def positions(argnums: int | tuple[int, ...], count: int, driver: str) -> tuple[
     """`argnums` as a tuple of positions, checked against the number of arguments."""
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
+            raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.")
         if not -count <= k < count:
             raise ShapeError(f"{driver} with argnums={argnums}, but the function was called with {count} arguments.")
-    return tuple(k % count for k in chosen)
+    found = tuple(int(k) % count for k in chosen)
+    if len(set(found)) < len(found):
+        raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
+    return found
 
 
 def call_traced(
@@ -93,10 +98,17 @@ def call_traced(
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
-    if isinstance(result, (Scalar, Array, float, int, np.generic, np.ndarray)):
+    if isinstance(result, (Scalar, Array, float, int, complex, np.generic, np.ndarray)):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = result.astype(np.float64)
-        return recording.operand(result)
+        operand = recording.operand(result)
+        dtype = recording.aval(operand).dtype
+        if dtype.kind == "c":
+            raise DTypeError(
+                f"{driver} needs a real function, but f(x) is {dtype}. Return its real or imaginary part, or both as "
+                "two numbers."
+            )
+        return operand
     kind = type(result).__name__
     advice = "Use np.stack or np.array(..., like=x) to return one array." if isinstance(result, (list, tuple)) else (
         "Return the value to be differentiated."

@@ -586,7 +586,7 @@ cdef class Emitter:
         cdef Aval kind = aval_of(aval)
         if aval == AVAL_FLOAT:
             return self.graph.const_float(0.0)
-        return self.graph.const_object(np.zeros(kind.shape, kind.dtype))
+        return self.graph.const_object(np.zeros(kind.shape, kind.dtype if kind.inexact else np.float64))
 
     cdef int32_t item(self, int32_t x, int32_t offset) except? -1:
         """x.ravel()[offset] of a float64 array."""

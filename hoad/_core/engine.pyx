@@ -187,7 +187,8 @@ cdef class Lowered:
         nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
         for l in range(lanes):
             memcpy(data + l * nbytes, source + l * stride, nbytes)
-        return array.astype(bool) if aval.number == AVAL_BOOL else array
+        array = array.astype(bool) if aval.number == AVAL_BOOL else array
+        return array if (<object>array).ndim else array[()]
 
     cdef int write_back(self, Workspace* work) except -1:
         """Give the nodes of a running recording the values that were computed for them."""

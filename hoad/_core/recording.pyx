@@ -36,6 +36,7 @@ from hoad._core.tape cimport (
     Node,
     aval_of,
     int32_t,
+    intern_aval,
     node_operands,
     operand_aval,
     uint8_t,
@@ -99,7 +100,8 @@ cdef class Recording:
 
     def seed_input(self, int like):
         """An input without a value, shaped like an operand, whose zeros are strong: for seeds with lanes."""
-        new_input(self.graph, aval_of(operand_aval(self.graph, like)), False)
+        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        new_input(self.graph, aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape), False)
         self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
@@ -193,7 +195,8 @@ cdef class Recording:
         cdef Frame frame = self.frame
         if not self.nested:
             if self.kept:
-                self.seal()
+                self.graph.leave()
+                self.graph.thread = 0
             else:
                 self.graph.close()
             return
@@ -205,10 +208,9 @@ cdef class Recording:
         """Let an outermost recording outlive its end, closed to further recording."""
         self.kept = True
 
-    def seal(self):
-        """End an outermost recording, keeping what it recorded; returns the number of its nodes."""
-        self.graph.thread = 0
-        self.graph.n_frames = 0
+    @property
+    def size(self):
+        """The number of nodes of the graph so far."""
         return self.graph.size
 
 
@@ -285,6 +287,7 @@ cdef class Extension:
     cdef readonly int start
     cdef Emitter emitter
     cdef bint simplify
+    cdef Frame before
 
     def __init__(self, Graph graph, int end, bint simplify=True):
         # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
@@ -293,15 +296,28 @@ cdef class Extension:
         else:
             self.graph = graph.fork(end)
         BUSY.add(id(self.graph))
+        self.graph.enter()
+        self.before = self.graph.frame
+        self.graph.leave()
         self.start = end
         self.simplify = simplify
         self.emitter = Emitter(self.graph, simplify)
         if self.graph.notes == NULL:
             self.graph.notes_start = end
 
+    @property
+    def size(self):
+        """The number of nodes of the graph so far."""
+        return self.graph.size
+
     def done(self):
         """Release the graph for further tapes."""
         BUSY.discard(id(self.graph))
+
+    def abandon(self):
+        """Forget what was emitted, after a failure."""
+        self.graph.rewind(self.before)
+        self.done()
 
     def input(self, aval):
         """A new input of this abstract value."""
@@ -326,16 +342,36 @@ cdef class Extension:
                 for x, k in zip(operands, like)]
 
     def compact(self, list outputs):
-        """Drop dead nodes of the new tape; returns the outputs renumbered."""
+        """Drop dead nodes of the new tape, but for its inputs, which stay in front; the outputs renumbered."""
         cdef int32_t[::1] numbers = np.array(outputs if outputs else [0], dtype=np.int32)
         if self.simplify:
             compact(self.graph, self.start, &numbers[0], len(outputs))
         return [int(numbers[i]) for i in range(len(outputs))]
 
 
-def discard_to(Graph graph, int size):
-    """Forget nodes beyond `size` that a failed extension left."""
-    graph.size = size
+def operand_avals(Graph graph, list operands):
+    """The abstract values of operands."""
+    return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
+
+
+def compute_values(Graph graph, int start, int end):
+    """Give the nodes of ``[start, end)`` their values, but for those that hang on an input without one."""
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
+    cdef bytearray missing = bytearray(end)
+    cdef list wanted = []
+    for i in range(end):
+        if graph.nodes[i].flags & F_VALUED:
+            continue
+        operands = node_operands(graph, i, &n)
+        missing[i] = graph.nodes[i].op == OP_INPUT
+        for k in range(n):
+            if operands[k] >= 0 and missing[operands[k]]:
+                missing[i] = 1
+        if not missing[i] and i >= start:
+            wanted.append(i)
+    if wanted:
+        lower(graph, wanted, [], [], 0, 0, True).execute([], 1)
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):

@@ -83,6 +83,11 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where):
     return template
 
 
+def transposed(Signature sig, uint64_t active):
+    """The jvp template of a signature."""
+    return jvp_template(sig, active, None)
+
+
 cdef int32_t shifted(Template vjp, int32_t operand) noexcept:
     """An operand of the vjp template in the graph that has the tangents as further leaves."""
     return operand if operand < vjp.n_leaves else operand + <int32_t>len(vjp.signature.avals)
@@ -280,6 +285,8 @@ cdef class ForwardSweep:
             return 0
         if op == OP_ASSEMBLE:
             return self.propagate_assembly(i)
+        if not aval_of(self.graph.nodes[i].b).inexact and INFO[op].nout == 1:
+            return 0        # integers and truth values have derivative zero
         return self.splice_node(i)
 
     cdef int splice_node(self, int32_t i) except -1:

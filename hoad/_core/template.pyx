@@ -6,10 +6,12 @@ forward sweep is its transpose, made in `tangent`.
 
 from array import array
 
+import numpy as np
+
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, K_GUFUNC, K_UFUNC, Primitive, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -156,7 +158,8 @@ cdef class Template:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
                 zeros += operands[k] == ZERO
-            if zeros and zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT:
+            if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
+                    zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
                     if operands[k] == ZERO:
                         operands[k] = emitter.zeros(operand_aval(graph, graph.pool[ext.first + k]))
@@ -341,6 +344,8 @@ cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t
         return dependent == 1
     if name in ("divide", "sdiv"):
         return not depends or (k == 0 and dependent == 1)
+    if name == "call":      # of a program that is linear in its last inputs
+        return not depends or k >= n - <int32_t>(<Signature>graph.exts[node.a].sig).params[0]._linear
     if name == "mask" or name == "gather":
         return not depends or (k == (1 if name == "mask" else 0))
     if name == "select":
@@ -353,3 +358,33 @@ cdef bint is_zero_const(Graph graph, int32_t operand) except -1:
         return False
     value = graph.value_of(operand)
     return not (value.any() if hasattr(value, "any") else value)
+
+
+# ---- for tests and tables -------------------------------------------------------------------------------------------
+
+def template_of(Primitive primitive, params, avals, uint64_t active, str mode="vjp"):
+    """The template of a primitive at a signature."""
+    from hoad._core.tangent import transposed
+    cdef int32_t[::1] numbers = np.array([aval.number for aval in avals] or [0], dtype=np.int32)
+    cdef Signature sig = signature(primitive, params, &numbers[0], len(avals))
+    return vjp_template(sig, active, None) if mode == "vjp" else transposed(sig, active)
+
+
+def template_rows(Template template):
+    """A template as plain data: leaves, rows by number, outputs.
+
+    A row is (primitive, operands, parameters, abstract value). Operands are node numbers, and numbers below 0 for the
+    constants listed under the same numbers; an output is None for a symbolic zero.
+    """
+    from hoad._core.recording import node_row
+    cdef int32_t k
+    rows = {}
+    constants = {}
+    for k in range(template.n_steps):
+        primitive, operands, params, aval, *_ = node_row(template.graph, template.steps[k])
+        rows[template.steps[k]] = (primitive, operands, params, aval)
+        constants.update({x: template.graph.value_of(x) for x in operands if x < 0})
+    outputs = [None if template.outputs[k] == ZERO else template.outputs[k] for k in range(template.n_outputs)]
+    constants.update({x: template.graph.value_of(x) for x in outputs if x is not None and x < 0})
+    return {"leaves": template.n_leaves, "rows": rows, "constants": constants, "outputs": outputs,
+            "nout": len(template.signature.results), "nin": len(template.signature.avals)}

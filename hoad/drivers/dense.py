@@ -43,20 +43,26 @@ def _swept(recording: Recording, targets: list[int], seeded: int, seed: int, for
     return recording.or_zeros(found, targets)
 
 
+def float_dtype(recording: Recording, operand: int) -> Any:
+    """The dtype of derivatives of an operand: float64 where it is a truth value or an integer itself."""
+    aval = recording.aval(operand)
+    return aval.dtype if aval.inexact else np.float64
+
+
 def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
     """One array per target, of shape (shape of what is seeded, target shape)."""
-    aval = recording.aval(seeded)
     seed = recording.seed_input(seeded)
+    aval = recording.aval(seed)
     program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
     shapes = [recording.aval(t).shape for t in targets]
-    blocks = [np.empty((aval.size, *shape), recording.aval(t).dtype) for shape, t in zip(shapes, targets)]
+    blocks = [np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets)]
     chunk = max(1, min(MOST_LANES, MOST_BYTES // max(1, program.bytes_per_lane)))
     for start in range(0, aval.size, chunk):
         lanes = min(chunk, aval.size - start)
-        units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape(lanes, *aval.shape)
+        units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape((lanes, *aval.shape))
         for block, rows in zip(blocks, program.run([units], lanes)):
             block[start : start + lanes] = rows
-    return [block.reshape(*aval.shape, *shape) for block, shape in zip(blocks, shapes)]
+    return [block.reshape((*aval.shape, *shape)) for block, shape in zip(blocks, shapes)]
 
 
 def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:

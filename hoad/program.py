@@ -1,0 +1,328 @@
+"""Programs: lists of sealed tapes, and how they are recorded and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hoad._core.engine import Lowered
+from hoad._core.primitive import Primitive
+from hoad._core.recording import compute_values, const_value, graph_nbytes, guard_rows, lowered, node_row, operand_avals
+from hoad._core.tape import Aval, Graph
+from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
+from hoad.errors import ShapeError, TracedValueError
+from hoad.primitive import declare_call
+from hoad.trace import call_traced, differentiating, output_operand
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An operand that is a number or an array, not a node."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class TapeNode:
+    """A row of a tape.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1 through all tapes of a program.
+    operation : str
+        The name of its primitive.
+    operands : tuple
+        Numbers of nodes, and constants.
+    parameters : dict
+        What the operation takes besides operands.
+    result : float, bool, ndarray or None
+        Its value at the point of recording; None where a symbolic seed has none.
+    shape : tuple of int
+        The shape of its value.
+    swept : int or None
+        In an adjoint tape, the node whose sweep emitted this one.
+    adjoint_of : int or None
+        In an adjoint tape, the node whose adjoint (or contribution to it) this is.
+    part : int or None
+        Which contribution it is, counted from 1; 0 for a sum of contributions.
+    """
+
+    number: int
+    operation: str
+    operands: tuple[int | Constant, ...]
+    parameters: dict[str, Any]
+    result: Any
+    shape: tuple[int, ...]
+    swept: int | None = None
+    adjoint_of: int | None = None
+    part: int | None = None
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of the nodes among its operands."""
+        return tuple(k for k in self.operands if isinstance(k, int))
+
+
+class Tape:
+    """A sealed stretch of nodes; those of tapes it came from are operands too.
+
+    A tape is never changed. It keeps alive what it refers to.
+    """
+
+    def __init__(
+        self, graph: Graph, start: int, end: int, inputs: list[int], outputs: list[int], kind: str, single: bool
+    ) -> None:
+        self._graph = graph
+        self._start = start
+        self._end = end
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._single = single
+        self._evaluated = False
+        self.kind = kind
+
+    @property
+    def size(self) -> int:
+        """How many nodes the tape has."""
+        return self._end - self._start
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of its inputs."""
+        return tuple(k + 1 for k in self._inputs)
+
+    @property
+    def outputs(self) -> tuple[int | Constant, ...]:
+        """The numbers of its outputs; an output that depends on nothing is a constant."""
+        return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def nodes(self) -> list[TapeNode]:
+        """All rows, with their values at the point of recording."""
+        if not self._evaluated:
+            compute_values(self._graph, self._start, self._end)
+            self._evaluated = True
+        return [self._node(i) for i in range(self._start, self._end)]
+
+    @property
+    def guards(self) -> list[tuple[int, Any, str | None]]:
+        """(node number, what it was, 'file:line') of every branch the function took on the way."""
+        return [(k + 1, was, where) for k, was, where in guard_rows(self._graph) if self._start <= k < self._end]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tables of this tape and of all it came from, arrays aside."""
+        return sum(graph_nbytes(self._graph))
+
+    def _shown(self, operand: int) -> int | Constant:
+        return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
+
+    def _node(self, i: int) -> TapeNode:
+        primitive, operands, params, aval, value, note, _ = node_row(self._graph, i)
+        swept, target, part = note if note is not None else (None, None, None)
+        return TapeNode(
+            number=i + 1,
+            operation=primitive.name,
+            operands=tuple(self._shown(k) for k in operands),
+            parameters=_named(primitive, params),
+            result=value,
+            shape=aval.shape,
+            swept=None if swept is None else swept + 1,
+            adjoint_of=None if target is None else target + 1,
+            part=part,
+        )
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[TapeNode]:
+        return iter(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"<Tape: {self.kind}, {self.size} nodes, {len(self._inputs)} inputs, {len(self._outputs)} outputs>"
+
+
+def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
+    if primitive.name == "item":
+        return {"index": params[0]}
+    if primitive.name == "result":
+        return {"index": params[0]}
+    if primitive.name == "assemble":
+        return {"offsets": params[0].tolist(), "parts": params[1]}
+    return primitive.keywords(params)
+
+
+class Program(list[Tape]):
+    """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> program = hoad.record(lambda x: x * np.sin(x), 1.0)
+    >>> program = hoad.gradient(program)
+    >>> program.evaluate(0.0)
+    0.0
+    >>> len(program)
+    2
+    """
+
+    # For `call` nodes: the number of last inputs that the outputs are linear in, inputs that no output needs, and the
+    # adjoint programs made so far.
+    _linear: int = 0
+    _omitted: frozenset[int] = frozenset()
+
+    def __init__(self, tapes: Iterable[Tape] = ()) -> None:
+        super().__init__(tapes)
+        self._adjoints: dict[bool, Program] = {}
+
+    _format: ClassVar[Callable[[Program], str] | None] = None
+
+    @property
+    def inputs(self) -> tuple[Aval, ...]:
+        """Shape and dtype of every input: those of the function, then the symbolic seeds in order."""
+        graph = self._last._graph
+        return tuple(node_row(graph, i)[3] for i in self._input_nodes())
+
+    @property
+    def results(self) -> tuple[Aval, ...]:
+        """Shape and dtype of every output of the last tape."""
+        return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
+
+    @property
+    def _last(self) -> Tape:
+        if not self:
+            raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
+        return self[-1]
+
+    def _input_nodes(self) -> list[int]:
+        return [i for tape in self for i in tape._inputs if i not in self._omitted]
+
+    def _lowered(self) -> Lowered:
+        tape = self._last
+        found = getattr(tape, "_lowered", None)
+        inputs = self._input_nodes()
+        if found is None or found[0] != inputs:
+            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._end))
+            tape._lowered = found  # type: ignore[attr-defined]
+        return found[1]
+
+    def evaluate(self, *args: Any) -> Any:
+        """The outputs of the last tape at new inputs, replayed by compiled code.
+
+        Parameters
+        ----------
+        *args : float or array
+            The arguments of the function, then the symbolic seeds in the order they came; shapes as recorded.
+
+        Returns
+        -------
+        float, ndarray or tuple of them
+            What the last tape gives: the function's value, or derivatives, one per argument.
+
+        Raises
+        ------
+        ShapeError
+            If the number or a shape of the inputs differs from the recorded.
+        GuardError
+            If the function would take another branch at these inputs.
+
+        Notes
+        -----
+        Cost: some nanoseconds a node, without Python and without the GIL; programs run in many threads at once.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
+        6.0
+        """
+        values = self._lowered().run(args)
+        return values[0] if self._last._single else tuple(values)
+
+    def __call__(self, *args: Any) -> Any:
+        """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
+        if not holds_traced(args):
+            return self.evaluate(*args)
+        for k, (value, aval) in enumerate(zip(args, self.inputs)):
+            if np.shape(value) != aval.shape:
+                raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
+        results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self,), *args)
+        return results if not self._last._single or not isinstance(results, tuple) else results[0]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __str__(self) -> str:
+        return repr(self) if Program._format is None else Program._format(self)
+
+    def __repr__(self) -> str:
+        return f"Program([{', '.join(map(repr, self))}])"
+
+
+def call_program(params: tuple[Program], *values: Any) -> Any:
+    """The values of a `call` node."""
+    return params[0].evaluate(*values)
+
+
+def record(f: Callable[..., Any], *args: Any) -> Program:
+    """The primal program of f: ``Program([Tape])``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats and arrays, written with NumPy, that returns one or a tuple of them.
+    *args : float or array
+        Where to record it; every argument becomes an input.
+
+    Returns
+    -------
+    Program
+        One tape. It can be evaluated at other inputs of the same shapes, differentiated with `gradient`, printed.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is no float.
+    TracedValueError
+        If an argument is traced by another derivative.
+
+    Notes
+    -----
+    Cost: f once, traced; 20 bytes a scalar operation are kept, and the arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
+    >>> program
+    Program([<Tape: primal, 5 nodes, 2 inputs, 1 outputs>])
+    """
+    if holds_traced(args):
+        raise TracedValueError(
+            "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
+            "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
+        )
+    with differentiating(nested=False) as recording:
+        returned = call_traced(recording, f, args, tuple(range(len(args))), "record")
+        single = not isinstance(returned, (tuple, list)) or not _is_several(returned)
+        outputs = [output_operand(recording, r, "record") for r in ((returned,) if single else returned)]
+        del returned
+        recording.keep()
+    graph = recording.graph
+    return Program([Tape(graph, 0, recording.size, recording.inputs, outputs, "primal", single)])
+
+
+def _is_several(returned: Any) -> bool:
+    return all(isinstance(r, (Scalar, Array, float, int, np.generic, np.ndarray)) for r in returned)
+
+
+__all__ = ["Constant", "Program", "Tape", "TapeNode", "record"]

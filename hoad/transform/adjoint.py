@@ -1,0 +1,140 @@
+"""From a program to the program of its gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hoad._core.primitive import Primitive
+from hoad._core.recording import Extension, operand_avals
+from hoad.errors import ShapeError
+from hoad.primitive import on_new_call
+from hoad.program import Program, Tape
+from hoad.rules.registry import set_rule
+
+
+def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tuple[list[int], list[int]]:
+    """(operand of the seed of each output, those among them that are new inputs)."""
+    avals = operand_avals(tape._graph, list(tape._outputs))
+    if isinstance(seed, str):
+        if seed != "symbolic":
+            raise ValueError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
+        inputs = [extension.input(aval) for aval in avals]
+        return inputs, inputs
+    if seed is None:
+        if len(avals) > 1 or avals[0].shape:
+            shapes = ", ".join(str(aval.shape) for aval in avals)
+            raise ShapeError(
+                f"gradient needs a seed where the last tape gives more than one number: its outputs have shape "
+                f"{shapes}. Give an array of that shape, or seed='symbolic' to make the seed an input."
+            )
+        seed = 1.0
+    seeds = seed if isinstance(seed, tuple) else (seed,)
+    if len(seeds) != len(avals):
+        raise ShapeError(f"gradient was given {len(seeds)} seeds for {len(avals)} outputs. Give a tuple, one for each.")
+    for k, (value, aval) in enumerate(zip(seeds, avals)):
+        if np.shape(value) != aval.shape:
+            raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+    return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals)], []
+
+
+def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Program:
+    """The program with one more tape: the adjoints of the function's inputs.
+
+    Parameters
+    ----------
+    program : Program
+        What `record` or an earlier `gradient` gave. It is not changed.
+    seed : None, float, array, tuple of them or "symbolic", optional
+        The adjoint of each output of the last tape. A single number needs none (it is 1). A symbolic seed becomes a
+        further input of the program.
+    simplify : bool, optional
+        False keeps every node, contribution and constant, for reading.
+
+    Returns
+    -------
+    Program
+        The tapes of `program`, and a tape whose outputs are the adjoints of the function's arguments.
+
+    Raises
+    ------
+    ShapeError
+        If the last tape gives more than one number and there is no seed, or a seed does not fit.
+
+    Notes
+    -----
+    Cost: one reverse sweep, some tens of nanoseconds and 20 to 32 bytes an emitted node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> program = hoad.record(lambda x: np.sum(x**3), np.ones(2))
+    >>> second = hoad.gradient(hoad.gradient(program), seed="symbolic")
+    >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([6., 0.])
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.2 and chapter 5.
+    """
+    return _extended(program, seed, simplify, list(program[0]._inputs))
+
+
+def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
+    """The program with the adjoints of the nodes `wrt` as one more tape."""
+    tape = program._last
+    extension = Extension(tape._graph, tape._end, simplify)
+    try:
+        seeds, inputs = _seeds(program, tape, extension, seed)
+        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt))
+        made = Tape(extension.graph, tape._end, extension.size, inputs, outputs, "adjoint", len(wrt) == 1)
+    except BaseException:
+        extension.abandon()
+        raise
+    extension.done()
+    return Program([*program, made])
+
+
+# ---- calls of programs ----------------------------------------------------------------------------------------------
+
+
+def _adjoint_of(program: Program, linear: bool) -> Program:
+    """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
+    if linear not in program._adjoints:
+        nodes = program._input_nodes()
+        first = len(nodes) - program._linear
+        made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
+        made._linear = len(program._last._outputs)
+        made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
+        program._adjoints[linear] = made
+    return program._adjoints[linear]
+
+
+def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...]:
+    """The adjoint of a call is a call of the adjoint program.
+
+    Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
+    """
+    seeds = g if isinstance(g, tuple) else (g,)
+    first = len(inputs) - program._linear
+    found: list[Any] = []
+    if first:
+        found += _several(_adjoint_of(program, False)(*inputs, *seeds))
+    if program._linear:
+        found += _several(_adjoint_of(program, True)(*inputs[:first], *seeds))
+    return tuple(found)
+
+
+def _several(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _give_rule(primitive: Primitive) -> None:
+    set_rule(primitive, _call_rule)
+
+
+on_new_call.append(_give_rule)
+
+__all__ = ["gradient"]
