@@ -26,8 +26,10 @@ from hoad._core.traced import (
     apply_assembly,
     apply_primitive,
     guard_value,
+    here,
     holds_traced,
     is_traced,
+    writes_into,
 )
 from hoad.errors import NoRuleError, ShapeError
 
@@ -76,7 +78,7 @@ def only_defaults(name: str, **options: Any) -> None:
     """Raise for options that are not recorded."""
     for option, value in options.items():
         if value is not None and value is not np._NoValue and value is not True:  # type: ignore[attr-defined]
-            raise NoRuleError(f"np.{name} with {option}= has no derivative rule. Leave {option} out.")
+            raise NoRuleError(f"np.{name} with {option}= has no derivative rule ({here()}). Leave {option} out.")
 
 
 # ---- shape ----------------------------------------------------------------------------------------------------------
@@ -236,6 +238,8 @@ def item(x: Any, *index: Any) -> Any:
 
 def pack(x: Any) -> Any:
     """One traced array of nested sequences (or an object array) of numbers and traced values."""
+    if not holds_traced(x):
+        return np.asarray(x, dtype=np.float64)
     if isinstance(x, np.ndarray):
         flat = x.ravel().tolist()
         return reshape(_pack_flat(flat), x.shape)
@@ -438,7 +442,7 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 METHODS["sum"] = sum
-REDUCTIONS[np.add] = lambda x, axis=0, dtype=None, out=None, keepdims=False, **rest: sum(x, axis, dtype, out, keepdims)
+REDUCTIONS[np.add] = lambda x, axis=0, *args, **options: sum(x, axis, *args, **options)
 
 
 @implements(np.mean, method="mean")
@@ -466,8 +470,8 @@ def min(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initi
     return _reduce(prim.MIN, as_traced(x), axis, keepdims)
 
 
-REDUCTIONS[np.maximum] = lambda x, axis=0, dtype=None, out=None, keepdims=False, **rest: max(x, axis, out, keepdims)
-REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, out=None, keepdims=False, **rest: min(x, axis, out, keepdims)
+REDUCTIONS[np.maximum] = lambda x, axis=0, dtype=None, *args, **options: max(x, axis, *args, **options)
+REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, *args, **options: min(x, axis, *args, **options)
 
 
 @implements(np.prod, method="prod")
@@ -495,15 +499,15 @@ def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     return reshape(factors, shape)
 
 
-REDUCTIONS[np.multiply] = lambda x, axis=0, dtype=None, out=None, keepdims=False, **rest: prod(
-    x, axis, dtype, out, keepdims
-)
+REDUCTIONS[np.multiply] = lambda x, axis=0, *args, **options: prod(x, axis, *args, **options)
 
 
 @implements(np.clip, method="clip")
 def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,  # noqa: A002
          **options: Any) -> Any:
-    only_defaults("clip", out=out)
+    only_defaults("clip", out=out, **options)
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("np.clip takes either a_min and a_max or min and max, not both")
     low = min if a_min is None or a_min is np._NoValue else a_min  # type: ignore[attr-defined]
     high = max if a_max is None or a_max is np._NoValue else a_max  # type: ignore[attr-defined]
     x = as_traced(x)
@@ -524,6 +528,7 @@ def round(x: Any, decimals: int = 0, out: Any = None) -> Any:  # noqa: A001
 
 @implements(np.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
+    only_defaults("matmul", **options)
     a, b = as_traced(a), as_traced(b)
     dtype = np.result_type(a.dtype, b.dtype)
     return apply_primitive(prim.MATMUL, None, a.astype(dtype), b.astype(dtype))
@@ -623,7 +628,9 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         return sum(np.abs(x), axes, keepdims=keepdims)
     if ord == 0:
         return sum(np.not_equal(x, 0).astype(x.dtype), axes, keepdims=keepdims)
-    return sum(np.abs(x) ** ord, axes, keepdims=keepdims) ** (1.0 / ord)
+    powers = sum(np.abs(x) ** ord, axes, keepdims=keepdims)
+    zero = np.equal(powers, 0)
+    return where(zero, 0.0, where(zero, 1.0, powers) ** (1.0 / ord))
 
 
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:  # noqa: A002
@@ -636,6 +643,20 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
     raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")
+
+
+# ---- what writes into its argument ------------------------------------------------------------------------------------
+
+
+def _refused(function: Callable[..., Any]) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise writes_into(f"np.{function.__name__}")
+
+    return refuse
+
+
+for _function in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis):
+    FUNCTIONS[_function] = _refused(_function)
 
 
 # ---- ufuncs as methods ----------------------------------------------------------------------------------------------

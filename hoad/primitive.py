@@ -59,7 +59,7 @@ def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
     return infer
 
 
-def declare_ufunc(ufunc: np.ufunc, **flags: bool) -> Primitive:
+def declare_ufunc(ufunc: np.ufunc, **flags: Any) -> Primitive:
     """The primitive of a NumPy ufunc."""
     name = "conjugate" if ufunc is np.conjugate else ufunc.__name__
     return Primitive(
@@ -75,8 +75,9 @@ for _ufunc in (np.divide, np.square, np.absolute, np.fabs, np.reciprocal, np.sig
     declare_ufunc(_ufunc)
 for _ufunc in (np.fmin, np.floor, np.ceil, np.trunc, np.rint, np.copysign, np.heaviside, np.nextafter, np.spacing):
     declare_ufunc(_ufunc)
-for _ufunc in (np.floor_divide, np.remainder, np.fmod, np.modf, np.frexp, np.ldexp):
+for _ufunc in (np.floor_divide, np.remainder, np.fmod, np.modf, np.frexp):
     declare_ufunc(_ufunc)
+declare_ufunc(np.ldexp, linear_in=(0,))
 for _ufunc in (np.power, np.float_power, np.sqrt, np.cbrt, np.hypot, np.logaddexp, np.logaddexp2, np.arctan2):
     declare_ufunc(_ufunc, costly=True)
 for _ufunc in (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p):
@@ -98,6 +99,7 @@ SDIV = declare_ufunc(ufuncs.sdiv)
 MASK = declare_ufunc(ufuncs.mask)
 SELECT = declare_ufunc(ufuncs.select)
 SECH = declare_ufunc(ufuncs.sech, costly=True)
+DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
 LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
 
 

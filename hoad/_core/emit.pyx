@@ -530,6 +530,8 @@ cdef class Emitter:
                 x = operands[1]
             elif self.is_number(operands[1], 1.0):
                 x = operands[0]
+            elif op == OP_SMUL and self.is_const(operands[0]) and self.graph.consts[~operands[0]].value.d != 0:
+                return self.push_pair(OP_MULTIPLY, operands[0], operands[1])
         elif op == OP_DIVIDE or op == OP_SDIV or op == OP_POWER:
             if self.is_number(operands[1], 1.0):
                 x = operands[0]
@@ -541,6 +543,8 @@ cdef class Emitter:
             negated = self.first_operand(operands[1])
             if operand_aval(self.graph, negated) == aval or operand_aval(self.graph, operands[0]) == aval:
                 return self.push_pair(OP_SUBTRACT if op == OP_ADD else OP_ADD, operands[0], negated)
+        elif op == OP_MASK and self.is_const(operands[0]) and self.graph.consts[~operands[0]].value.d != 0:
+            x = operands[1]
         elif op == OP_SELECT and self.is_const(operands[0]):
             x = operands[1] if self.graph.consts[~operands[0]].value.d != 0 else operands[2]
         if x != ZERO and operand_aval(self.graph, x) == aval:

@@ -90,3 +90,4 @@ cdef class Lowered:
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil
+

@@ -91,6 +91,18 @@ cdef double k_sdiv(double x, double y) noexcept nogil:
 cdef double k_mask(double c, double x) noexcept nogil:
     return x if c != 0.0 else 0.0
 
+cdef double k_direction(double x, double y) noexcept nogil:
+    """x / hypot(x, y): 0 at the origin, and the limit where an operand is infinite."""
+    if isinf(x) or isinf(y):
+        if isnan(x) or isnan(y):
+            return NAN
+        x = c_copysign(1.0 if isinf(x) else 0.0, x)
+        y = 1.0 if isinf(y) else 0.0
+    elif c_fabs(x) > 1e300 or c_fabs(y) > 1e300:
+        x *= 0.5
+        y *= 0.5
+    return x if x == 0.0 else x / m.hypot(x, y)
+
 cdef double k_maximum(double x, double y) noexcept nogil:
     return x if x >= y or isnan(x) else y
 
@@ -236,6 +248,7 @@ cdef Scalar2 scalar2(str name):
     if name == "minimum": return k_minimum
     if name == "fmax": return k_fmax
     if name == "fmin": return k_fmin
+    if name == "direction": return k_direction
     if name == "fmod": return c_fmod
     if name == "remainder": return k_remainder
     if name == "floor_divide": return k_floor_divide

@@ -64,4 +64,5 @@ cdef class Plan:
     cdef void add_strided(self, Part* part, char* x, char* p) noexcept nogil
     cdef void run_concatenation(self, char** operands, char* p) noexcept nogil
 
+
 cdef Plan plan_of(Signature sig)

@@ -121,7 +121,7 @@ cdef class Plan:
                 if u.types[i * u.nargs + j] != <int>wanted[j]:
                     break
             else:
-                self.loop = <Loop>u.functions[i]
+                self.loop = <Loop><void*>u.functions[i]
                 self.data = NULL if u.data == NULL else u.data[i]
                 return 1
         return 0

@@ -86,6 +86,21 @@ cdef class Recording:
         self.inputs.append(self.graph.size - 1)
         return traced
 
+    def depends(self, int operand, int node):
+        """Whether an operand can be reached from a node."""
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        cdef bytearray reached = bytearray(max(operand - node + 1, 1))
+        if operand < node:
+            return False
+        reached[0] = 1
+        for i in range(node + 1, operand + 1):
+            operands = node_operands(self.graph, i, &n)
+            for k in range(n):
+                if operands[k] >= node and reached[operands[k] - node]:
+                    reached[i - node] = 1
+        return bool(reached[operand - node])
+
     def operand(self, value):
         """The operand of any value: a node, or a constant."""
         return operand_of(self.graph, value)
@@ -245,7 +260,8 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
             if operands[k] >= 0 and depends[operands[k]]:
                 depends[i] = 1
         node = &graph.nodes[i]
-        if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP):
+        if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP
+                               or primitive_of(node.op).name == "astype"):
             depends[i] = 2
         if depends[i] == 1 and node.flags & F_EXT:
             for k in range(n):      # a value that passed through another operation taints what it meets
@@ -385,6 +401,8 @@ def node_row(Graph graph, int i):
     cdef const int32_t* operands
     cdef Node* node = &graph.nodes[i]
     cdef object params = None
+    if not 0 <= i < graph.size:
+        raise IndexError(f"node {i} of a graph with {graph.size} nodes")
     cdef object note = None
     cdef list numbers
     operands = node_operands(graph, i, &n)

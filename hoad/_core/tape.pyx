@@ -77,11 +77,13 @@ cdef int32_t aval_number(object array) except -1:
 
 # ---- where in the user's code ---------------------------------------------------------------------------------------
 
-# Frames of these folders are hoad's or NumPy's own, so the user's line is further out.
+# Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out.
 cdef tuple OWN_FOLDERS = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+    os.path.dirname(os.path.abspath(os.__file__)) + os.sep,
 )
+cdef tuple NOT_OWN = (os.sep + "demo" + os.sep, "site-packages", "dist-packages")
 cdef dict IS_OWN = {}
 
 
@@ -89,7 +91,7 @@ cdef bint is_own(object code):
     cdef object name = code.co_filename
     cdef object known = IS_OWN.get(name)
     if known is None:
-        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name
+        known = name.startswith(OWN_FOLDERS) and not any([part in name for part in NOT_OWN])
         IS_OWN[name] = known
     return known
 

@@ -21,6 +21,7 @@ cdef class Template:
     cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
     cdef list replay(self, Emitter emitter, list inputs, list leaves)
     cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
+    cdef bytearray replayed(self, list inputs)
 
 cdef Template vjp_template(Signature sig, uint64_t active, object where)
 cdef str describe(Signature sig)

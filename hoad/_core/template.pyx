@@ -17,6 +17,7 @@ from hoad._core.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_EXT,
+    F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
     OP_IDENTITY,
@@ -42,6 +43,11 @@ from hoad.errors import HoadError, NoRuleError, RuleError
 
 cdef enum:
     FEW = 64
+
+    DEPENDS = 1
+    IS_INPUT = 2
+    IS_NEEDED = 4
+    IS_CONSTANT = 8
 
 
 cdef class Template:
@@ -104,14 +110,44 @@ cdef class Template:
     cdef list replay(self, Emitter emitter, list inputs, list leaves):
         """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs."""
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
+        cdef bytearray state = self.replayed(inputs)
         cdef int32_t k, i
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
-        for k in range(self.n_steps):
-            i = self.steps[k]
-            if i not in inputs:
+        for i in range(self.graph.size):
+            if state[i] & IS_CONSTANT:
+                place[i] = operand_of(emitter.graph, self.graph.value_of(i))
+            elif state[i] & IS_NEEDED and not state[i] & IS_INPUT:
                 place[i] = self.emitted(emitter, i, &place[0])
         return [self.placed(emitter, self.outputs[k], &place[0]) for k in range(self.n_outputs)]
+
+    cdef bytearray replayed(self, list inputs):
+        """What `replay` does with each node: what hangs on no input and has a value enters as a constant."""
+        cdef Graph graph = self.graph
+        cdef bytearray state = bytearray(graph.size)
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        for i in inputs:
+            state[i] = IS_INPUT | DEPENDS
+        for i in range(graph.size):
+            operands = node_operands(graph, i, &n)
+            for k in range(n):
+                if operands[k] >= 0 and state[operands[k]] & DEPENDS:
+                    state[i] |= DEPENDS
+        for k in range(self.n_outputs):
+            if self.outputs[k] >= 0:
+                state[self.outputs[k]] |= IS_NEEDED
+        for i in range(graph.size - 1, -1, -1):
+            if not state[i] & IS_NEEDED or state[i] & IS_INPUT:
+                continue
+            if not state[i] & DEPENDS and graph.nodes[i].flags & F_VALUED:
+                state[i] |= IS_CONSTANT
+                continue
+            operands = node_operands(graph, i, &n)
+            for k in range(n):
+                if operands[k] >= 0:
+                    state[operands[k]] |= IS_NEEDED
+        return state
 
     cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
         """Emit one node."""

@@ -69,7 +69,7 @@ cdef object BOOL = np.dtype(np.bool_)
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 
-cdef str here():
+cpdef str here():
     """'file.py:line' of the user's code that is running."""
     code, line = user_position()
     return "outside any Python file" if code is None else f"{os.path.basename(code.co_filename)}:{line}"
@@ -329,15 +329,10 @@ cdef class Scalar:
         raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.")
 
     def __hash__(self):
-        raise TypeError(
-            "a traced value cannot be hashed: equal numbers need not be the same variable. Use hoad.value(x) as the "
-            "key if a plain number is meant."
-        )
+        raise unhashable()
 
     def __reduce__(self):
-        raise TracedValueError(
-            "a traced value cannot be pickled or sent elsewhere; pass hoad.value(x), or take the derivative there."
-        )
+        raise unpicklable()
 
     def __copy__(self):
         return self
@@ -383,6 +378,9 @@ cdef class Scalar:
     def imag(self):
         return 0.0
 
+    def __getitem__(self, index):
+        return self if index is Ellipsis or index == () else METHODS["__getitem__"](self, index)
+
     def __getattr__(self, str name):
         return method(self, name)
 
@@ -396,9 +394,23 @@ cdef class Scalar:
         return array_function(function, args, kwargs)
 
 
+cdef object unhashable():
+    return TracedValueError(
+        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
+        "same variable. Use hoad.value(x) if a plain number is meant."
+    )
+
+
+cdef object unpicklable():
+    return TracedValueError(
+        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
+        "there."
+    )
+
+
 cdef object no_modulo(object modulo):
     if modulo is not None:
-        raise TypeError("pow() of a traced value takes no modulus")
+        raise TypeError(f"pow() of a traced value takes no modulus ({here()}); use x ** y % m")
     return None
 
 
@@ -427,6 +439,12 @@ cdef Array new_array(Graph graph, int32_t node, int32_t aval):
     x.aval = aval
     graph.frame.live += 1
     return x
+
+
+def writes_into(str what):
+    """The error for a traced value that would be written into a plain array."""
+    return cut_off(f"writing a traced value into a plain array with {what}",
+                   "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
 
 
 cdef object in_place(str symbol):
@@ -593,8 +611,8 @@ cdef class Array:
         check_usable(self.graph)
         if aval.size != 1:
             raise TracedValueError(
-                f"bool() of a traced array of shape {aval.shape} is ambiguous ({here()}). Use np.all(x) or np.any(x), "
-                "or np.where to choose element by element."
+                f"bool() of a traced array of shape {aval.shape} is ambiguous ({here()}). Use np.where to choose "
+                "element by element, or np.max(x) > 0 and the like to ask one question of all."
             )
         value = valued(self)
         guard_object(self)
@@ -602,7 +620,7 @@ cdef class Array:
 
     def __float__(self):
         raise cut_off("float() of a traced array",
-                      "Use NumPy's functions instead of math's, x[()] or x.sum() for a traced scalar, or "
+                      "Use NumPy's functions instead of math's, x.item() or x.sum() for a traced scalar, or "
                       "hoad.value(x) if a plain number is meant.")
 
     def __complex__(self):
@@ -628,14 +646,16 @@ cdef class Array:
                       "array, or take hoad.value(x) if plain numbers are meant.")
 
     def __setitem__(self, index, value):
-        raise in_place("[]=")
+        raise TracedValueError(
+            f"assignment to items of a traced array is not recorded ({here()}). Make a new array instead, with "
+            "np.where, np.stack or np.concatenate."
+        )
 
-    __hash__ = None
+    def __hash__(self):
+        raise unhashable()
 
     def __reduce__(self):
-        raise TracedValueError(
-            "a traced array cannot be pickled or sent elsewhere; pass hoad.value(x), or take the derivative there."
-        )
+        raise unpicklable()
 
     def __copy__(self):
         return self
@@ -691,7 +711,7 @@ cdef class Array:
 
     @property
     def flat(self):
-        return iter(FUNCTIONS[np.ravel](self))
+        return FUNCTIONS[np.ravel](self)
 
     def __len__(self):
         cdef Aval aval = aval_of(self.aval)
@@ -750,7 +770,7 @@ cdef object method(object owner, str name):
     if implementation is None:
         if not name.startswith("_") and hasattr(np.ndarray, name):
             raise AttributeError(
-                f"ndarray.{name} has no rule for traced values. Use the NumPy functions that have one, or "
+                f"ndarray.{name} has no rule for traced values ({here()}). Use the NumPy functions that have one, or "
                 "hoad.value(x) if plain numbers are meant."
             )
         raise AttributeError(f"a traced value has no attribute {name!r}")
@@ -1059,7 +1079,9 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
             return record_call(primitive, None, inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
-            return implementation(*inputs, **kwargs)
+            return implementation(*inputs, **plain_keywords(ufunc, kwargs))
+    elif method == "at":
+        raise writes_into(f"np.{ufunc.__name__}.at")
     elif method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](*inputs, **kwargs)
     elif method == "outer" and len(inputs) == 2 and not kwargs:
@@ -1096,16 +1118,18 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
     """The keywords of a ufunc call that matter; what cannot be recorded raises."""
     cdef dict kept = {}
     for name, value in kwargs.items():
-        if name == "out" and value is not None and value != (None,):
-            raise cut_off(f"writing np.{ufunc.__name__} of a traced value into a plain array (out=)",
-                          f"Use the result: y = np.{ufunc.__name__}(...) instead of out=y or an in-place operator.")
+        if name == "out":
+            if any([y is not None for y in (value if isinstance(value, tuple) else (value,))]):
+                raise writes_into(f"np.{ufunc.__name__}(..., out=) or an in-place operator")
         if name == "where" and value is not True:
             raise NoRuleError(
                 f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
             )
         if name == "dtype" and value is not None:
             raise NoRuleError(f"np.{ufunc.__name__} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
-        if name not in ("out", "where", "dtype", "casting", "order", "subok"):
+        if name == "signature" and value is not None:
+            raise NoRuleError(f"np.{ufunc.__name__} with signature= is not recorded ({here()}). Use x.astype(dtype).")
+        if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
             kept[name] = value
     return kept
 

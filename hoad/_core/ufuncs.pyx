@@ -4,10 +4,11 @@
 A strong zero absorbs: ``smul(0, inf)`` is 0. See the table of singular points in the design notes.
 """
 
-from libc.math cimport cosh, exp
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
+
+from hoad._core.kernels cimport scalar1, scalar2
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -53,14 +54,6 @@ cdef void mask_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* s
             (<number*>(args[2] + i * steps[2]))[0] = (<number*>(args[1] + i * steps[1]))[0]
         else:
             (<number*>(args[2] + i * steps[2]))[0] = 0
-
-
-cdef double sech_of(double x) noexcept nogil:
-    return 1.0 / cosh(x)
-
-
-cdef double logistic_of(double x) noexcept nogil:
-    return 1.0 / (1.0 + exp(-x))
 
 
 cdef void select_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, item* kind) noexcept nogil:
@@ -136,6 +129,7 @@ cdef cnp.PyUFuncGenericFunction SDIV[4]
 cdef cnp.PyUFuncGenericFunction MASK[4]
 cdef cnp.PyUFuncGenericFunction SELECT[6]
 cdef char PRODUCT_TYPES[12]
+cdef char BINARY_TYPES[6]
 cdef char MASK_TYPES[12]
 cdef char SELECT_TYPES[24]
 cdef void* NO_DATA[6]
@@ -152,6 +146,9 @@ SELECT[:] = [<cnp.PyUFuncGenericFunction>select_b, <cnp.PyUFuncGenericFunction>s
 
 cdef int[6] ITEM_TYPES = [cnp.NPY_BOOL, cnp.NPY_INT64, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE]
 cdef int k
+for k in range(3):
+    BINARY_TYPES[k] = <char>cnp.NPY_FLOAT
+    BINARY_TYPES[3 + k] = <char>cnp.NPY_DOUBLE
 for k in range(4):
     PRODUCT_TYPES[3 * k] = PRODUCT_TYPES[3 * k + 1] = PRODUCT_TYPES[3 * k + 2] = <char>ITEM_TYPES[k + 2]
     MASK_TYPES[3 * k] = <char>cnp.NPY_BOOL
@@ -166,12 +163,17 @@ cdef cnp.PyUFuncGenericFunction LOGISTIC[2]
 cdef char UNARY_TYPES[4]
 cdef void* SECH_DATA[2]
 cdef void* LOGISTIC_DATA[2]
+cdef cnp.PyUFuncGenericFunction DIRECTION[2]
+cdef void* DIRECTION_DATA[2]
 
-# NumPy's generic loops call the C function they are given as data; the one for float32 goes through double.
+# NumPy's generic loops call the C function they are given as data; those for float32 go through double.
+DIRECTION[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
+DIRECTION[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
+DIRECTION_DATA[0] = DIRECTION_DATA[1] = <void*>scalar2("direction")
 SECH[0] = LOGISTIC[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d
 SECH[1] = LOGISTIC[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d
-SECH_DATA[0] = SECH_DATA[1] = <void*>sech_of
-LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>logistic_of
+SECH_DATA[0] = SECH_DATA[1] = <void*>scalar1("sech")
+LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
 UNARY_TYPES[0] = UNARY_TYPES[1] = <char>cnp.NPY_FLOAT
 UNARY_TYPES[2] = UNARY_TYPES[3] = <char>cnp.NPY_DOUBLE
 
@@ -187,3 +189,5 @@ sech = cnp.PyUFunc_FromFuncAndData(SECH, SECH_DATA, UNARY_TYPES, 2, 1, 1, cnp.Py
                                    "sech(x): 1 / cosh(x).", 0)
 logistic = cnp.PyUFunc_FromFuncAndData(LOGISTIC, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
                                        "logistic(x): 1 / (1 + exp(-x)).", 0)
+direction = cnp.PyUFunc_FromFuncAndData(DIRECTION, DIRECTION_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "direction",
+                                        "direction(x, y): x / hypot(x, y), 0 at the origin.", 0)

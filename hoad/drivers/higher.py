@@ -7,12 +7,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 from hoad import primitive as prim
 from hoad._core.recording import is_pointwise
-from hoad._core.traced import apply_primitive, is_traced, plain_value
+from hoad._core.traced import apply_primitive, holds_traced, is_traced
 from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand
+from hoad.numpy_protocol import as_traced
+from hoad.trace import call_traced, differentiating, output_operand, plain
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -68,6 +71,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
             del returned
             node = d.inputs[0]
             shape = d.aval(node).shape
+            if shape and d.aval(y).shape != shape and not d.depends(y, node):
+                y = d.operand(np.broadcast_to(d.compute([y])[0], shape))
             if shape and (d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [node], y)):
                 raise ShapeError(
                     f"derivative of an array needs a function that acts element by element, but f takes shape {shape} "
@@ -104,6 +109,7 @@ def stop_gradient(x: Any) -> Any:
     >>> hoad.grad(lambda x: x * hoad.stop_gradient(x))(3.0)
     3.0
     """
+    x = as_traced(x) if holds_traced(x) else x
     return apply_primitive(prim.STOP_GRADIENT, None, x) if is_traced(x) else x
 
 
@@ -139,7 +145,7 @@ def value(x: Any) -> Any:
     3.0
     6.0
     """
-    return plain_value(x)
+    return plain(x, nested=False)
 
 
 __all__ = ["derivative", "stop_gradient", "value"]

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from hoad._core.recording import Recording, inline, is_open, lowered
+from hoad._core.tape import intern_aval
 from hoad._core.traced import holds_traced
 from hoad.errors import ShapeError, TracedValueError
+from hoad.numpy_protocol import as_traced
 
 
 class LinearMap:
@@ -28,7 +30,8 @@ class LinearMap:
         self.like = [y] if reverse else list(recording.inputs)
         self.what = "the cotangent" if reverse else "the tangent"
         self.held = result  # keeps a nested recording from being rewound
-        self.avals = [recording.aval(k) for k in self.like]
+        avals = [recording.aval(k) for k in self.like]
+        self.avals = [x if x.inexact else intern_aval(np.dtype(np.float64), x.shape) for x in avals]
         if not recording.nested:
             self.seeds = [recording.seed_input(k) for k in self.like]
             self.outputs = sweep(recording, y, *self.seeds)
@@ -36,6 +39,7 @@ class LinearMap:
             self.program = lowered(recording.graph, self.outputs, self.seeds, 0)
 
     def __call__(self, seeds: Sequence[Any]) -> list[Any]:
+        seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
         if len(seeds) != len(self.like):
             raise ShapeError(f"this linear map takes {len(self.like)} arguments, but {len(seeds)} were given.")
         for k, (seed, aval) in enumerate(zip(seeds, self.avals)):

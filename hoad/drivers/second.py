@@ -77,7 +77,12 @@ def _split_direction(args: tuple[Any, ...], argnums: Argnums, driver: str) -> tu
     if len(args) < 2:
         raise ShapeError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
     *primals, direction = args
-    return tuple(primals), direction if isinstance(argnums, tuple) else (direction,)
+    if not isinstance(argnums, tuple):
+        return tuple(primals), (direction,)
+    if not isinstance(direction, (tuple, list)) or len(direction) != len(argnums):
+        found = len(direction) if isinstance(direction, (tuple, list)) else "no tuple"
+        raise ShapeError(f"{driver} with argnums={argnums} needs a tuple of {len(argnums)} directions, found {found}.")
+    return tuple(primals), tuple(direction)
 
 
 def hvp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

@@ -29,20 +29,19 @@ vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
 vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
 
 
-def _power_exponent(g, p, x, y):
+def _power_base(x, y):
+    """∂xʸ/∂x = y xʸ⁻¹, which is 0 for y = 0 wherever x lies."""
+    return smul(y, x ** (y - 1.0))
+
+
+def _power_exponent(p, x, y):
     """∂xʸ/∂y = xʸ ln x, which is 0 at x = 0 for y > 0."""
     vanishes = np.logical_and(np.equal(x, 0.0), np.greater(y, 0.0))
-    return mask(np.logical_not(vanishes), g) * (p * np.log(select(vanishes, 1.0, x)))
+    return mask(np.logical_not(vanishes), p * np.log(select(vanishes, 1.0, x)))
 
 
-def _power_base(g, p, x, y):
-    """∂xʸ/∂x = y xʸ⁻¹, which is 0 for y = 0 wherever x lies."""
-    zero = np.equal(y, 0.0)
-    return mask(np.logical_not(zero), g) * (y * x ** select(zero, 1.0, y - 1.0))
-
-
-vjp(np.power, lambda g, p, x, y: (_power_base(g, p, x, y), _power_exponent(g, p, x, y)))
-vjp(np.float_power, lambda g, p, x, y: (_power_base(g, p, x, y), _power_exponent(g, p, x, y)))
+vjp(np.power, lambda g, p, x, y: (g * _power_base(x, y), g * _power_exponent(p, x, y)))
+vjp(np.float_power, lambda g, p, x, y: (g * _power_base(x, y), g * _power_exponent(p, x, y)))
 
 # Roots, exponentials and logarithms
 vjp(np.sqrt, lambda g, p, x: (g / (2.0 * p),))
@@ -57,8 +56,8 @@ vjp(np.log1p, lambda g, p, x: (g / (1.0 + x),))
 
 
 def _share(x, y):
-    """d = x - y, or 0 where both are the same infinity."""
-    same = np.equal(x, y)
+    """x - y, or 0 where both are the same infinity."""
+    same = np.logical_and(np.equal(x, y), np.isinf(x))
     return select(same, 0.0, x) - select(same, 0.0, y)
 
 
@@ -79,7 +78,7 @@ vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
 vjp(sech, lambda g, p, x: (-g * (p * np.tanh(x)),))
 vjp(np.arcsinh, lambda g, p, x: (g / np.hypot(1.0, x),))
 vjp(np.arccosh, lambda g, p, x: (g / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),))
-vjp(np.arctanh, lambda g, p, x: (g / ((1.0 - x) * (1.0 + x)),))
+vjp(np.arctanh, lambda g, p, x: (g * np.cosh(p) ** 2,))
 vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
 vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))
 vjp(np.radians, lambda g, p, x: (RADIAN * g,))
@@ -139,7 +138,7 @@ vjp(np.spacing, lambda g, p, x: (None,))
 vjp(np.floor_divide, lambda g, p, x, y: (None, None))
 vjp(np.nextafter, lambda g, p, x, y: (g, None))
 vjp(np.remainder, lambda g, p, x, y: (g, -g * np.floor_divide(x, y)))
-vjp(np.fmod, lambda g, p, x, y: (g, -g * np.trunc(x / y)))
+vjp(np.fmod, lambda g, p, x, y: (g, -g * np.rint((x - p) / y)))
 vjp(np.copysign, lambda g, p, x, y: (g * (np.sign(x) * np.copysign(1.0, y)), None))
 vjp(np.heaviside, lambda g, p, x, y: (None, mask(np.equal(x, 0.0), g)))
 vjp(np.modf, lambda g, p, x: (g[0],))
