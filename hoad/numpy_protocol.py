@@ -302,9 +302,10 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any =
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
     """``zeros_like`` and its kin: a plain array, which a traced value never leaks into."""
 
-    def make(x: Any, *args: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-        made = fill(x.shape if shape is None else shape, *args, dtype=dtype or x.dtype)
-        return made
+    def make(x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+             device: Any = None) -> Any:
+        x = as_traced(x)
+        return fill(x.shape if shape is None else shape, dtype=dtype or x.dtype)
 
     return make
 
@@ -323,17 +324,17 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 
 
 @implements(np.zeros, np.empty)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", *, like: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     return np.zeros(shape, dtype)
 
 
 @implements(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None) -> Any:
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     return np.ones(shape, dtype)
 
 
 @implements(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, like: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     if not is_traced(fill_value):
         return np.full(shape, fill_value, dtype)
     return broadcast_to(fill_value if dtype is None else astype(fill_value, dtype), shape)
@@ -379,7 +380,7 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
         elif k is Ellipsis or _is_integer(k):
             encoded.append(k)
         else:
-            k = as_traced(k)
+            k = np.zeros(0, np.int64) if isinstance(k, list) and not k else as_traced(k)
             if k.dtype == bool:  # the shape of the result hangs on the mask
                 k = np.asarray(guard_value(k)) if isinstance(k, Array) else np.asarray(bool(k) if is_traced(k) else k)
             if k.dtype.kind not in "iub":
@@ -643,6 +644,24 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
     raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")
+
+
+# ---- truth values -----------------------------------------------------------------------------------------------------
+
+
+def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:
+    def implementation(*operands: Any) -> Any:
+        if any(as_traced(x).dtype != bool for x in operands):
+            raise NoRuleError(f"np.{function.__name__} of numbers has no derivative rule ({here()}).")
+        return logical(*operands)
+
+    FUNCTIONS[function] = implementation
+
+
+_bitwise(np.bitwise_and, np.logical_and)
+_bitwise(np.bitwise_or, np.logical_or)
+_bitwise(np.bitwise_xor, np.logical_xor)
+_bitwise(np.invert, np.logical_not)
 
 
 # ---- what writes into its argument ------------------------------------------------------------------------------------

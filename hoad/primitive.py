@@ -99,6 +99,7 @@ SDIV = declare_ufunc(ufuncs.sdiv)
 MASK = declare_ufunc(ufuncs.mask)
 SELECT = declare_ufunc(ufuncs.select)
 SECH = declare_ufunc(ufuncs.sech, costly=True)
+LEG = declare_ufunc(ufuncs.leg, costly=True)
 DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
 LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
 

@@ -83,6 +83,9 @@ class Tape:
         self._outputs = tuple(outputs)
         self._single = single
         self._evaluated = False
+        self._notes: Any = None
+        # Emits the tape once more, noting whose adjoint each node is; most tapes are never read, so none keeps notes.
+        self._find_notes: Callable[[], Any] | None = None
         self.kind = kind
 
     @property
@@ -103,10 +106,14 @@ class Tape:
     @property
     def nodes(self) -> list[TapeNode]:
         """All rows, with their values at the point of recording."""
+        return self.rows(0, self.size)
+
+    def rows(self, start: int, stop: int) -> list[TapeNode]:
+        """The rows of the tape from position `start` up to `stop`."""
         if not self._evaluated:
             compute_values(self._graph, self._start, self._end)
             self._evaluated = True
-        return [self._node(i) for i in range(self._start, self._end)]
+        return [self._node(i) for i in range(self._start, self._end)[start:stop]]
 
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
@@ -122,8 +129,8 @@ class Tape:
         return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
 
     def _node(self, i: int) -> TapeNode:
-        primitive, operands, params, aval, value, note, _ = node_row(self._graph, i)
-        swept, target, part = note if note is not None else (None, None, None)
+        primitive, operands, params, aval, value, _ = node_row(self._graph, i)
+        swept, target, part = self._note(i)
         return TapeNode(
             number=i + 1,
             operation=primitive.name,
@@ -131,10 +138,15 @@ class Tape:
             parameters=_named(primitive, params),
             result=value,
             shape=aval.shape,
-            swept=None if swept is None else swept + 1,
-            adjoint_of=None if target is None else target + 1,
-            part=part,
+            swept=None if swept < 0 else swept + 1,
+            adjoint_of=None if target < 0 else target + 1,
+            part=None if part < 0 else part,
         )
+
+    def _note(self, i: int) -> tuple[int, int, int]:
+        if self._notes is None and self._find_notes is not None:
+            self._notes = self._find_notes()
+        return (-1, -1, -1) if self._notes is None else tuple(self._notes[i - self._start].tolist())
 
     def __len__(self) -> int:
         return self.size
@@ -186,7 +198,7 @@ class Program(list[Tape]):
     def inputs(self) -> tuple[Aval, ...]:
         """Shape and dtype of every input: those of the function, then the symbolic seeds in order."""
         graph = self._last._graph
-        return tuple(node_row(graph, i)[3] for i in self._input_nodes())
+        return tuple(operand_avals(graph, self._input_nodes()))
 
     @property
     def results(self) -> tuple[Aval, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 
+cimport cython
 cimport numpy as cnp
 
 from hoad._core.emit cimport Emitter
@@ -60,6 +61,7 @@ cdef int GETITEM = -1
 cdef int GATHER = -1
 
 
+@cython.final
 cdef class Sweep:
     """The state of one reverse sweep over the nodes ``[low, high)``."""
 

@@ -8,6 +8,7 @@ cdef class Emitter:
     cdef bint simplify
     cdef int32_t* table         # nodes by the hash of what they compute; 0 is empty, else node + 1
     cdef int32_t rows, used     # rows: a power of two
+    cdef int shift              # 64 - log2(rows): rows are found by the high bits of a hash
     cdef bint lossy             # newer nodes push out older ones
 
     cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
@@ -23,7 +24,6 @@ cdef class Emitter:
     cdef int remember(self, uint64_t h, int32_t node) except -1
     cdef int widen(self) except -1
     cdef uint64_t hash_of(self, int32_t node) noexcept
-    cdef int32_t find(self, uint64_t h, uint16_t op, int32_t a, int32_t b) noexcept
     cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept
     cdef inline bint is_const(self, int32_t operand) noexcept
     cdef inline bint is_number(self, int32_t operand, double value) noexcept
@@ -31,7 +31,8 @@ cdef class Emitter:
     cdef inline bint is_strong(self, int32_t operand) noexcept
     cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept
     cdef inline int32_t first_operand(self, int32_t node) noexcept
-    cdef int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
     cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t negative(self, int32_t a) except? -1

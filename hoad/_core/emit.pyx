@@ -12,6 +12,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.ref cimport Py_INCREF
 from libc.math cimport fabs, floor
 
+cimport cython
 cimport numpy as cnp
 
 from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
@@ -23,9 +24,11 @@ from hoad._core.tape cimport (
     F_EXT,
     F_OBJ,
     F_STRONG,
+    F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
+    OP_FIRST_FREE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
@@ -47,9 +50,11 @@ from hoad._core.tape cimport (
     Slot,
     aval_of,
     int64_t,
+    uint8_t,
     uint32_t,
     node_operands,
     operand_aval,
+    push_node,
 )
 
 from hoad._core.primitive import make_signature, primitive_named
@@ -58,8 +63,8 @@ cnp.import_array()
 
 cdef enum:
     SMALL_TABLE = 1024
-    MOST_FULL = 16384       # rows of the largest table that keeps everything
-    LOSSY_ROWS = 16384
+    SMALL_BITS = 10
+    MOST_FULL = 16384       # rows from which newer nodes push out older ones
     FEW = 16
 
 cdef double NAN = float("nan")
@@ -85,9 +90,11 @@ cdef inline uint64_t mix(uint64_t h) noexcept nogil:
 
 
 cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil:
-    return mix((<uint64_t><uint32_t>a << 32 | <uint64_t><uint32_t>b) + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93)
+    return ((<uint64_t><uint32_t>a << 32 | <uint64_t><uint32_t>b) * <uint64_t>0x9E3779B97F4A7C15
+            + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93) * <uint64_t>0xC2B2AE3D27D4EB4F
 
 
+@cython.final
 cdef class Emitter:
     """Appends nodes to one graph for the length of one sweep."""
 
@@ -96,6 +103,7 @@ cdef class Emitter:
         self.graph = graph
         self.simplify = simplify
         self.rows = SMALL_TABLE
+        self.shift = 64 - SMALL_BITS
         self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
         if self.table == NULL:
             raise MemoryError
@@ -109,7 +117,7 @@ cdef class Emitter:
         cdef int32_t row
         if not self.lossy and 2 * self.used >= self.rows:
             self.widen()
-        row = <int32_t>(h & <uint64_t>(self.rows - 1))
+        row = <int32_t>(h >> self.shift)
         if not self.lossy:
             while self.table[row]:
                 row = (row + 1) & (self.rows - 1)
@@ -122,12 +130,14 @@ cdef class Emitter:
         cdef int32_t* old = self.table
         cdef int32_t rows = self.rows
         cdef int32_t i
-        self.lossy = 2 * rows > MOST_FULL
-        self.rows = LOSSY_ROWS if self.lossy else 2 * rows
+        self.lossy = 2 * rows >= MOST_FULL
+        self.rows = 2 * rows
+        self.shift -= 1
         self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
         if self.table == NULL:
             self.table = old
             self.rows = rows
+            self.shift += 1
             raise MemoryError
         self.used = 0
         for i in range(rows):
@@ -144,20 +154,8 @@ cdef class Emitter:
             return hash_ext(<size_t>ext.sig, self.graph.pool + ext.first, ext.count)
         return hash_node(row.op, row.a, row.b)
 
-    cdef int32_t find(self, uint64_t h, uint16_t op, int32_t a, int32_t b) noexcept:
-        cdef int32_t row = <int32_t>(h & <uint64_t>(self.rows - 1))
-        cdef Node* node
-        while self.table[row]:
-            node = &self.graph.nodes[self.table[row] - 1]
-            if node.op == op and node.a == a and node.b == b and not node.flags & F_EXT:
-                return self.table[row] - 1
-            if self.lossy:
-                break
-            row = (row + 1) & (self.rows - 1)
-        return -1
-
     cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept:
-        cdef int32_t row = <int32_t>(h & <uint64_t>(self.rows - 1))
+        cdef int32_t row = <int32_t>(h >> self.shift)
         cdef int32_t i
         cdef Node* node
         cdef Ext* ext
@@ -220,8 +218,22 @@ cdef class Emitter:
     cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append ``op(a, b)`` on scalars (b is 0 for one operand); returns an operand, or ZERO."""
         cdef int32_t found
+        cdef uint16_t flags
+        cdef bint plain
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
+        if self.simplify and a >= 0 and op < OP_FIRST_FREE and op != OP_POWER:
+            # the common case, two nodes of which nothing special is known, goes straight on
+            flags = self.graph.nodes[a].flags
+            plain = self.graph.nodes[a].op != OP_NEGATIVE
+            if ARITY[op] == 2:
+                if b < 0:
+                    plain = False
+                else:
+                    flags |= self.graph.nodes[b].flags
+                    plain = plain and self.graph.nodes[b].op != OP_NEGATIVE and a != b
+            if plain and not flags & F_STRONG:
+                return self.push(op, a, b)
         op = self.strengthen(op, &a, &b)
         if self.simplify:
             if op == OP_MASK and self.is_const(a):
@@ -231,18 +243,33 @@ cdef class Emitter:
                 return found
         return self.push(op, a, b)
 
-    cdef int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
+    cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append, or find again, a scalar node as it stands."""
-        cdef int32_t node
-        cdef uint64_t h = 0
+        cdef int32_t row, node
+        cdef Node* known
+        if not self.simplify:
+            return push_node(self.graph, op, self.flags_of(op, a, b), a, b)
+        if INFO[op].commutative and a > b:
+            a, b = b, a
+        row = <int32_t>(hash_node(op, a, b) >> self.shift)
+        while self.table[row]:
+            known = &self.graph.nodes[self.table[row] - 1]
+            if known.a == a and known.b == b and known.op == op and not known.flags & F_EXT:
+                return self.table[row] - 1
+            if self.lossy:
+                break
+            row = (row + 1) & (self.rows - 1)
+        node = push_node(self.graph, op, self.flags_of(op, a, b), a, b)
+        self.table[row] = node + 1
+        if not self.lossy:
+            self.used += 1
+            if 2 * self.used >= self.rows:
+                self.widen()
+        return node
+
+    cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept:
+        """The flags of a scalar node: whether it is a truth value, whether its zeros are strong."""
         cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
-        if self.simplify:
-            if INFO[op].commutative and a > b:
-                a, b = b, a
-            h = hash_node(op, a, b)
-            node = self.find(h, op, a, b)
-            if node >= 0:
-                return node
         if op == OP_SMUL or op == OP_SDIV or op == OP_MASK:
             flags |= F_STRONG
         elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY:
@@ -250,10 +277,7 @@ cdef class Emitter:
         elif op == OP_ADD or op == OP_SUBTRACT:
             if self.is_strong(a) and self.is_strong(b):
                 flags |= F_STRONG
-        node = self.graph.push(op, flags, a, b, NAN)
-        if self.simplify:
-            self.remember(h, node)
-        return node
+        return flags
 
     cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept:
         """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`."""
@@ -667,32 +691,28 @@ cdef Signature many_signature(Graph graph, Primitive primitive, object params, c
 cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1:
     """Drop the nodes from `start` on that no output needs, and renumber; inputs stay."""
     cdef int32_t size = graph.size - start
+    cdef uint8_t* live
     cdef int32_t* place
-    cdef int32_t i, k, n, kept = 0
-    cdef int32_t* operands
+    cdef int32_t i, kept
     if size <= 0:
         return 0
-    place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
-    if place == NULL:
+    live = <uint8_t*>PyMem_RawCalloc(size, 1)
+    if live == NULL:
         raise MemoryError
     for i in range(count):
         if outputs[i] >= start:
-            place[outputs[i] - start] = 1
-    for i in range(size - 1, -1, -1):
-        if graph.nodes[start + i].op == OP_RESULT and place[i]:
-            place[<int32_t>(graph.pool[graph.exts[graph.nodes[start + i].a].first]) - start] = 1
-        if graph.nodes[start + i].op == OP_INPUT:
-            place[i] = 1
-        if place[i]:
-            operands = <int32_t*>node_operands(graph, start + i, &n)
-            for k in range(n):
-                if operands[k] >= start:
-                    place[operands[k] - start] = 1
+            live[outputs[i] - start] = 1
+    kept = mark_live(graph, start, size, live)
+    if kept == size:
+        PyMem_RawFree(live)
+        return 0
+    place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+    if place == NULL:
+        PyMem_RawFree(live)
+        raise MemoryError
+    kept = 0
     for i in range(size):
-        if graph.nodes[start + i].op == OP_RESULT:      # results stay beside their node
-            place[i] = place[i - 1]
-    for i in range(size):
-        if place[i]:
+        if live[i]:
             place[i] = start + kept
             move_node(graph, start, i, start + kept, place)
             kept += 1
@@ -701,7 +721,38 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
             outputs[i] = place[outputs[i] - start]
     graph.size = start + kept
     PyMem_RawFree(place)
+    PyMem_RawFree(live)
     return 0
+
+
+cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) noexcept:
+    """Spread liveness from the outputs to what they need; returns how many nodes live."""
+    cdef int32_t i, k, n
+    cdef int32_t kept = 0
+    cdef const int32_t* operands
+    cdef Node* node
+    for i in range(size - 1, -1, -1):
+        node = &graph.nodes[start + i]
+        if node.op == OP_INPUT:
+            live[i] = 1
+        if not live[i]:
+            continue
+        kept += 1
+        if not node.flags & F_EXT:
+            if node.a >= start and ARITY[node.op]:
+                live[node.a - start] = 1
+            if node.b >= start and ARITY[node.op] == 2:
+                live[node.b - start] = 1
+            continue
+        operands = node_operands(graph, start + i, &n)
+        for k in range(n):
+            if operands[k] >= start:
+                live[operands[k] - start] = 1
+    for i in range(1, size):        # results stay beside their node
+        if graph.nodes[start + i].op == OP_RESULT and live[i] != live[i - 1]:
+            kept += 1 if live[i - 1] else -1
+            live[i] = live[i - 1]
+    return kept
 
 
 cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int32_t* place) noexcept:
@@ -712,7 +763,8 @@ cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int
         if operands[k] >= start:
             operands[k] = place[operands[k] - start]
     graph.nodes[to] = graph.nodes[start + i]
-    graph.slots[to] = graph.slots[start + i]
+    if graph.nodes[to].flags & F_VALUED:
+        graph.slots[to] = graph.slots[start + i]
     if graph.notes != NULL:
         for k in range(3):
             graph.notes[3 * (to - graph.notes_start) + k] = graph.notes[3 * (start + i - graph.notes_start) + k]

@@ -48,6 +48,9 @@ cdef double k_spacing(double x) noexcept nogil:
 cdef double k_sech(double x) noexcept nogil:
     return 1.0 / m.cosh(x)
 
+cdef double k_leg(double x) noexcept nogil:
+    return m.sqrt((1.0 - x) * (1.0 + x))
+
 cdef double k_logistic(double x) noexcept nogil:
     return 1.0 / (1.0 + m.exp(-x))
 
@@ -216,6 +219,7 @@ cdef Scalar1 scalar1(str name):
     if name == "tanh": return m.tanh
     if name == "sech": return k_sech
     if name == "logistic": return k_logistic
+    if name == "leg": return k_leg
     if name == "arcsinh": return m.asinh
     if name == "arccosh": return m.acosh
     if name == "arctanh": return m.atanh

@@ -193,7 +193,8 @@ cdef class Plan:
         self.set_loops(dims[:-1], [s[:-1] for s in strides])
         if ufunc in (np.add, np.multiply):
             # -0.0 + x is x for every x, also for x = -0.0
-            start = np.array(1 if ufunc is np.multiply else (-0.0 if p.inexact else 0), dtype=p.dtype).tobytes()
+            zero = -0.0 if p.inexact and not self.empty else 0
+            start = np.array(1 if ufunc is np.multiply else zero, dtype=p.dtype).tobytes()
             memcpy(self.identity, <char*>start, min(len(start), 16))
         else:
             self.starts_with_first = True

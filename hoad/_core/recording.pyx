@@ -219,6 +219,10 @@ cdef class Recording:
         if unused:
             self.graph.rewind(frame)
 
+    def hold(self):
+        """The traced value of the first input; while it lives, a nested derivative is not rewound."""
+        return wrap(self.graph, self.inputs[0]) if self.nested else None
+
     def keep(self):
         """Let an outermost recording outlive its end, closed to further recording."""
         self.kept = True
@@ -261,6 +265,7 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
                 depends[i] = 1
         node = &graph.nodes[i]
         if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP
+                               or node.op == OP_RESULT
                                or primitive_of(node.op).name == "astype"):
             depends[i] = 2
         if depends[i] == 1 and node.flags & F_EXT:
@@ -305,9 +310,9 @@ cdef class Extension:
     cdef bint simplify
     cdef Frame before
 
-    def __init__(self, Graph graph, int end, bint simplify=True):
+    def __init__(self, Graph graph, int end, bint simplify=True, bint apart=False):
         # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
-        if graph.size == end and id(graph) not in BUSY:
+        if graph.size == end and id(graph) not in BUSY and not apart:
             self.graph = graph
         else:
             self.graph = graph.fork(end)
@@ -318,13 +323,23 @@ cdef class Extension:
         self.start = end
         self.simplify = simplify
         self.emitter = Emitter(self.graph, simplify)
-        if self.graph.notes == NULL:
-            self.graph.notes_start = end
+        self.graph.notes_start = end
 
     @property
     def size(self):
         """The number of nodes of the graph so far."""
         return self.graph.size
+
+    def notes(self):
+        """(swept node, adjoint of, contribution) of every node of the new tape, -1 where there is none: (n, 3)."""
+        cdef int32_t n = self.graph.size - self.start
+        found = np.full((n, 3), -1, dtype=np.int32)
+        cdef int32_t[:, ::1] rows = found
+        cdef int32_t i
+        for i in range(min(3 * n, self.graph.cap_notes)):
+            rows[i // 3, i % 3] = self.graph.notes[i]
+        self.graph.drop_notes()
+        return found
 
     def done(self):
         """Release the graph for further tapes."""
@@ -344,9 +359,9 @@ cdef class Extension:
         """The operand of a constant."""
         return operand_of(self.graph, value)
 
-    def adjoints(self, list targets, list seeds, list wrt):
+    def adjoints(self, list targets, list seeds, list wrt, bint notes):
         """Sweep in reverse; operands, with zeros put in for symbolic zeros."""
-        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, True)
+        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes)
         return self.with_zeros(found, wrt)
 
     def tangents(self, list targets, list wrt, list tangents):
@@ -380,7 +395,7 @@ def compute_values(Graph graph, int start, int end):
         if graph.nodes[i].flags & F_VALUED:
             continue
         operands = node_operands(graph, i, &n)
-        missing[i] = graph.nodes[i].op == OP_INPUT
+        missing[i] = 1 if graph.nodes[i].op == OP_INPUT else 0
         for k in range(n):
             if operands[k] >= 0 and missing[operands[k]]:
                 missing[i] = 1
@@ -396,14 +411,13 @@ def lowered(Graph graph, list outputs, list inputs, int guards, list varying=Non
 
 
 def node_row(Graph graph, int i):
-    """What node `i` is: (operation, operands, parameters, abstract value, value, note)."""
+    """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong)."""
     cdef int32_t n, k
     cdef const int32_t* operands
     cdef Node* node = &graph.nodes[i]
     cdef object params = None
     if not 0 <= i < graph.size:
         raise IndexError(f"node {i} of a graph with {graph.size} nodes")
-    cdef object note = None
     cdef list numbers
     operands = node_operands(graph, i, &n)
     numbers = [operands[k] for k in range(n)]
@@ -413,10 +427,7 @@ def node_row(Graph graph, int i):
         params = (graph.pool[graph.exts[node.a].first + 1],)
     elif node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
         params = (<Signature>graph.exts[node.a].sig).params
-    if graph.notes != NULL and i >= graph.notes_start and 3 * (i - graph.notes_start) + 2 < graph.cap_notes:
-        k = 3 * (i - graph.notes_start)
-        note = tuple([graph.notes[k + j] if graph.notes[k + j] >= 0 else None for j in range(3)])
-    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), graph.value_of(i), note,
+    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), graph.value_of(i),
             bool(node.flags & F_STRONG))
 
 
@@ -427,9 +438,8 @@ def const_value(Graph graph, int operand):
 
 def graph_nbytes(Graph graph):
     """Bytes of the tables of a graph (arrays aside): (nodes, constants, extension)."""
-    cdef object notes = graph.cap_notes * sizeof(int32_t)
     return (graph.capacity * (sizeof(Node) + 8), graph.cap_consts * 16,
-            graph.cap_exts * sizeof(Ext) + graph.cap_pool * sizeof(int32_t) + notes)
+            graph.cap_exts * sizeof(Ext) + graph.cap_pool * sizeof(int32_t))
 
 
 def guard_rows(Graph graph):

@@ -9,6 +9,8 @@ import numpy as np
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.ref cimport Py_INCREF
 
+cimport cython
+
 from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.emit cimport Emitter
 from hoad._core.primitive cimport INFO, Signature, primitive_of, signature
@@ -164,6 +166,7 @@ cdef int check_transposed(Template template, int32_t node, int nout) except -1:
 
 # ---- the sweep ------------------------------------------------------------------------------------------------------
 
+@cython.final
 cdef class ForwardSweep:
     """The state of one forward sweep over the nodes ``[low, high)``."""
 

@@ -110,6 +110,7 @@ cdef class Graph:
     cdef int32_t* notes          # 3 per emitted node: swept node, adjoint of, contribution; NULL when not kept
     cdef int32_t notes_start, cap_notes
     cdef int32_t const_cache[64]
+    cdef list captured_order     # its keys, in the order of their constants
     cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
     cdef unsigned long thread    # owner while recording, 0 once closed
     cdef readonly bint valued
@@ -140,6 +141,7 @@ cdef class Graph:
     cdef void drop_beyond(self, Frame to) noexcept
     cdef int set_position(self, int32_t node) except -1
     cdef int32_t push_const(self, int32_t aval) except -1
+    cdef void drop_notes(self) noexcept
 
 cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
     cdef Node* node
@@ -160,6 +162,30 @@ cdef inline const int32_t* node_operands(Graph graph, int32_t node, int32_t* cou
         return graph.pool + ext.first
     count[0] = ARITY[row.op]
     return &row.a
+
+cdef inline int32_t push_node(Graph graph, uint16_t op, uint16_t flags, int32_t a, int32_t b) except -1:
+    """Append a node without a value."""
+    cdef int32_t i = graph.size
+    cdef Node* node
+    if i == graph.capacity:
+        return graph.push(op, flags, a, b, 0.0)
+    node = &graph.nodes[i]
+    node.op = op
+    node.flags = flags
+    node.a = a
+    node.b = b
+    graph.size = i + 1
+    return i
+
+
+cdef inline int32_t push_valued(Graph graph, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
+    """Append a node with its value."""
+    cdef int32_t i = graph.size
+    if i == graph.capacity:
+        return graph.push(op, flags, a, b, value)
+    graph.slots[i].d = value
+    return push_node(graph, op, flags, a, b)
+
 
 cdef uint8_t ARITY[65536]        # operands of a node without an extension row, by operation
 cdef tuple user_position()

@@ -313,6 +313,7 @@ cdef class Graph:
             return self.const_object(np.array(array))
         if self.captured is None:
             self.captured = {}
+            self.captured_order = []
         known = self.captured.get(key)
         if known is not None and <int32_t>known[1] >= ~(self.n_consts - 1):
             copy = <object>self.consts[~<int32_t>known[1]].value.o
@@ -321,6 +322,7 @@ cdef class Graph:
         copy = np.array(array, order="C", subok=False)
         operand = self.const_object(copy)
         self.captured[key] = (array, operand)
+        self.captured_order.append(key)
         return operand
 
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1:
@@ -369,9 +371,12 @@ cdef class Graph:
     cdef int rewind(self, Frame to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
         self.drop_beyond(to)
-        if self.captured:
-            # an entry whose constant is gone would name another one later
-            self.captured = {k: v for k, v in self.captured.items() if ~<int32_t>v[1] < to.n_consts}
+        cdef tuple known
+        while self.captured_order:      # an entry whose constant is gone would name another one later
+            known = self.captured.get(self.captured_order[-1])
+            if known is not None and ~<int32_t>known[1] < to.n_consts:
+                break
+            self.captured.pop(self.captured_order.pop(), None)
         return 0
 
     cdef void released(self, int32_t node) noexcept:
@@ -402,6 +407,12 @@ cdef class Graph:
         if aval == AVAL_BOOL:
             return slot.d != 0.0
         return <object>slot.o
+
+    cdef void drop_notes(self) noexcept:
+        """Forget whose adjoints the nodes are."""
+        free(self.notes)
+        self.notes = NULL
+        self.cap_notes = 0
 
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1:
         """Remember which swept node emitted `node`, whose adjoint it is, and which contribution to it."""

@@ -10,6 +10,8 @@ import numpy as np
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
+cimport cython
+
 from hoad._core.emit cimport Emitter
 from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
@@ -50,12 +52,14 @@ cdef enum:
     IS_CONSTANT = 8
 
 
+@cython.final
 cdef class Template:
     """What a rule records at one signature; `splice` emits it with other operands."""
 
     def __dealloc__(self):
         PyMem_RawFree(self.steps)
         PyMem_RawFree(self.outputs)
+        PyMem_RawFree(self.quick)
 
     cdef int finish(self, list outputs) except -1:
         """Keep these outputs and what they need."""
@@ -80,7 +84,23 @@ cdef class Template:
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
                 self.n_steps += 1
+        self.quick = <Quick*>PyMem_RawMalloc(max(1, self.n_steps) * sizeof(Quick))
+        for k in range(self.n_steps):
+            i = self.steps[k]
+            self.quick[k].node = i
+            self.quick[k].op = graph.nodes[i].op
+            self.quick[k].a = graph.nodes[i].a
+            self.quick[k].b = graph.nodes[i].b
+            self.quick[k].binary = ARITY[graph.nodes[i].op] == 2
+            self.quick[k].scalar = not (graph.nodes[i].flags & F_EXT or graph.nodes[i].op == OP_ITEM
+                                        or graph.nodes[i].op == OP_IDENTITY
+                                        or self.has_truth(graph.nodes[i].a)
+                                        or (self.quick[k].binary and self.has_truth(graph.nodes[i].b)))
         return 0
+
+    cdef bint has_truth(self, int32_t operand) noexcept:
+        """Whether an operand is a constant truth value."""
+        return operand < 0 and self.graph.consts[~operand].aval != AVAL_FLOAT
 
     # ---- splicing
 
@@ -88,7 +108,8 @@ cdef class Template:
         """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
         cdef int32_t few[FEW]
         cdef int32_t* place = few
-        cdef int32_t i, k
+        cdef int32_t i, k, a, b
+        cdef Quick* step
         cdef Graph graph = self.graph
         if graph.size > FEW:
             place = <int32_t*>PyMem_RawMalloc(graph.size * sizeof(int32_t))
@@ -98,8 +119,16 @@ cdef class Template:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
             for k in range(self.n_steps):
-                i = self.steps[k]
-                place[i] = self.emitted(emitter, i, place)
+                step = &self.quick[k]
+                if step.scalar:
+                    a = step.a
+                    a = place[a] if a >= 0 else emitter.graph.const_float(self.graph.consts[~a].value.d)
+                    b = step.b
+                    if step.binary:
+                        b = place[b] if b >= 0 else emitter.graph.const_float(self.graph.consts[~b].value.d)
+                    place[step.node] = emitter.emit(step.op, a, b)
+                else:
+                    place[step.node] = self.emitted(emitter, step.node, place)
             for k in range(self.n_outputs):
                 outputs[k] = self.placed(emitter, self.outputs[k], place)
         finally:

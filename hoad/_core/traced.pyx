@@ -46,6 +46,7 @@ from hoad._core.tape cimport (
     int64_t,
     intern_aval,
     operand_aval,
+    push_valued,
     user_position,
 )
 
@@ -54,6 +55,13 @@ from hoad._core.primitive import make_signature
 from hoad.errors import NoRuleError, TracedValueError
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct PySequenceMethods:
+        void* sq_item
+
+    ctypedef struct PyTypeObject:
+        PySequenceMethods* tp_as_sequence
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
@@ -119,7 +127,7 @@ cdef inline Scalar new_scalar(Graph graph, int32_t node, double value, bint trut
 
 cdef inline object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
     cdef uint16_t flags = (F_VALUED if graph.valued else 0) | (F_BOOL if truth else 0)
-    return new_scalar(graph, graph.push(op, flags, a, b, value), value, truth)
+    return new_scalar(graph, push_valued(graph, op, flags, a, b, value), value, truth)
 
 
 cdef inline double apply(uint16_t op, double x, double y) noexcept:
@@ -406,6 +414,10 @@ cdef object unpicklable():
         f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
         "there."
     )
+
+
+# A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
+(<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
 
 
 cdef object no_modulo(object modulo):
@@ -873,15 +885,26 @@ cdef enum:
 
 
 cdef object record_call(Primitive primitive, object params, tuple values):
-    """Record `primitive` on values of any kind, at least one of them traced."""
+    """Record `primitive` on values of any kind; on plain ones, compute it."""
     cdef Graph graph = graph_among(values)
+    if graph is None:       # a composition that meets plain operands only
+        graph = Graph(True)
+        return plain_results(record_call_in(graph, primitive, params, values))
+    return record_call_in(graph, primitive, params, values)
+
+
+cdef object plain_results(object results):
+    if isinstance(results, tuple):
+        return tuple([plain_value(x) for x in results])
+    return plain_value(results)
+
+
+cdef object record_call_in(Graph graph, Primitive primitive, object params, tuple values):
     cdef int32_t few[FEW]
     cdef int32_t[::1] many
     cdef int32_t* operands = few
     cdef int32_t i
     cdef int32_t count = len(values)
-    if graph is None:
-        raise TypeError(f"{primitive.name} was to be recorded, but none of its operands is traced")
     check_usable(graph)
     if count > FEW:
         many = np.empty(count, dtype=np.int32)
@@ -1171,8 +1194,10 @@ def plain_value(x):
 
 
 def graph_of(x):
-    """The graph of a traced value."""
-    return (<Scalar>x).graph if type(x) is Scalar else (<Array?>x).graph
+    """The graph of a traced value that may be used here."""
+    cdef Graph graph = (<Scalar>x).graph if type(x) is Scalar else (<Array?>x).graph
+    check_usable(graph)
+    return graph
 
 
 def node_of(x):
@@ -1204,6 +1229,10 @@ def new_input(Graph graph, object value, bint nested=False):
         if value is not None:
             graph.set_object(node, value)
         return wrap(graph, node)
+    if type(value) is Scalar:
+        check_same(graph, (<Scalar>value).graph)
+    elif type(value) is Array:
+        check_same(graph, (<Array>value).graph)
     if isinstance(value, Aval):
         aval = (<Aval>value).number
     else:

@@ -163,6 +163,8 @@ cdef cnp.PyUFuncGenericFunction LOGISTIC[2]
 cdef char UNARY_TYPES[4]
 cdef void* SECH_DATA[2]
 cdef void* LOGISTIC_DATA[2]
+cdef cnp.PyUFuncGenericFunction LEG[2]
+cdef void* LEG_DATA[2]
 cdef cnp.PyUFuncGenericFunction DIRECTION[2]
 cdef void* DIRECTION_DATA[2]
 
@@ -170,9 +172,10 @@ cdef void* DIRECTION_DATA[2]
 DIRECTION[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
 DIRECTION[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
 DIRECTION_DATA[0] = DIRECTION_DATA[1] = <void*>scalar2("direction")
-SECH[0] = LOGISTIC[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d
-SECH[1] = LOGISTIC[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d
+SECH[0] = LOGISTIC[0] = LEG[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d
+SECH[1] = LOGISTIC[1] = LEG[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d
 SECH_DATA[0] = SECH_DATA[1] = <void*>scalar1("sech")
+LEG_DATA[0] = LEG_DATA[1] = <void*>scalar1("leg")
 LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
 UNARY_TYPES[0] = UNARY_TYPES[1] = <char>cnp.NPY_FLOAT
 UNARY_TYPES[2] = UNARY_TYPES[3] = <char>cnp.NPY_DOUBLE
@@ -189,5 +192,7 @@ sech = cnp.PyUFunc_FromFuncAndData(SECH, SECH_DATA, UNARY_TYPES, 2, 1, 1, cnp.Py
                                    "sech(x): 1 / cosh(x).", 0)
 logistic = cnp.PyUFunc_FromFuncAndData(LOGISTIC, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
                                        "logistic(x): 1 / (1 + exp(-x)).", 0)
+leg = cnp.PyUFunc_FromFuncAndData(LEG, LEG_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "leg",
+                                  "leg(x): sqrt((1 - x) * (1 + x)), the leg over x of hypotenuse 1.", 0)
 direction = cnp.PyUFunc_FromFuncAndData(DIRECTION, DIRECTION_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "direction",
                                         "direction(x, y): x / hypot(x, y), 0 at the origin.", 0)

@@ -30,7 +30,7 @@ def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int],
 def _inputs_last(block: Any, recording: Recording, i: int) -> Any:
     """(input shape, output shape) as (output shape, input shape)."""
     n = len(recording.aval(i).shape)
-    order = tuple(range(n, block.ndim)) + tuple(range(n)) if n else ()
+    order = tuple(range(n, np.ndim(block))) + tuple(range(n)) if n else ()
     return np.transpose(block, order) if order else block
 
 
@@ -62,7 +62,14 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
         units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape((lanes, *aval.shape))
         for block, rows in zip(blocks, program.run([units], lanes)):
             block[start : start + lanes] = rows
-    return [block.reshape((*aval.shape, *shape)) for block, shape in zip(blocks, shapes)]
+    return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes)]
+
+
+def _unboxed(block: Any) -> Any:
+    """A number of its own for an array without dimensions."""
+    if block.ndim:
+        return block
+    return float(block) if block.dtype == np.float64 else block[()]
 
 
 def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:

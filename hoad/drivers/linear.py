@@ -29,7 +29,7 @@ class LinearMap:
         self.sweep = sweep
         self.like = [y] if reverse else list(recording.inputs)
         self.what = "the cotangent" if reverse else "the tangent"
-        self.held = result  # keeps a nested recording from being rewound
+        self.held = (result, recording.hold())  # keeps a nested recording from being rewound
         avals = [recording.aval(k) for k in self.like]
         self.avals = [x if x.inexact else intern_aval(np.dtype(np.float64), x.shape) for x in avals]
         if not recording.nested:

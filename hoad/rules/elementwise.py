@@ -7,7 +7,7 @@ the policy, and are closed under differentiation as often as one likes.
 
 import numpy as np
 
-from hoad._core.ufuncs import logistic, mask, sdiv, sech, select, smul
+from hoad._core.ufuncs import direction, logistic, mask, sdiv, sech, select, smul
 from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))
@@ -63,7 +63,7 @@ def _share(x, y):
 
 vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_share(x, y)), g * logistic(_share(y, x))))
 vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _share(x, y)), g * logistic(LN2 * _share(y, x))))
-vjp(logistic, lambda g, p, x: (g * (p * logistic(-x)),))
+vjp(logistic, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
 
 # Trigonometric and hyperbolic functions
 vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
@@ -85,20 +85,27 @@ vjp(np.radians, lambda g, p, x: (RADIAN * g,))
 vjp(np.deg2rad, lambda g, p, x: (RADIAN * g,))
 
 
-def _over_hypot(g, p, x):
-    """g x / p, with the subgradient 0 at the origin."""
-    zero = np.equal(p, 0.0)
-    return mask(np.logical_not(zero), g) * (x / select(zero, 1.0, p))
+def _hypot(g, p, x, y):
+    """(x, y) / p, with the subgradient 0 at the origin."""
+    g = mask(np.not_equal(p, 0.0), g)
+    return g * direction(x, y), g * direction(y, x)
 
 
 def _arctan2(g, p, x, y):
     """p = arctan2(x, y): (y, -x) / (x² + y²), without overflow."""
     h = np.hypot(x, y)
-    return g * (y / h) / h, -g * (x / h) / h
+    return g * (direction(y, x) / h), -g * (direction(x, y) / h)
 
 
-vjp(np.hypot, lambda g, p, x, y: (_over_hypot(g, p, x), _over_hypot(g, p, y)))
+def _direction(g, p, x, y):
+    """p = x / h with h = hypot(x, y): (y², -x y) / h³."""
+    across = direction(y, x) / np.hypot(x, y)
+    return g * (direction(y, x) * across), -g * (p * across)
+
+
+vjp(np.hypot, _hypot)
 vjp(np.arctan2, _arctan2)
+vjp(direction, _direction)
 
 # Choices: what is not chosen gets a strong zero; ties share equally
 vjp(select, lambda g, p, c, x, y: (None, mask(c, g), mask(np.logical_not(c), g)))

@@ -84,17 +84,29 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
 
 def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
     """The program with the adjoints of the nodes `wrt` as one more tape."""
+    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
+    if simplify:
+        origin = Program(program)
+        made._find_notes = lambda: _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+    else:
+        made._notes = notes
+    return Program([*program, made])
+
+
+def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: bool, apart: bool) -> tuple[Tape, Any]:
+    """The adjoint tape, and whose adjoint each of its nodes is if that is to be noted."""
     tape = program._last
-    extension = Extension(tape._graph, tape._end, simplify)
+    extension = Extension(tape._graph, tape._end, simplify, apart)
     try:
         seeds, inputs = _seeds(program, tape, extension, seed)
-        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt))
-        made = Tape(extension.graph, tape._end, extension.size, inputs, outputs, "adjoint", len(wrt) == 1)
+        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
+        notes = extension.notes() if noted else None
     except BaseException:
         extension.abandon()
         raise
     extension.done()
-    return Program([*program, made])
+    made = Tape(extension.graph, tape._end, extension.size, inputs, outputs, "adjoint", len(wrt) == 1)
+    return made, notes
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------

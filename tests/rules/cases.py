@@ -16,8 +16,8 @@ from mpmath import mp
 from rules.sampling import Rng, Sampler, beside, between, integers, mixed, positive, sized
 
 import hoad
-from hoad import primitive as prim
 from hoad._core import ufuncs
+from hoad._core.primitive import primitive_named
 from hoad._core.traced import apply_primitive, is_traced
 
 Function = Callable[..., Any]
@@ -173,3 +173,290 @@ elementwise("radians", np.radians, lambda x: x * mp.pi / 180, MEDIUM)
 elementwise("deg2rad", np.deg2rad, lambda x: x * mp.pi / 180, MEDIUM)
 elementwise("hypot", np.hypot, lambda x, y: mp.sqrt(x * x + y * y), sized(1e-8, 1e8), sized(1e-8, 1e8))
 elementwise("arctan2", np.arctan2, mp.atan2, sized(1e-8, 1e8), sized(1e-8, 1e8))
+elementwise(
+    "direction",
+    ufuncs.direction,
+    lambda x, y: x / mp.sqrt(x * x + y * y),
+    sized(1e-8, 1e8),
+    sized(1e-8, 1e8),
+)
+if hasattr(ufuncs, "leg"):
+    elementwise("leg", ufuncs.leg, lambda x: mp.sqrt((1 - x) * (1 + x)), INSIDE, singular=[-1.0, 1.0])
+
+# ---- choices --------------------------------------------------------------------------------------------------------
+
+elementwise("maximum", np.maximum, max, MEDIUM, MEDIUM)
+elementwise("minimum", np.minimum, min, MEDIUM, MEDIUM)
+elementwise("fmax", np.fmax, max, MEDIUM, MEDIUM)
+elementwise("fmin", np.fmin, min, MEDIUM, MEDIUM)
+elementwise("mask", lambda x: ufuncs.mask(x > 0.0, x) ** 2, lambda x: x * x if x > 0 else 0 * x, MEDIUM)
+elementwise(
+    "select",
+    lambda x, y: np.where(x > y, x * y, np.exp(y)),
+    lambda x, y: x * y if x > y else mp.exp(y),
+    between(-3.0, 3.0),
+    between(-3.0, 3.0),
+)
+elementwise(
+    "clip",
+    lambda x: np.clip(x, -1.0, 0.5) ** 2,
+    lambda x: min(max(x, mp.mpf(-1)), mp.mpf(0.5)) ** 2,
+    between(-2.0, 2.0),
+    primitives=["maximum", "minimum"],
+)
+
+# ---- products with strong zeros -------------------------------------------------------------------------------------
+
+elementwise("smul", ufuncs.smul, lambda x, y: x * y, WIDE, WIDE)
+elementwise("sdiv", ufuncs.sdiv, lambda x, y: x / y, WIDE, WIDE)
+
+# ---- parts of numbers -----------------------------------------------------------------------------------------------
+
+
+def _truncated(x: Any) -> Any:
+    return mp.sign(x) * mp.floor(abs(x))
+
+
+def _exponent(x: Any) -> Any:
+    return mp.floor(mp.log(abs(x), 2))
+
+
+elementwise("sign", np.sign, mp.sign, MEDIUM)
+elementwise("floor", np.floor, mp.floor, MEDIUM)
+elementwise("ceil", np.ceil, mp.ceil, MEDIUM)
+elementwise("trunc", np.trunc, _truncated, MEDIUM)
+elementwise("rint", np.rint, mp.nint, MEDIUM)
+elementwise("round", lambda x: np.round(x, 1), lambda x: mp.nint(10 * x) / 10, MEDIUM, primitives=["rint"])
+elementwise("spacing", np.spacing, lambda x: mp.sign(x) * mp.mpf(2) ** (_exponent(x) - 52), MEDIUM)
+elementwise("floor_divide", np.floor_divide, lambda x, y: mp.floor(x / y), MEDIUM, MEDIUM)
+elementwise("remainder", np.remainder, lambda x, y: x - y * mp.floor(x / y), MEDIUM, MEDIUM)
+elementwise("fmod", np.fmod, lambda x, y: x - y * _truncated(x / y), MEDIUM, MEDIUM)
+elementwise("copysign", np.copysign, lambda x, y: abs(x) * mp.sign(y), MEDIUM, MEDIUM)
+elementwise("heaviside", np.heaviside, lambda x, y: mp.mpf(x > 0), MEDIUM, MEDIUM)
+elementwise("nextafter", np.nextafter, lambda x, y: x, MEDIUM, MEDIUM)
+elementwise("modf", lambda x: np.modf(x)[0] ** 2, lambda x: (x - _truncated(x)) ** 2, MEDIUM, primitives=["modf", "result"])
+elementwise("modf_whole", lambda x: np.modf(x)[1] * x, lambda x: _truncated(x) * x, MEDIUM, primitives=["modf", "result"])
+elementwise("frexp", lambda x: np.frexp(x)[0] ** 2, lambda x: (x / mp.mpf(2) ** (_exponent(x) + 1)) ** 2, MEDIUM,
+            primitives=["frexp", "result"])
+elementwise("ldexp", lambda x, n: np.ldexp(x, n) ** 2, lambda x, n: (x * mp.mpf(2) ** n) ** 2, MEDIUM, integers(-5, 6),
+            primitives=["ldexp"], wrt=[0])
+
+# ---- reductions -----------------------------------------------------------------------------------------------------
+
+SMALL = shapes((2, 3))
+
+
+def mapped(f: Function) -> Function:
+    """A function of one mpf, on each item of an object array."""
+    return np.frompyfunc(f, 1, 1)
+
+
+_exp, _log, _sqrt, _abs = mapped(mp.exp), mapped(mp.log), mapped(mp.sqrt), mapped(abs)
+
+structured("reduction", "sum", lambda x: np.sum(x * x), None, SMALL, shapes((4,)), shapes((1, 3, 1)))
+structured("reduction", "sum_axis", lambda x: np.sum(x**3, axis=1), None, SMALL, shapes((2, 3, 2)), primitives=["sum"])
+structured("reduction", "sum_axes", lambda x: np.sum(x**3, axis=(0, -1)), None, shapes((2, 3, 2)), primitives=["sum"])
+structured("reduction", "sum_keepdims", lambda x: x * np.sum(x, axis=0, keepdims=True), None, SMALL, primitives=["sum"])
+structured("reduction", "sum_method", lambda x: (x * x).sum(axis=-1), None, SMALL, primitives=["sum"])
+structured("reduction", "mean", lambda x: np.mean(x**3, axis=0) * np.mean(x), None, SMALL, primitives=["sum", "divide"])
+structured("reduction", "max", lambda x: np.max(x) ** 3, None, SMALL, shapes((5,)))
+structured("reduction", "max_axis", lambda x: np.max(x, axis=1, keepdims=True) * x, None, SMALL, primitives=["max"])
+structured("reduction", "min", lambda x: np.min(x) ** 3, None, SMALL, shapes((5,)))
+structured("reduction", "min_axes", lambda x: np.min(x, axis=(0, 2)) ** 2, None, shapes((2, 3, 2)), primitives=["min"])
+structured("reduction", "prod", lambda x: np.prod(x), None, SMALL, shapes((5,)), primitives=["multiply"])
+structured("reduction", "prod_axis", lambda x: np.prod(x, axis=0), None, shapes((3, 2)), primitives=["multiply"])
+structured(
+    "reduction",
+    "prod_of_zeros",
+    lambda x: np.prod(x, axis=1),
+    None,
+    lambda rng: (np.array([[0.0, 2.0, 3.0, 0.5], [0.0, 0.0, 3.0, 0.5], [0.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0]]),),
+    primitives=["multiply"],
+)
+
+# ---- shapes and places ----------------------------------------------------------------------------------------------
+
+structured("shaping", "reshape", lambda x: np.reshape(x, (3, 2)) ** 3, None, SMALL)
+structured("shaping", "reshape_in_columns", lambda x: np.reshape(x, 6, order="F")[1:] ** 3, None, SMALL,
+           primitives=["reshape", "transpose"])
+structured("shaping", "ravel", lambda x: np.ravel(x)[::2] ** 3, None, SMALL, primitives=["reshape", "getitem"])
+structured("shaping", "transpose", lambda x: np.transpose(x) ** 3, None, SMALL, shapes((2, 1, 3)))
+structured("shaping", "transpose_axes", lambda x: np.transpose(x, (2, 0, 1))[1:] ** 3, None, shapes((2, 3, 2)),
+           primitives=["transpose", "getitem"])
+structured("shaping", "swapaxes", lambda x: np.swapaxes(x, 0, -1) ** 3, None, shapes((2, 3, 2)), primitives=["transpose"])
+structured("shaping", "expand_dims", lambda x: np.expand_dims(x, (0, 2)) ** 3, None, SMALL, primitives=["reshape"])
+structured("shaping", "squeeze", lambda x: np.squeeze(x) ** 3, None, shapes((1, 3, 1)), primitives=["reshape"])
+structured("shaping", "broadcast_to", lambda x: np.broadcast_to(x, (2, 4, 3)) ** 3, None, shapes((3,)), shapes((4, 1)),
+           shapes((1, 1, 3)), shapes(()))
+structured("shaping", "getitem", lambda x: x[1:, ::-2] ** 3 * x[0, 0], None, shapes((3, 4)), primitives=["getitem", "item"])
+structured("shaping", "getitem_row", lambda x: x[1] * x[-1] * x[0], None, shapes((3, 2)), primitives=["getitem"])
+structured("shaping", "getitem_newaxis", lambda x: x[:, None] * x[None, ...], None, shapes((3,)), primitives=["multiply"])
+structured("shaping", "getitem_overlapping", lambda x: x[1:] ** 2 * x[:-1] + x[::2].sum(), None, shapes((5,)),
+           primitives=["getitem"])
+structured("shaping", "item", lambda x: x[0] * x[-1] * x[1] ** 2 + x[0] ** 3, None, shapes((3,)))
+structured("shaping", "gather", lambda x: x[np.array([0, 2, 2, 1, 2])] ** 3, None, shapes((3,)))
+structured("shaping", "gather_rows", lambda x: x[[[0, 1], [1, 1]]] ** 3, None, shapes((2, 3)), primitives=["gather"])
+structured("shaping", "gather_points", lambda x: x[[0, 1, 1], [2, 0, 0]] ** 3, None, SMALL, primitives=["gather"])
+structured("shaping", "gather_across", lambda x: x[:, [2, 0, 0], 1:] ** 3, None, shapes((2, 3, 2)), primitives=["gather"])
+structured("shaping", "gather_where", lambda x: x[np.array([True, False, True])] ** 3, None, shapes((3, 2)),
+           primitives=["gather"])
+structured(
+    "shaping",
+    "gather_at_traced",
+    lambda x: x[np.floor(x[:2] * 0 + 1).astype(int)] ** 3,
+    lambda x: x[[1, 1]] ** 3,
+    shapes((3,)),
+    primitives=["gather", "flat_index", "astype"],
+)
+structured("shaping", "assemble", lambda x: np.stack([x[0] * x[1], x[2], x[0] ** 3]) ** 2, None, shapes((3,)))
+structured("shaping", "concatenate", lambda x, y: np.concatenate([x, y, x]) ** 3, None, shapes((2, 3), (1, 3)))
+structured("shaping", "concatenate_columns", lambda x, y: np.concatenate([x * x, y], axis=1) ** 2, None,
+           shapes((2, 3), (2, 1)), primitives=["concatenate"])
+structured("shaping", "stack", lambda x, y: np.stack([x, y, x * y], axis=-1) ** 2, None, shapes((2, 3), (2, 3)),
+           primitives=["concatenate", "reshape"])
+structured(
+    "shaping",
+    "astype",
+    lambda x: x.astype(np.float32).astype(np.float64) ** 2,
+    lambda x: x**2,
+    lambda rng: (rng.integers(1, 9, (2, 3)) / 4.0,),
+    tolerance=1e-6,
+)
+structured("shaping", "identity", lambda x: hoad.grad(lambda y: np.sum(y**3))(x), lambda x: 3 * x**2, SMALL)
+
+# ---- linear algebra, by the definitions -----------------------------------------------------------------------------
+
+
+def _cofactor(a: Any, i: int, j: int) -> Any:
+    minor = np.delete(np.delete(a, i, axis=0), j, axis=1)
+    return (-1) ** (i + j) * _determinant(minor)
+
+
+def _determinant(a: Any) -> Any:
+    """Laplace's expansion along the first row."""
+    if len(a) == 0:
+        return mp.one
+    return sum((a[0, j] * _cofactor(a, 0, j) for j in range(len(a))), start=mp.zero)
+
+
+def _adjugate(a: Any) -> Any:
+    n = len(a)
+    return np.array([[_cofactor(a, j, i) for j in range(n)] for i in range(n)], dtype=object).reshape(n, n)
+
+
+def stacked(f: Function) -> Function:
+    """A function of one matrix, on a stack of them."""
+
+    def on_stack(a: Any) -> Any:
+        if a.ndim == 2:
+            return np.asarray(f(a), dtype=object)
+        return np.stack([on_stack(item) for item in a])
+
+    return on_stack
+
+
+det, adjugate = stacked(_determinant), stacked(_adjugate)
+inverse = stacked(lambda a: _adjugate(a) / _determinant(a))
+
+
+def _swap(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+def matrices(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    """Well conditioned square matrices."""
+    return lambda rng: (rng.uniform(-0.5, 0.5, shape) + 2.0 * np.eye(shape[-1]),)
+
+
+def with_right_side(matrix: tuple[int, ...], right: tuple[int, ...]) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    return lambda rng: (*matrices(*matrix)(rng), rng.uniform(-1.0, 1.0, right))
+
+
+structured("linalg", "matmul", np.matmul, None, *[
+    shapes(a, b)
+    for a, b in [
+        ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 2)), ((2, 2, 3), (3, 2)), ((2, 3), (2, 3, 1)),
+        ((2, 1, 1, 3), (2, 3, 2)), ((3,), (2, 3, 2)), ((2, 2, 3), (3,)), ((1, 1), (1, 1)),
+    ]
+])  # fmt: skip
+structured("linalg", "matmul_with_itself", lambda x: x @ x.T @ x, None, SMALL, primitives=["matmul", "transpose"])
+structured("linalg", "dot", np.dot, None, shapes((3,), (3,)), shapes((2, 3), (3,)), shapes((2, 3), (3, 2)),
+           shapes((2, 2, 3), (3,)), shapes((2, 3), (2, 3, 2)), primitives=["matmul"])
+structured("linalg", "outer", np.outer, None, shapes((2,), (3,)), shapes((2, 2), (2,)), primitives=["multiply"])
+structured(
+    "linalg",
+    "solve",
+    np.linalg.solve,
+    lambda a, b: inverse(a) @ b,
+    with_right_side((3, 3), (3, 2)),
+    with_right_side((2, 2, 2), (2, 2, 1)),
+    with_right_side((2, 2, 2), (2, 1)),
+    with_right_side((2, 2), (3, 2, 1)),
+    with_right_side((3, 3), (3,)),
+    with_right_side((1, 1), (1,)),
+)
+structured("linalg", "inv", np.linalg.inv, inverse, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
+structured("linalg", "det", np.linalg.det, det, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
+structured(
+    "linalg",
+    "det_of_singular",
+    np.linalg.det,
+    det,
+    lambda rng: (np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),),
+    lambda rng: (np.array([[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 3.0]]]),),
+    lambda rng: (np.zeros((2, 2)),),
+    primitives=["det"],
+    orders=1,
+)
+ADJUGATE = primitive_named("adjugate")
+structured(
+    "linalg",
+    "adjugate",
+    lambda a: apply_primitive(ADJUGATE, None, a) if is_traced(a) else ADJUGATE.function(None, a),
+    adjugate,
+    matrices(3, 3),
+    matrices(2, 2, 2),
+    matrices(1, 1),
+    tolerance=1e-13,
+)
+structured(
+    "linalg",
+    "slogdet",
+    lambda a: np.linalg.slogdet(a)[1] * np.linalg.slogdet(a)[0],
+    lambda a: mapped(mp.sign)(det(a)) * _log(_abs(det(a))),
+    matrices(3, 3),
+    lambda rng: (-matrices(2, 3, 3)(rng)[0],),
+    primitives=["slogdet", "result"],
+)
+
+for _ord in (None, 2):
+    structured("linalg", f"norm_{_ord}", lambda x, p=_ord: np.linalg.norm(x, p), lambda x: _sqrt(np.sum(x * x)),
+               shapes((3,)), primitives=["sum"])
+structured("linalg", "norm_fro", lambda x: np.linalg.norm(x, "fro"), lambda x: _sqrt(np.sum(x * x)), SMALL,
+           primitives=["sum"])
+structured("linalg", "norm_of_all", lambda x: np.linalg.norm(x), lambda x: _sqrt(np.sum(x * x)), shapes((2, 1, 2)),
+           primitives=["sum"])
+structured("linalg", "norm_axis", lambda x: np.linalg.norm(x, axis=1, keepdims=True), lambda x: _sqrt(
+    np.sum(x * x, axis=1, keepdims=True)), SMALL, primitives=["sum"])
+structured("linalg", "norm_1", lambda x: np.linalg.norm(x, 1) ** 2, lambda x: np.sum(_abs(x)) ** 2, shapes((3,)),
+           primitives=["absolute"])
+structured("linalg", "norm_3", lambda x: np.linalg.norm(x, 3), lambda x: mapped(mp.cbrt)(np.sum(_abs(x) ** 3)),
+           shapes((3,)), primitives=["power"])
+structured("linalg", "norm_inf", lambda x: np.linalg.norm(x, np.inf) ** 2, lambda x: np.max(_abs(x)) ** 2, shapes((3,)),
+           primitives=["max"])
+structured("linalg", "norm_-inf", lambda x: np.linalg.norm(x, -np.inf) ** 2, lambda x: np.min(_abs(x)) ** 2,
+           shapes((3,)), primitives=["min"])
+for _ord, _pick, _axis in ((1, np.max, 0), (-1, np.min, 0), (np.inf, np.max, 1), (-np.inf, np.min, 1)):
+    structured(
+        "linalg",
+        f"norm_{_ord}_of_matrix",
+        lambda x, p=_ord: np.linalg.norm(x, p) ** 2,
+        lambda x, pick=_pick, axis=_axis: pick(np.sum(_abs(x), axis=axis)) ** 2,
+        SMALL,
+        primitives=["sum", "absolute"],
+    )
+
+
+def cases_of(room: str) -> list[Any]:
+    """The rows of one file of rules."""
+    return [case for case in CASES if case.room == room]

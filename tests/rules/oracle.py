@@ -15,7 +15,7 @@ import numpy as np
 from mpmath import mp
 
 STEP_DIGITS = 40
-SPARE_DIGITS = 360
+SPARE_DIGITS = 500
 
 
 def exact(x: Any) -> Any:

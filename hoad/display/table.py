@@ -1,0 +1,195 @@
+"""Programs as tables: a row per node, as one writes them by hand."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from hoad.display.notation import operation_text
+from hoad.display.values import constant_text, value_text
+from hoad.program import Constant, Program, Tape, TapeNode
+
+ROWS = 200  # of a tape, where nothing else is asked for
+MOST_LISTED = 6  # inputs or outputs named in a heading
+WIDEST = 48  # a column is not made wider for the sake of a few long cells
+LONGEST_EQUATION = 40  # of an adjoint; beyond, its name alone is shown
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# A sign, and what to say under the table where it occurs.
+LEGEND = [
+    ("∇@", "∇@k: the adjoint of @k"),
+    ("∇¹@", "∇¹@k, ∇²@k, ...: contributions to it, in the order of the sweep"),
+    ("∇⁺@", "∇⁺@k: their sum so far"),
+    (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
+    (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
+]
+
+
+def format_program(program: Program, rows: int | None = None) -> str:
+    """The tapes of a program as tables, a row per node.
+
+    A row shows the number of the node, its operation on numbered operands, its value at the point of recording (``?``
+    where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node whose sweep
+    emitted it, and the adjoint that it is, written in the adjoints of that tape.
+
+    Parameters
+    ----------
+    program : Program
+        What `hoad.record` or `hoad.gradient` gave.
+    rows : int, optional
+        The most rows to show of a tape, the first and the last of them; all of them if left out. ``print(program)``
+        shows 200.
+
+    Returns
+    -------
+    str
+        The tables, without a newline at the end.
+
+    Raises
+    ------
+    ValueError
+        If `rows` is negative.
+
+    Cost
+    ----
+    Some tens of microseconds a row shown; the values of a tape are computed when it is first read.
+
+    Examples
+    --------
+    >>> import hoad
+    >>> from hoad.display import format_program
+    >>> program = hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0)
+    >>> print(format_program(program))
+    Tape 1 (primal): 4 nodes, inputs @1, @2, output @4
+      node          value
+      @1 = ?        2      input 1
+      @2 = ?        3      input 2
+      @3 = 4 * @1   8
+      @4 = @3 * @2  24     output
+    """
+    if rows is not None and rows < 0:
+        raise ValueError(f"rows is the number of rows to show of a tape, but {rows} was given. Leave it out to see all.")
+    if not program:
+        return "Program without tapes"
+    text = "\n\n".join(_tape_text(k, tape, rows) for k, tape in enumerate(program, 1))
+    legend = [meaning for sign, meaning in LEGEND if sign in text]
+    return "\n".join([text, "", *legend]) if legend else text
+
+
+def _tape_text(index: int, tape: Tape, rows: int | None) -> str:
+    """One tape: its heading, and its rows or the first and the last of them."""
+    size = tape.size
+    left_out = 0 if rows is None else max(0, size - rows)
+    tail_size = 0 if rows is None or not left_out else rows // 2
+    head = tape.rows(0, size - left_out - tail_size)
+    tail = tape.rows(size - tail_size, size) if tail_size else []
+    names = _adjoint_names(head, tail, left_out)
+    marks = _marks(tape, {node.number for node in (*head, *tail)})
+    table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
+    lines = _aligned(table)
+    if left_out:
+        note = f"  ... {left_out} rows left out; hoad.display.format_program(program) shows all"
+        lines.insert(len(head) + 1, note)
+    return "\n".join([_heading(index, tape), *lines])
+
+
+def _heading(index: int, tape: Tape) -> str:
+    parts = [f"{tape.size} node{'' if tape.size == 1 else 's'}"]
+    for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
+        if numbers:
+            parts.append(f"{word}{'' if len(numbers) == 1 else 's'} {_listed(numbers)}")
+    return f"Tape {index} ({tape.kind}): {', '.join(parts)}"
+
+
+def _listed(numbers: Sequence[int | Constant]) -> str:
+    few = numbers if len(numbers) <= MOST_LISTED else (*numbers[:3], None, numbers[-1])
+    texts = ["..." if n is None else _reference(n) for n in few]
+    return ", ".join(texts) + (f" ({len(numbers)} in all)" if len(few) < len(numbers) else "")
+
+
+def _reference(operand: int | Constant) -> str:
+    return constant_text(operand.value) if isinstance(operand, Constant) else f"@{operand}"
+
+
+def _marks(tape: Tape, shown: set[int]) -> dict[int, str]:
+    """Which inputs and outputs the nodes shown are, counted where there are several."""
+    found: dict[int, list[str]] = {}
+    for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
+        for k, number in enumerate(numbers, 1):
+            if isinstance(number, int) and number in shown:
+                found.setdefault(number, []).append(word if len(numbers) == 1 else f"{word} {k}")
+    return {number: ", ".join(words) for number, words in found.items()}
+
+
+# ---- adjoints -------------------------------------------------------------------------------------------------------
+
+
+def _adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
+    """What the adjoints, contributions and sums of a tape are called, by number of the node.
+
+    A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that
+    what is left out can add to the adjoint only of nodes that the head has not swept yet.
+    """
+    noted = [node for node in (*head, *tail) if node.adjoint_of is not None]
+    several = {node.adjoint_of for node in noted if node.part != 1}
+    last_sum = {node.adjoint_of: node.number for node in noted if node.part == 0}
+    swept = min((n.swept for n in head if n.swept is not None and n.swept != n.adjoint_of), default=None)
+    end_of_head = head[-1].number if head and left_out else 0
+    names = {}
+    for node in noted:
+        target, part = node.adjoint_of, node.part or 0
+        assert target is not None
+        open_still = node.number <= end_of_head and (swept is None or swept >= target)
+        if part == 0:
+            sign = "⁺" if open_still or last_sum[target] != node.number else ""
+        else:
+            sign = str(part).translate(SUPERSCRIPTS) if open_still or target in several else ""
+        names[node.number] = f"∇{sign}@{target}"
+    return names
+
+
+def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
+    """``∇@6 = ∇@8 * @7``, or the name alone where that is long."""
+    name = names.get(node.number, "")
+    text = f"{name} = {operation_text(node, tape, names)}" if name else ""
+    return text if len(text) <= LONGEST_EQUATION else name
+
+
+# ---- layout ---------------------------------------------------------------------------------------------------------
+
+
+def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[int, str]) -> tuple[str, ...]:
+    """The row of a node: number, operation, swept node, adjoint, value, mark."""
+    return (
+        f"@{node.number}",
+        operation_text(node, tape, {}),
+        "" if node.swept is None else f"@{node.swept}",
+        _equation(node, tape, names),
+        value_text(node.result),
+        marks.get(node.number, ""),
+    )
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lines of equal columns under their titles; a column without entries is left away."""
+    if not table:
+        return []
+    digits = max(len(cells[0]) for cells in table)
+    rows = [(f"{number:>{digits}} = {operation}", *rest) for number, operation, *rest in table]
+    kept = [k for k in range(5) if any(cells[k] for cells in rows)]
+    titles = ("node", "from", "adjoint", "value", "")
+    lines = [[cells[k] for k in kept] for cells in (titles, *rows)]
+    widths = [min(WIDEST, max(map(_width, column))) for column in zip(*lines)]
+    return ["  " + "  ".join(_padded(line, widths)).rstrip() for line in lines]
+
+
+def _padded(cells: Iterable[str], widths: Iterable[int]) -> list[str]:
+    return [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths)]
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
