@@ -18,6 +18,7 @@ from setuptools.command.build_ext import build_ext
 
 # hoad/_core/NAME.pyx, each of them; tests/quality compares this list with the folder.
 EXTENSIONS = [
+    "blocks",
     "tape",
     "kernels",
     "primitive",

@@ -12,6 +12,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_
 cimport cython
 cimport numpy as cnp
 
+from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
 from hoad._core.primitive cimport INFO, K_GATHER, K_STRIDED, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
@@ -57,6 +58,11 @@ cdef struct Piece:
     int32_t node        # the item, slice or gather node whose adjoint it is
     int32_t adjoint
 
+cdef enum State:
+    DEPENDS = 1         # on an input of the sweep, differentiably
+    IS_INPUT = 2
+    OTHER_KIND = 4      # no float64 scalar
+
 cdef int GETITEM = -1
 cdef int GATHER = -1
 
@@ -68,7 +74,7 @@ cdef class Sweep:
     cdef Graph graph
     cdef Emitter emitter
     cdef int32_t low, high
-    cdef uint8_t* depends       # 1: depends on an input of the sweep; 2: is one
+    cdef uint8_t* depends       # bits of `State`
     cdef int32_t* bar           # adjoint so far
     cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
     cdef Piece* pieces
@@ -83,6 +89,7 @@ cdef class Sweep:
 
     def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
         cdef int32_t size = max(1, high - low)
+        cdef int32_t i
         self.graph = graph
         self.emitter = emitter
         self.low = low
@@ -90,20 +97,21 @@ cdef class Sweep:
         self.notes = notes
         self.scalar_templates = {}
         self.n_quick = 4096
-        self.depends = <uint8_t*>PyMem_RawCalloc(size, 1)
-        self.bar = <int32_t*>PyMem_RawMalloc(size * sizeof(int32_t))
+        self.depends = <uint8_t*>take_zeroed(size)
+        self.bar = <int32_t*>take(size * sizeof(int32_t))
         self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
         if notes:
             self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
         if not (self.depends and self.bar and self.quick):
             raise MemoryError
         for i in range(size):
-            self.bar[<int32_t>i] = ZERO
+            self.bar[i] = ZERO
 
     def __dealloc__(self):
-        PyMem_RawFree(self.depends)
-        PyMem_RawFree(self.bar)
-        PyMem_RawFree(self.pieces_of)
+        cdef int32_t size = max(1, self.high - self.low)
+        give(self.depends, size)
+        give(self.bar, size * sizeof(int32_t))
+        give(self.pieces_of, size * sizeof(int32_t))
         PyMem_RawFree(self.pieces)
         PyMem_RawFree(self.quick)
         PyMem_RawFree(self.parts)
@@ -117,25 +125,28 @@ cdef class Sweep:
         cdef int32_t low = self.low
         cdef uint8_t* depends = self.depends
         for i in wrt:
-            depends[i - low] = 2
+            depends[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
             node = &self.graph.nodes[i]
-            if node.op == OP_STOP or node.flags & F_BOOL:
-                continue
-            if not node.flags & F_EXT:
+            if not node.flags & (F_EXT | F_BOOL):
                 a = node.a
                 b = node.b if ARITY[node.op] == 2 else ZERO
-                if (a >= low and depends[a - low]) or (b >= low and depends[b - low]):
-                    depends[i - low] |= 1
+                found = (depends[a - low] if a >= low else 0) | (depends[b - low] if b >= low else 0)
+                if found & DEPENDS and node.op != OP_STOP:
+                    depends[i - low] |= DEPENDS
+                continue
+            if node.flags & F_BOOL or node.b != AVAL_FLOAT:
+                depends[i - low] |= OTHER_KIND
+            if node.op == OP_STOP or node.flags & F_BOOL:
                 continue
             operands = node_operands(self.graph, i, &n)
             found = 0
             for k in range(n):
-                if operands[k] >= low and depends[operands[k] - low]:
+                if operands[k] >= low and depends[operands[k] - low] & DEPENDS:
                     found = 1
                     break
             if found and (aval_of(node.b).inexact or self.has_inexact_result(i)):
-                depends[i - low] |= 1
+                depends[i - low] |= DEPENDS
         return 0
 
     cdef bint has_inexact_result(self, int32_t i) except -1:
@@ -154,10 +165,10 @@ cdef class Sweep:
         cdef uint8_t state
         while i >= low:
             state = self.depends[i - low]
-            if state:
+            if state & DEPENDS:
                 if self.pieces_of != NULL and self.pieces_of[i - low]:
                     self.gather_pieces(i)
-                if state == 1:
+                if not state & IS_INPUT:
                     self.propagate(i)
             i -= 1
         return 0
@@ -208,7 +219,7 @@ cdef class Sweep:
         if op == OP_ITEM:
             return self.add_piece(node.a, i, adjoint)
         if op == OP_IDENTITY:
-            if node.a >= self.low:
+            if node.a >= self.low and self.depends[node.a - self.low] & DEPENDS:
                 self.accumulate(node.a, adjoint, i)
             return 0
         if op == OP_INPUT:
@@ -225,14 +236,18 @@ cdef class Sweep:
         cdef int32_t active = 0
         cdef int32_t leaves[4]
         cdef int32_t adjoints[2]
+        cdef int32_t row
         cdef Template template
-        if a >= self.low and self.depends[a - self.low]:
-            active = 1
-        if arity == 2 and b >= self.low and self.depends[b - self.low]:
-            active |= 2
+        cdef uint8_t state_a = self.state_of(a)
+        cdef uint8_t state_b = self.state_of(b) if arity == 2 else 0
+        active = (state_a & DEPENDS) | (state_b & DEPENDS) << 1
         if not active:
             return 0
-        template = self.scalar_template(op, active, arity, a, b)
+        row = 4 * <int32_t>op + active
+        if not (state_a | state_b) & OTHER_KIND and row < self.n_quick and self.quick[row] != NULL:
+            template = <Template>self.quick[row]
+        else:
+            template = self.scalar_template(op, active, arity, a, b)
         leaves[0] = adjoint
         leaves[1] = i
         leaves[2] = a
@@ -243,6 +258,11 @@ cdef class Sweep:
         if active & 2:
             self.accumulate(b, adjoints[1], i)
         return 0
+
+    cdef inline uint8_t state_of(self, int32_t operand) noexcept:
+        if operand >= self.low:
+            return self.depends[operand - self.low]
+        return 0 if operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
 
     cdef Template scalar_template(self, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
         cdef int32_t row = 4 * <int32_t>op + active
@@ -269,7 +289,7 @@ cdef class Sweep:
             return 0
         source = self.graph.pool[ext.first] if ext.count else ZERO
         if op == OP_IDENTITY:
-            if source >= self.low:
+            if source >= self.low and self.depends[source - self.low] & DEPENDS:
                 self.accumulate(source, adjoint, i)
             return 0
         if op == GETITEM or op == GATHER:
@@ -314,7 +334,7 @@ cdef class Sweep:
                 leaves[nout + k] = i + k
             for k in range(count):
                 operands[k] = self.graph.pool[ext.first + k]
-                if operands[k] >= self.low and self.depends[operands[k] - self.low] and k < 64:
+                if operands[k] >= self.low and self.depends[operands[k] - self.low] & DEPENDS and k < 64:
                     active |= <uint64_t>1 << k
             if count > 64:
                 active = ~<uint64_t>0
@@ -323,7 +343,7 @@ cdef class Sweep:
             template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None)
             template.splice(self.emitter, leaves, found)
             for k in range(count):
-                if found[k] != ZERO and operands[k] >= self.low and self.depends[operands[k] - self.low]:
+                if found[k] != ZERO and operands[k] >= self.low and self.depends[operands[k] - self.low] & DEPENDS:
                     self.accumulate(operands[k], found[k], i)
         finally:
             if leaves != few:
@@ -335,10 +355,10 @@ cdef class Sweep:
     cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint) except -1:
         """Keep the adjoint of an item or slice until its array is reached."""
         cdef Piece* moved
-        if array < self.low or not self.depends[array - self.low]:
+        if array < self.low or not self.depends[array - self.low] & DEPENDS:
             return 0
         if self.pieces_of == NULL:
-            self.pieces_of = <int32_t*>PyMem_RawCalloc(self.high - self.low, sizeof(int32_t))
+            self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
             if self.pieces_of == NULL:
                 raise MemoryError
         if self.n_pieces == self.cap_pieces:
@@ -408,7 +428,7 @@ cdef class Sweep:
         offsets, parts = sig.params
         for offset in offsets.tolist():
             operand = self.graph.pool[first + k]
-            if operand >= self.low and self.depends[operand - self.low]:
+            if operand >= self.low and self.depends[operand - self.low] & DEPENDS:
                 self.accumulate(operand, self.emitter.item(adjoint, offset), i)
             k += 1
         size = (<Aval>sig.results[0]).itemsize
@@ -419,7 +439,7 @@ cdef class Sweep:
                 pair[1] = self.graph.pool[first + k + 1]
                 k += 1
             k += 1
-            if operand < self.low or not self.depends[operand - self.low]:
+            if operand < self.low or not self.depends[operand - self.low] & DEPENDS:
                 continue
             self.accumulate(operand, taken(self.emitter, pair, part, operand_aval(self.graph, operand), size), i)
         return 0
@@ -451,7 +471,7 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     emitter.learn(low, high)
     for target, seed in zip(targets, seeds):
         i = target
-        if i >= low and sweep.depends[i - low]:
+        if i >= low and sweep.depends[i - low] & DEPENDS:
             sweep.accumulate(i, seed, i)
     sweep.run()
     return [sweep.bar[<int32_t>i - low] for i in wrt]

@@ -1,12 +1,16 @@
 """Appending nodes to a graph, simplified."""
 
 from hoad._core.primitive cimport Primitive, Signature
-from hoad._core.tape cimport Graph, int32_t, uint8_t, uint16_t, uint64_t
+from hoad._core.tape cimport Graph, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef struct Entry:
+    uint32_t tag        # low bits of the hash, so that another node is seldom looked at in vain
+    int32_t node        # 0 is empty, else node + 1
 
 cdef class Emitter:
     cdef readonly Graph graph
     cdef bint simplify
-    cdef int32_t* table         # nodes by the hash of what they compute; 0 is empty, else node + 1
+    cdef Entry* table           # nodes by the hash of what they compute
     cdef int32_t rows, used     # rows: a power of two
     cdef int shift              # 64 - log2(rows): rows are found by the high bits of a hash
     cdef bint lossy             # newer nodes push out older ones

@@ -15,6 +15,7 @@ from libc.math cimport fabs, floor
 cimport cython
 cimport numpy as cnp
 
+from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
@@ -64,7 +65,7 @@ cnp.import_array()
 cdef enum:
     SMALL_TABLE = 1024
     SMALL_BITS = 10
-    MOST_FULL = 16384       # rows from which newer nodes push out older ones
+    MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
 
 cdef double NAN = float("nan")
@@ -104,7 +105,7 @@ cdef class Emitter:
         self.simplify = simplify
         self.rows = SMALL_TABLE
         self.shift = 64 - SMALL_BITS
-        self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
+        self.table = <Entry*>PyMem_RawCalloc(self.rows, sizeof(Entry))
         if self.table == NULL:
             raise MemoryError
 
@@ -119,21 +120,22 @@ cdef class Emitter:
             self.widen()
         row = <int32_t>(h >> self.shift)
         if not self.lossy:
-            while self.table[row]:
+            while self.table[row].node:
                 row = (row + 1) & (self.rows - 1)
             self.used += 1
-        self.table[row] = node + 1
+        self.table[row].tag = <uint32_t>h
+        self.table[row].node = node + 1
         return 0
 
     cdef int widen(self) except -1:
         """Double the table while it is small; beyond that it stays, and newer nodes push out older ones."""
-        cdef int32_t* old = self.table
+        cdef Entry* old = self.table
         cdef int32_t rows = self.rows
         cdef int32_t i
         self.lossy = 2 * rows >= MOST_FULL
         self.rows = 2 * rows
         self.shift -= 1
-        self.table = <int32_t*>PyMem_RawCalloc(self.rows, sizeof(int32_t))
+        self.table = <Entry*>PyMem_RawCalloc(self.rows, sizeof(Entry))
         if self.table == NULL:
             self.table = old
             self.rows = rows
@@ -141,8 +143,8 @@ cdef class Emitter:
             raise MemoryError
         self.used = 0
         for i in range(rows):
-            if old[i]:
-                self.remember(self.hash_of(old[i] - 1), old[i] - 1)
+            if old[i].node:
+                self.remember(self.hash_of(old[i].node - 1), old[i].node - 1)
         PyMem_RawFree(old)
         return 0
 
@@ -159,16 +161,16 @@ cdef class Emitter:
         cdef int32_t i
         cdef Node* node
         cdef Ext* ext
-        while self.table[row]:
-            node = &self.graph.nodes[self.table[row] - 1]
-            if node.flags & F_EXT:
+        while self.table[row].node:
+            node = &self.graph.nodes[self.table[row].node - 1]
+            if self.table[row].tag == <uint32_t>h and node.flags & F_EXT:
                 ext = &self.graph.exts[node.a]
                 if <void*>ext.sig == <void*>sig and ext.count == count:
                     for i in range(count):
                         if self.graph.pool[ext.first + i] != operands[i]:
                             break
                     else:
-                        return self.table[row] - 1
+                        return self.table[row].node - 1
             if self.lossy:
                 break
             row = (row + 1) & (self.rows - 1)
@@ -246,21 +248,25 @@ cdef class Emitter:
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append, or find again, a scalar node as it stands."""
         cdef int32_t row, node
+        cdef uint64_t h
         cdef Node* known
         if not self.simplify:
             return push_node(self.graph, op, self.flags_of(op, a, b), a, b)
         if INFO[op].commutative and a > b:
             a, b = b, a
-        row = <int32_t>(hash_node(op, a, b) >> self.shift)
-        while self.table[row]:
-            known = &self.graph.nodes[self.table[row] - 1]
-            if known.a == a and known.b == b and known.op == op and not known.flags & F_EXT:
-                return self.table[row] - 1
+        h = hash_node(op, a, b)
+        row = <int32_t>(h >> self.shift)
+        while self.table[row].node:
+            if self.table[row].tag == <uint32_t>h:
+                known = &self.graph.nodes[self.table[row].node - 1]
+                if known.a == a and known.b == b and known.op == op and not known.flags & F_EXT:
+                    return self.table[row].node - 1
             if self.lossy:
                 break
             row = (row + 1) & (self.rows - 1)
         node = push_node(self.graph, op, self.flags_of(op, a, b), a, b)
-        self.table[row] = node + 1
+        self.table[row].tag = <uint32_t>h
+        self.table[row].node = node + 1
         if not self.lossy:
             self.used += 1
             if 2 * self.used >= self.rows:
@@ -696,7 +702,7 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
     cdef int32_t i, kept
     if size <= 0:
         return 0
-    live = <uint8_t*>PyMem_RawCalloc(size, 1)
+    live = <uint8_t*>take_zeroed(size)
     if live == NULL:
         raise MemoryError
     for i in range(count):
@@ -704,11 +710,11 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
             live[outputs[i] - start] = 1
     kept = mark_live(graph, start, size, live)
     if kept == size:
-        PyMem_RawFree(live)
+        give(live, size)
         return 0
-    place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+    place = <int32_t*>take(size * sizeof(int32_t))
     if place == NULL:
-        PyMem_RawFree(live)
+        give(live, size)
         raise MemoryError
     kept = 0
     for i in range(size):
@@ -720,8 +726,8 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
         if outputs[i] >= start:
             outputs[i] = place[outputs[i] - start]
     graph.size = start + kept
-    PyMem_RawFree(place)
-    PyMem_RawFree(live)
+    give(place, size * sizeof(int32_t))
+    give(live, size)
     return 0
 
 
@@ -729,6 +735,7 @@ cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) 
     """Spread liveness from the outputs to what they need; returns how many nodes live."""
     cdef int32_t i, k, n
     cdef int32_t kept = 0
+    cdef bint several = False
     cdef const int32_t* operands
     cdef Node* node
     for i in range(size - 1, -1, -1):
@@ -744,11 +751,12 @@ cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) 
             if node.b >= start and ARITY[node.op] == 2:
                 live[node.b - start] = 1
             continue
+        several = several or INFO[node.op].nout > 1
         operands = node_operands(graph, start + i, &n)
         for k in range(n):
             if operands[k] >= start:
                 live[operands[k] - start] = 1
-    for i in range(1, size):        # results stay beside their node
+    for i in range(1, size if several else 0):      # results stay beside their node
         if graph.nodes[start + i].op == OP_RESULT and live[i] != live[i - 1]:
             kept += 1 if live[i - 1] else -1
             live[i] = live[i - 1]

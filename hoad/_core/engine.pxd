@@ -57,6 +57,7 @@ cdef class Lowered:
     cdef int32_t n_array_steps, cap_array_steps
     cdef int32_t* places
     cdef int32_t n_places, cap_places
+    cdef int32_t cap_truths
     cdef uint8_t* truths                # of each place: whether it is a scalar truth value
     cdef int64_t* uniform               # bytes of each uniform register's buffer; 0 where it points elsewhere, -1 for scalars
     cdef int32_t n_uniform, cap_uniform
@@ -67,9 +68,9 @@ cdef class Lowered:
     cdef int32_t* splats                # pairs: uniform scalar, varying register that repeats it
     cdef int32_t n_splats, cap_splats
     cdef Input* inputs
-    cdef int32_t n_inputs
+    cdef int32_t n_inputs, cap_inputs
     cdef Output* outputs
-    cdef int32_t n_outputs
+    cdef int32_t n_outputs, cap_outputs
     cdef Check* checks
     cdef int32_t n_checks, cap_checks
     cdef int32_t* kept                  # pairs: node, uniform register, of values to write back

@@ -11,6 +11,7 @@ from libc.string cimport memcmp, memcpy
 
 cimport numpy as cnp
 
+from hoad._core.blocks cimport give, take
 from hoad._core.plan cimport FAILED_SINGULAR, Plan
 from hoad._core.primitive cimport INFO
 from cpython.object cimport PyObject
@@ -54,18 +55,18 @@ cdef class Lowered:
     """A program made ready: dead nodes dropped, registers given, what does not vary kept apart from what does."""
 
     def __dealloc__(self):
-        PyMem_RawFree(self.steps)
-        PyMem_RawFree(self.array_steps)
-        PyMem_RawFree(self.places)
-        PyMem_RawFree(self.truths)
-        PyMem_RawFree(self.uniform)
-        PyMem_RawFree(self.varying)
-        PyMem_RawFree(self.presets)
-        PyMem_RawFree(self.splats)
-        PyMem_RawFree(self.inputs)
-        PyMem_RawFree(self.outputs)
-        PyMem_RawFree(self.checks)
-        PyMem_RawFree(self.kept)
+        give(self.steps, self.cap_steps * sizeof(Step))
+        give(self.array_steps, self.cap_array_steps * sizeof(ArrayStep))
+        give(self.places, self.cap_places * sizeof(int32_t))
+        give(self.truths, self.cap_truths)
+        give(self.uniform, self.cap_uniform * sizeof(int64_t))
+        give(self.varying, self.cap_varying * sizeof(int64_t))
+        give(self.presets, self.cap_presets * sizeof(Preset))
+        give(self.splats, self.cap_splats * sizeof(int32_t))
+        give(self.inputs, self.cap_inputs * sizeof(Input))
+        give(self.outputs, self.cap_outputs * sizeof(Output))
+        give(self.checks, self.cap_checks * sizeof(Check))
+        give(self.kept, self.cap_kept * sizeof(int32_t))
 
     @property
     def size(self):
@@ -97,7 +98,7 @@ cdef class Lowered:
             size += max(self.uniform[i], 0)
         for i in range(self.n_varying):
             size += aligned(self.varying[i] * lanes)
-        memory = <char*>PyMem_RawMalloc(size)
+        memory = <char*>take(size)
         if memory == NULL:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         try:
@@ -120,7 +121,7 @@ cdef class Lowered:
             self.write_back(&work)
             return [self.result(&self.outputs[i], &work) for i in range(self.n_outputs)]
         finally:
-            PyMem_RawFree(memory)
+            give(memory, size)
 
     # ---- in and out
 

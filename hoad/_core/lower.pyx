@@ -6,12 +6,13 @@ again; what depends on a varying input is computed for every lane, the rest once
 
 import numpy as np
 
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
+from libc.string cimport memcpy
 
 cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
+from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.engine cimport (
     ARRAY_STEP,
     ITEM_STEP,
@@ -68,9 +69,12 @@ cdef int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     if wanted <= rows:
         return 0
     rows = max(rows + rows // 2, <int64_t>wanted, 16)
-    moved = PyMem_RawRealloc(table[0], rows * itemsize)
+    moved = take(rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    if table[0] != NULL:
+        memcpy(moved, table[0], capacity[0] * itemsize)
+        give(table[0], capacity[0] * itemsize)
     table[0] = moved
     capacity[0] = <int32_t>rows
     return 0
@@ -101,16 +105,17 @@ cdef class Lowering:
         self.keep = keep
         self.outside = {}
         self.repeated = {}
-        self.state = <uint8_t*>PyMem_RawCalloc(size, 1)
-        self.place = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+        self.state = <uint8_t*>take_zeroed(size)
+        self.place = <int32_t*>take(size * sizeof(int32_t))
         if not (self.state and self.place):
             raise MemoryError
         for i in range(size):
             self.place[i] = NONE
 
     def __dealloc__(self):
-        PyMem_RawFree(self.state)
-        PyMem_RawFree(self.place)
+        cdef int32_t size = max(1, self.high - self.low)
+        give(self.state, size)
+        give(self.place, size * sizeof(int32_t))
 
     # ---- what is needed
 
@@ -301,7 +306,7 @@ cdef class Lowering:
         program.alive.append(plan)
         at = program.n_places
         room(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
-        program.truths = <uint8_t*>PyMem_RawRealloc(program.truths, program.cap_places)
+        room(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)
         program.n_places += count + nout
         for k in range(count):
             self.set_place(at + k, self.graph.pool[first + k])
@@ -342,8 +347,8 @@ cdef class Lowering:
 
     cdef int place_inputs(self, list inputs) except -1:
         cdef Lowered program = self.program
-        cdef int32_t k, i, capacity = 0
-        room(<void**>&program.inputs, &capacity, max(1, len(inputs)), sizeof(Input))
+        cdef int32_t k, i
+        room(<void**>&program.inputs, &program.cap_inputs, max(1, len(inputs)), sizeof(Input))
         program.n_inputs = len(inputs)
         for k in range(program.n_inputs):
             i = inputs[k]
@@ -355,8 +360,8 @@ cdef class Lowering:
 
     cdef int place_outputs(self, list outputs) except -1:
         cdef Lowered program = self.program
-        cdef int32_t k, capacity = 0
-        room(<void**>&program.outputs, &capacity, max(1, len(outputs)), sizeof(Output))
+        cdef int32_t k
+        room(<void**>&program.outputs, &program.cap_outputs, max(1, len(outputs)), sizeof(Output))
         program.n_outputs = len(outputs)
         for k in range(program.n_outputs):
             program.outputs[k].register = self.register_of(outputs[k])

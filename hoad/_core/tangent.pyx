@@ -12,6 +12,7 @@ from cpython.ref cimport Py_INCREF
 cimport cython
 
 from hoad._core.adjoint cimport adjoint_sweep
+from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
 from hoad._core.primitive cimport INFO, Signature, primitive_of, signature
 from hoad._core.tape cimport (
@@ -188,8 +189,8 @@ cdef class ForwardSweep:
         self.high = high
         self.kept = []
         self.n_quick = 4096
-        self.needed = <uint8_t*>PyMem_RawCalloc(size, 1)
-        self.dot = <int32_t*>PyMem_RawMalloc(size * sizeof(int32_t))
+        self.needed = <uint8_t*>take_zeroed(size)
+        self.dot = <int32_t*>take(size * sizeof(int32_t))
         self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
         if not (self.needed and self.dot and self.quick):
             raise MemoryError
@@ -197,8 +198,9 @@ cdef class ForwardSweep:
             self.dot[i] = ZERO
 
     def __dealloc__(self):
-        PyMem_RawFree(self.needed)
-        PyMem_RawFree(self.dot)
+        cdef int32_t size = max(1, self.high - self.low)
+        give(self.needed, size)
+        give(self.dot, size * sizeof(int32_t))
         PyMem_RawFree(self.quick)
 
     cdef int mark_needed(self, list targets) except -1:

@@ -6,10 +6,11 @@ import numpy as np
 
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.math cimport NAN
-from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
+
+from hoad._core.blocks cimport give, take
 
 cnp.import_array()
 
@@ -120,19 +121,21 @@ cdef tuple user_position():
 
 cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
     """Make room for `wanted` rows."""
-    cdef int64_t capacity_now = capacity[0]
+    cdef int64_t rows = capacity[0]
     cdef void* moved
-    if wanted <= capacity_now:
+    if wanted <= rows:
         return 0
     if wanted < 0:
         raise MemoryError("a tape holds at most 2**31 - 1 nodes")
-    capacity_now = max(capacity_now + capacity_now // 2, <int64_t>wanted, 64)
-    capacity_now = min(capacity_now, 2147483647)
-    moved = realloc(table[0], capacity_now * itemsize)
+    rows = min(max(rows + rows // 2, <int64_t>wanted, 64), 2147483647)
+    moved = take(rows * itemsize)
     if moved == NULL:
-        raise MemoryError(f"no memory for {capacity_now} rows of {itemsize} bytes")
+        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    if table[0] != NULL:
+        memcpy(moved, table[0], capacity[0] * itemsize)
+        give(table[0], capacity[0] * itemsize)
     table[0] = moved
-    capacity[0] = <int32_t>capacity_now
+    capacity[0] = <int32_t>rows
     return 0
 
 
@@ -156,14 +159,14 @@ cdef class Graph:
         cdef Frame nothing
         memset(&nothing, 0, sizeof(nothing))
         self.drop_beyond(nothing)
-        free(self.nodes)
-        free(self.slots)
-        free(self.consts)
-        free(self.exts)
-        free(self.pool)
-        free(self.guards)
-        free(self.notes)
-        free(self.frames)
+        give(self.nodes, self.capacity * sizeof(Node))
+        give(self.slots, self.capacity * sizeof(Slot))
+        give(self.consts, self.cap_consts * sizeof(Const))
+        give(self.exts, self.cap_exts * sizeof(Ext))
+        give(self.pool, self.cap_pool * sizeof(int32_t))
+        give(self.guards, self.cap_guards * sizeof(Guard))
+        give(self.notes, self.cap_notes * sizeof(int32_t))
+        give(self.frames, self.cap_frames * sizeof(Frame))
         self.nodes = NULL
         self.slots = NULL
         self.consts = NULL
@@ -410,7 +413,7 @@ cdef class Graph:
 
     cdef void drop_notes(self) noexcept:
         """Forget whose adjoints the nodes are."""
-        free(self.notes)
+        give(self.notes, self.cap_notes * sizeof(int32_t))
         self.notes = NULL
         self.cap_notes = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from hoad._core.primitive import primitive_named
 from hoad._core.recording import node_row, operand_avals
 from hoad.display.places import item_text, slice_text
-from hoad.display.values import constant_text, shape_text
+from hoad.display.values import constant_text
 from hoad.program import Constant, Program, Tape, TapeNode
 
 MOST_OPERANDS = 6
@@ -20,10 +20,21 @@ MOST_PIECES = 4
 PARAMETER_WIDTH = 40
 
 INFIX = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"},
-    **{"floor_divide": "//", "remainder": "%", "less": "<", "less_equal": "<=", "greater": ">"},
-    **{"greater_equal": ">=", "equal": "==", "not_equal": "!="},
-    **{"smul": "·", "sdiv": "÷"},  # a zero on the left is strong
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "power": "**",
+    "floor_divide": "//",
+    "remainder": "%",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+    "smul": "·",  # a zero on the left is strong
+    "sdiv": "÷",
 }
 PREFIX = {"negative": "-", "positive": "+"}
 
@@ -149,7 +160,8 @@ def _assemble(x: Operation) -> str:
     count = len(x.node.parameters["offsets"]) + len(x.node.parameters["parts"])
     shown = list(islice(_pieces(x), MOST_PIECES if count <= MOST_PIECES else MOST_PIECES - 1))
     rest = f", ... ({count} in all)" if count > MOST_PIECES else ""
-    return f"zeros({shape_text(x.node.shape)}) with {', '.join(shown)}{rest}"
+    shape = x.node.shape[0] if len(x.node.shape) == 1 else x.node.shape
+    return f"zeros({shape}) with {', '.join(shown)}{rest}"
 
 
 def _pieces(x: Operation) -> Iterator[str]:
@@ -179,6 +191,7 @@ NOTATION: dict[str, Callable[[Operation], str]] = {
     **dict.fromkeys(("sum", "max", "min"), _reduction),
     "input": lambda x: "?",
     "identity": lambda x: x.operand(0),
+    "result": lambda x: _function(replace(x, names={})),  # of all results: a name is that of the first alone
     "absolute": lambda x: _function(x, "abs"),
     "select": lambda x: _function(x, "where"),
     "mask": _mask,

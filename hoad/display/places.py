@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from hoad.primitive import contiguous_strides
 
 
@@ -12,9 +10,7 @@ def item_text(shape: tuple[int, ...], offset: int) -> str:
     return f"[{', '.join(map(str, _start(shape, offset)))}]"
 
 
-def slice_text(
-    shape: tuple[int, ...], taken: tuple[int, ...], strides: tuple[int, ...], offset: int
-) -> str | None:
+def slice_text(shape: tuple[int, ...], taken: tuple[int, ...], strides: tuple[int, ...], offset: int) -> str | None:
     """The basic index, ``[1:, ::2]``, that takes this view of a contiguous array; None if there is none.
 
     Parameters
@@ -26,21 +22,21 @@ def slice_text(
     offset : int
         Of the first item of the view.
     """
-    if not math.prod(taken) or not math.prod(shape):
-        return None
     parts: list[str] = []
-    rest = list(zip(taken, strides))
+    rest = list(zip(taken, strides, strict=True))
     start = _start(shape, offset)
     own = contiguous_strides(shape)
-    for first, stride, size in zip(start, own, shape):
+    for first, stride, size in zip(start, own, shape, strict=True):
         while rest and rest[0] == (1, 0):
             parts.append("None")
             del rest[0]
         if rest and _fits(*rest[0], first, stride, size):
             count, step = rest.pop(0)
             parts.append(_range_text(first, count, step // stride if count > 1 else 1, size))
-        else:
+        elif size:
             parts.append(str(first))
+        else:
+            return None
     while rest and rest[0] == (1, 0):
         parts.append("None")
         del rest[0]
@@ -60,11 +56,13 @@ def _start(shape: tuple[int, ...], offset: int) -> list[int]:
 
 def _fits(count: int, step: int, first: int, stride: int, size: int) -> bool:
     """Whether `count` items `step` apart lie along an axis of this stride and size."""
-    return step != 0 and step % stride == 0 and (count == 1 or 0 <= first + (count - 1) * (step // stride) < size)
+    return step != 0 and step % stride == 0 and (count <= 1 or 0 <= first + (count - 1) * (step // stride) < size)
 
 
 def _range_text(first: int, count: int, step: int, size: int) -> str:
     """The slice of `count` items from `first` on; what covers most of an axis is counted from its end."""
+    if not count:
+        return ":0" if size else ":"
     stop: int | None = first + (count - 1) * step + (1 if step > 0 else -1)
     if first + count * step >= size or first + count * step < 0:
         stop = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,16 +13,19 @@ from hoad.program import Constant, Program, Tape, TapeNode
 
 ROWS = 200  # of a tape, where nothing else is asked for
 MOST_LISTED = 6  # inputs or outputs named in a heading
-WIDEST = 48  # a column is not made wider for the sake of a few long cells
-LONGEST_EQUATION = 40  # of an adjoint; beyond, its name alone is shown
+WIDEST = 48  # beyond, an operation goes on in the next line
+LONGEST_EQUATION = 32  # of an adjoint; beyond, its name alone is shown
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-# A sign, and what to say under the table where it occurs.
+# What stays in one line: an index, a tuple, a place and what is put there.
+INSEPARABLE = re.compile(r"\[[^][]*\]| \+= |\([-\d, ]*\)")
+
+# A pattern, and what to say under the tables where it occurs.
 LEGEND = [
-    ("∇@", "∇@k: the adjoint of @k"),
-    ("∇¹@", "∇¹@k, ∇²@k, ...: contributions to it, in the order of the sweep"),
-    ("∇⁺@", "∇⁺@k: their sum so far"),
+    ("∇", "∇@k: the adjoint of @k"),
+    ("∇[⁰¹²³⁴⁵⁶⁷⁸⁹]", "∇¹@k, ∇²@k, ...: the contributions to it, in the order of the sweep"),
+    ("∇⁺", "∇⁺@k: the sum of contributions to it so far"),
     (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
     (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
 ]
@@ -69,11 +74,13 @@ def format_program(program: Program, rows: int | None = None) -> str:
       @4 = @3 * @2  24     output
     """
     if rows is not None and rows < 0:
-        raise ValueError(f"rows is the number of rows to show of a tape, but {rows} was given. Leave it out to see all.")
+        raise ValueError(
+            f"format_program shows a number of rows of each tape, but rows={rows}. Leave it out to see all."
+        )
     if not program:
         return "Program without tapes"
     text = "\n\n".join(_tape_text(k, tape, rows) for k, tape in enumerate(program, 1))
-    legend = [meaning for sign, meaning in LEGEND if sign in text]
+    legend = [meaning for pattern, meaning in LEGEND if re.search(pattern, text)]
     return "\n".join([text, "", *legend]) if legend else text
 
 
@@ -172,20 +179,32 @@ def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[
 
 
 def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    """Lines of equal columns under their titles; a column without entries is left away."""
+    """Rows of equal columns under their titles; a column without entries is left away, a long operation wrapped."""
     if not table:
         return []
     digits = max(len(cells[0]) for cells in table)
-    rows = [(f"{number:>{digits}} = {operation}", *rest) for number, operation, *rest in table]
+    wrapped = [_wrapped(f"{number:>{digits}} = {operation}", digits + 3) for number, operation, *_ in table]
+    rows = [(first, *cells[2:]) for (first, *_), cells in zip(wrapped, table, strict=True)]
     kept = [k for k in range(5) if any(cells[k] for cells in rows)]
     titles = ("node", "from", "adjoint", "value", "")
     lines = [[cells[k] for k in kept] for cells in (titles, *rows)]
-    widths = [min(WIDEST, max(map(_width, column))) for column in zip(*lines)]
-    return ["  " + "  ".join(_padded(line, widths)).rstrip() for line in lines]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    texts = ["  ".join(["", *_padded(line, widths)]).rstrip() for line in lines]
+    rests = [[], *(rest for _, *rest in wrapped)]
+    return ["\n  ".join([text, *rest]) for text, rest in zip(texts, rests, strict=True)]
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """An operation in lines that are not too wide, each after the first set in."""
+    if len(text) <= WIDEST:
+        return [text]
+    held = INSEPARABLE.sub(lambda found: found[0].replace(" ", "\xa0"), text)
+    lines = textwrap.wrap(held, WIDEST, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _padded(cells: Iterable[str], widths: Iterable[int]) -> list[str]:
-    return [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths)]
+    return [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
 
 
 def _width(text: str) -> int:

@@ -7,7 +7,7 @@ the policy, and are closed under differentiation as often as one likes.
 
 import numpy as np
 
-from hoad._core.ufuncs import direction, logistic, mask, sdiv, sech, select, smul
+from hoad._core.ufuncs import direction, leg, logistic, mask, sdiv, sech, select, smul
 from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))
@@ -19,11 +19,11 @@ DEGREE = float(180.0 / np.pi)
 vjp(np.add, lambda g, p, x, y: (g, g))
 vjp(np.subtract, lambda g, p, x, y: (g, -g))
 vjp(np.multiply, lambda g, p, x, y: (g * y, g * x))
-vjp(np.divide, lambda g, p, x, y: (g / y, -(g / y) * p))
+vjp(np.divide, lambda g, p, x, y: (g / y, -(g / y * p)))
 vjp(np.negative, lambda g, p, x: (-g,))
 vjp(np.positive, lambda g, p, x: (g,))
 vjp(np.conjugate, lambda g, p, x: (g,))
-vjp(np.reciprocal, lambda g, p, x: (-g * p * p,))
+vjp(np.reciprocal, lambda g, p, x: (-(g * p * p),))
 vjp(np.square, lambda g, p, x: (g * (2.0 * x),))
 vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
 vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
@@ -67,15 +67,16 @@ vjp(logistic, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
 
 # Trigonometric and hyperbolic functions
 vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
-vjp(np.cos, lambda g, p, x: (-g * np.sin(x),))
+vjp(np.cos, lambda g, p, x: (-(g * np.sin(x)),))
 vjp(np.tan, lambda g, p, x: (g * (1.0 + p * p),))
-vjp(np.arcsin, lambda g, p, x: (g / np.sqrt((1.0 - x) * (1.0 + x)),))
-vjp(np.arccos, lambda g, p, x: (-g / np.sqrt((1.0 - x) * (1.0 + x)),))
+vjp(np.arcsin, lambda g, p, x: (g / leg(x),))
+vjp(np.arccos, lambda g, p, x: (-(g / leg(x)),))
+vjp(leg, lambda g, p, x: (-(g * (x / p)),))
 vjp(np.arctan, lambda g, p, x: (g / (1.0 + x * x),))
 vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
 vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
 vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
-vjp(sech, lambda g, p, x: (-g * (p * np.tanh(x)),))
+vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
 vjp(np.arcsinh, lambda g, p, x: (g / np.hypot(1.0, x),))
 vjp(np.arccosh, lambda g, p, x: (g / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),))
 vjp(np.arctanh, lambda g, p, x: (g * np.cosh(p) ** 2,))
@@ -144,7 +145,7 @@ vjp(np.rint, lambda g, p, x: (None,))
 vjp(np.spacing, lambda g, p, x: (None,))
 vjp(np.floor_divide, lambda g, p, x, y: (None, None))
 vjp(np.nextafter, lambda g, p, x, y: (g, None))
-vjp(np.remainder, lambda g, p, x, y: (g, -g * np.floor_divide(x, y)))
+vjp(np.remainder, lambda g, p, x, y: (g, -(g * np.floor_divide(x, y))))
 vjp(np.fmod, lambda g, p, x, y: (g, -g * np.rint((x - p) / y)))
 vjp(np.copysign, lambda g, p, x, y: (g * (np.sign(x) * np.copysign(1.0, y)), None))
 vjp(np.heaviside, lambda g, p, x, y: (None, mask(np.equal(x, 0.0), g)))

@@ -66,3 +66,14 @@ def as_floats(x: Any) -> np.ndarray:
     """An object array of mpf, rounded once."""
     x = np.asarray(x, dtype=object)
     return np.array([float(item) for item in x.ravel()]).reshape(x.shape)
+
+
+def taylor(f: Callable[[Any], Any], order: int) -> list[Any]:
+    """Coefficients of f(t) about 0 (numbers, or object arrays), all from the same points."""
+    with mp.workdps(STEP_DIGITS * order + SPARE_DIGITS):
+        half = mp.mpf(10) ** -STEP_DIGITS / 2
+        values = {k: f(k * half) for k in range(-order, order + 1)}
+        return [
+            sum((-1) ** k * math.comb(n, k) * values[n - 2 * k] for k in range(n + 1)) / (2 * half) ** n / math.factorial(n)
+            for n in range(order + 1)
+        ]

@@ -1,0 +1,5 @@
+"""Large blocks of memory, kept for the next taker."""
+
+cdef void* take(size_t nbytes) noexcept
+cdef void* take_zeroed(size_t nbytes) noexcept
+cdef void give(void* block, size_t nbytes) noexcept

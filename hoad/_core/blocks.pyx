@@ -1,0 +1,76 @@
+"""Large blocks of memory, kept for the next taker.
+
+A derivative in a loop asks for the same tables again and again; what the operating system takes back it hands out anew
+page by page, which costs more than a sweep. So a few large blocks are kept, up to `MOST_KEPT` bytes a process. All
+callers hold the GIL, and name the size again when they give a block back.
+"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+cdef enum:
+    LARGE = 1 << 16
+    MOST_BLOCKS = 24
+    MOST_KEPT = 1 << 26
+
+cdef struct Block:
+    void* start
+    size_t nbytes
+
+cdef Block kept[MOST_BLOCKS]
+cdef int n_kept = 0
+cdef size_t kept_bytes = 0
+
+
+cdef size_t rounded(size_t nbytes) noexcept:
+    """Sizes in steps of a quarter of a power of two, so that blocks fit again."""
+    cdef size_t step = LARGE >> 2
+    while step << 3 < nbytes:
+        step <<= 1
+    return (nbytes + step - 1) & ~(step - 1)
+
+
+cdef void* take(size_t nbytes) noexcept:
+    """A block of at least `nbytes`, or NULL."""
+    global n_kept, kept_bytes
+    cdef int i
+    cdef int best = -1
+    cdef void* start
+    if nbytes < LARGE:
+        return malloc(nbytes if nbytes else 1)
+    nbytes = rounded(nbytes)
+    for i in range(n_kept):
+        if kept[i].nbytes == nbytes:
+            best = i
+            break
+    if best < 0:
+        return malloc(nbytes)
+    start = kept[best].start
+    kept_bytes -= nbytes
+    n_kept -= 1
+    kept[best] = kept[n_kept]
+    return start
+
+
+cdef void* take_zeroed(size_t nbytes) noexcept:
+    """A block of at least `nbytes`, the first `nbytes` of them zero, or NULL."""
+    cdef void* start = take(nbytes)
+    if start != NULL:
+        memset(start, 0, nbytes)
+    return start
+
+
+cdef void give(void* block, size_t nbytes) noexcept:
+    """Return a block that was taken for `nbytes`."""
+    global n_kept, kept_bytes
+    if block == NULL:
+        return
+    if nbytes >= LARGE:
+        nbytes = rounded(nbytes)
+        if n_kept < MOST_BLOCKS and kept_bytes + nbytes <= MOST_KEPT:
+            kept[n_kept].start = block
+            kept[n_kept].nbytes = nbytes
+            n_kept += 1
+            kept_bytes += nbytes
+            return
+    free(block)
