@@ -1,6 +1,6 @@
 """Higher-order automatic differentiation of plain NumPy code."""
 
-from hoad import rules
+from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.second import hessian, hvp, vhp
@@ -30,6 +30,7 @@ __all__ = [
     "Tape",
     "TracedValueError",
     "derivative",
+    "display",
     "grad",
     "gradient",
     "hessian",

@@ -92,10 +92,10 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
     if -1 in shape:
         known = math.prod(n for n in shape if n != -1)
         if shape.count(-1) > 1 or known == 0 or size % known:
-            raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape}.")
+            raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape} ({here()}).")
         shape = tuple(size // known if n == -1 else n for n in shape)
     if math.prod(shape) != size:
-        raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape}.")
+        raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape} ({here()}).")
     if order == "F":
         return transpose(reshape(transpose(x), shape[::-1]))
     if order not in ("C", "A", "K"):
@@ -155,7 +155,7 @@ def broadcast_to(x: Any, shape: int | Sequence[int], subok: bool = False) -> Any
     if x.shape == shape:
         return x
     if np.broadcast_shapes(x.shape, shape) != shape:
-        raise ShapeError(f"cannot broadcast shape {x.shape} to {shape}.")
+        raise ShapeError(f"cannot broadcast shape {x.shape} to {shape} ({here()}).")
     return apply_primitive(prim.BROADCAST_TO, (shape,), x)
 
 
@@ -220,7 +220,7 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     if dtype == x.dtype:
         return x
     if x.dtype.kind == "c" and dtype.kind != "c":
-        raise NoRuleError("casting a complex traced array to a real one has no derivative rule. Take np.real first.")
+        raise NoRuleError(f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first.")
     return apply_primitive(prim.ASTYPE, (dtype.str,), x)
 
 
@@ -280,7 +280,7 @@ def concatenate(arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None,
     for x in parts:
         rest = x.shape[:axis] + x.shape[axis + 1 :]
         if x.ndim != ndim or rest != parts[0].shape[:axis] + parts[0].shape[axis + 1 :]:
-            raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis}.")
+            raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis} ({here()}).")
     dtype = np.result_type(*[x.dtype for x in parts])
     return apply_primitive(prim.JOIN, (axis,), *[x.astype(dtype) for x in parts])
 
@@ -291,7 +291,7 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any =
     only_defaults("stack", out=out, dtype=dtype)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):
-        raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal.")
+        raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")
     (axis,) = normal_axes(axis, parts[0].ndim + 1)
     if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
         return _pack_flat([x if is_traced(x) else float(x) for x in parts])
@@ -398,7 +398,7 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise NoRuleError("np.where(condition) alone has no derivative rule. Use np.where(condition, x, y).")
+        raise NoRuleError(f"np.where(condition) alone has no derivative rule ({here()}). Use np.where(condition, x, y).")
     condition = as_traced(condition)
     if condition.dtype != bool:
         condition = np.not_equal(condition, 0)

@@ -217,7 +217,7 @@ def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:
     return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
 
 
-FLAT_INDEX = Primitive("flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer)
+FLAT_INDEX = Primitive("flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer, param_names=("shape", "index"))
 
 
 def _astype(params: Params, x: Any) -> Any:

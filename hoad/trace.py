@@ -60,6 +60,10 @@ def check_argument(driver: str, position: int, value: Any) -> None:
             f"{driver} of complex arguments is not supported (argument {position} is {dtype}). Take real and imaginary "
             "parts as arguments of their own."
         )
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        raise DTypeError(
+            f"{driver} computes in float64 and float32, but argument {position} is {dtype}. Use x.astype(np.float64)."
+        )
     if dtype.kind != "f":
         raise DTypeError(
             f"{driver} needs a float argument, but argument {position} is an array of {dtype}. Use x.astype(float)."

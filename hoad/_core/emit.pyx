@@ -42,6 +42,7 @@ from hoad._core.tape cimport (
     OP_SELECT,
     OP_SMUL,
     OP_SQUARE,
+    OP_STOP,
     OP_SUBTRACT,
     ZERO,
     Aval,
@@ -65,6 +66,7 @@ cnp.import_array()
 cdef enum:
     SMALL_TABLE = 1024
     SMALL_BITS = 10
+    MOST_LEARNED = 2048
     MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
 
@@ -177,14 +179,21 @@ cdef class Emitter:
         return -1
 
     cdef int learn(self, int32_t start, int32_t stop) except -1:
-        """Make the costly nodes of ``[start, stop)`` known, so that a rule that asks for them finds them."""
+        """Make the nodes of ``[start, stop)`` known, so that a rule that asks for them finds them.
+
+        All of a small tape, of a large one the costly nodes only. What the emitter appended itself it knows.
+        """
         cdef int32_t i
         cdef Node* node
-        if not self.simplify:
+        cdef bint small = stop - start <= MOST_LEARNED
+        if not self.simplify or self.learned:
             return 0
+        self.learned = True
         for i in range(start, stop):
             node = &self.graph.nodes[i]
-            if INFO[node.op].costly and not (node.flags & F_EXT and self.graph.exts[node.a].sig == NULL):
+            if node.op <= OP_RESULT or node.op == OP_ASSEMBLE or node.op == OP_STOP:
+                continue
+            if small or INFO[node.op].costly:
                 self.remember(self.hash_of(i), i)
         return 0
 

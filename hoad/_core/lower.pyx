@@ -250,8 +250,8 @@ cdef class Lowering:
                 continue
             if self.place[i - self.low] == NONE:
                 self.lower_node(i, varies)
-                if self.keep:
-                    self.keep_value(i)
+            if self.keep:
+                self.keep_value(i)
         return 0
 
     cdef int lower_node(self, int32_t i, bint varies) except -1:

@@ -163,7 +163,7 @@ cdef class Signature:
 
 
 cdef enum:
-    MOST_SIGNATURES = 8192
+    MOST_SIGNATURES = 4096
 
 # (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied.
 cdef dict SIGNATURES = {}
@@ -195,6 +195,8 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     sig.templates = {}
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
+            for known in SIGNATURES.values():       # templates hold signatures, so they would keep each other alive
+                (<Signature>known).templates.clear()
             SIGNATURES.clear()
         SIGNATURES[key] = sig
     return sig

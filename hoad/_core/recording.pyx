@@ -65,6 +65,7 @@ cdef class Recording:
     cdef readonly list inputs
     cdef Frame frame
     cdef bint kept
+    cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
     def __init__(self, Graph outer=None):
         self.inputs = []
@@ -144,11 +145,20 @@ cdef class Recording:
 
     def adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
-        return adjoint_sweep(self.graph, Emitter(self.graph), nodes_among(targets), seeds_of(targets, seeds), wrt)
+        return adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt)
 
     def tangents(self, list targets, list wrt, list tangents):
         """Tangents of `targets` for these tangents of the nodes `wrt`."""
-        return tangents_of(self.graph, Emitter(self.graph), targets, wrt, tangents)
+        return tangents_of(self.graph, self.emitting(), targets, wrt, tangents)
+
+    cdef Emitter emitting(self):
+        if self.emitter is None:
+            self.emitter = Emitter(self.graph)
+        return self.emitter
+
+    def forget(self):
+        """Start with a fresh emitter: what was emitted may have been rewound since."""
+        self.emitter = None
 
     def or_zeros(self, list operands, list like):
         """The operands, with constants of zeros in place of symbolic zeros."""

@@ -82,9 +82,8 @@ cdef int32_t aval_number(object array) except -1:
 cdef tuple OWN_FOLDERS = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
-    os.path.dirname(os.path.abspath(os.__file__)) + os.sep,
 )
-cdef tuple NOT_OWN = (os.sep + "demo" + os.sep, "site-packages", "dist-packages")
+cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 cdef dict IS_OWN = {}
 
 
@@ -92,7 +91,8 @@ cdef bint is_own(object code):
     cdef object name = code.co_filename
     cdef object known = IS_OWN.get(name)
     if known is None:
-        known = name.startswith(OWN_FOLDERS) and not any([part in name for part in NOT_OWN])
+        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
+            name.startswith(LIBRARY) and "-packages" + os.sep not in name)
         IS_OWN[name] = known
     return known
 

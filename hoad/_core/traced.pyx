@@ -934,7 +934,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(type(x))
         elif isinstance(x, np.ndarray) and x.dtype != object:
             kinds.append(x.dtype)
-        elif isinstance(x, (list, tuple, np.ndarray)) and holds_traced(x):
+        elif isinstance(x, np.ndarray) or (isinstance(x, (list, tuple)) and holds_traced(x)):
             x = METHODS["__pack__"](x)
             kinds.append(x.dtype)
         else:

@@ -59,5 +59,6 @@ class LinearMap:
                 "a linear map that was made inside a derivative was used after that derivative had ended. Make it "
                 "outside, or apply it inside."
             )
+        recording.forget()
         operands = [recording.operand(seed) for seed in seeds]
         return recording.results(self.sweep(recording, self.y, *operands))

@@ -29,23 +29,13 @@ vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
 vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
 
 
-def _power_base(x, y):
-    """∂xʸ/∂x = y xʸ⁻¹, which is 0 for y = 0 wherever x lies."""
-    return smul(y, x ** (y - 1.0))
-
-
-def _power_exponent(p, x, y):
-    """∂xʸ/∂y = xʸ ln x, which is 0 at x = 0 for y > 0."""
-    vanishes = np.logical_and(np.equal(x, 0.0), np.greater(y, 0.0))
-    return mask(np.logical_not(vanishes), p * np.log(select(vanishes, 1.0, x)))
-
-
-vjp(np.power, lambda g, p, x, y: (g * _power_base(x, y), g * _power_exponent(p, x, y)))
-vjp(np.float_power, lambda g, p, x, y: (g * _power_base(x, y), g * _power_exponent(p, x, y)))
+# Strong products, for the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0
+vjp(np.power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))
+vjp(np.float_power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))
 
 # Roots, exponentials and logarithms
 vjp(np.sqrt, lambda g, p, x: (g / (2.0 * p),))
-vjp(np.cbrt, lambda g, p, x: (g / (3.0 * p * p),))
+vjp(np.cbrt, lambda g, p, x: (g / (3.0 * p) / p,))
 vjp(np.exp, lambda g, p, x: (g * p,))
 vjp(np.exp2, lambda g, p, x: (g * (LN2 * p),))
 vjp(np.expm1, lambda g, p, x: (g * np.exp(x),))
@@ -72,13 +62,13 @@ vjp(np.tan, lambda g, p, x: (g * (1.0 + p * p),))
 vjp(np.arcsin, lambda g, p, x: (g / leg(x),))
 vjp(np.arccos, lambda g, p, x: (-(g / leg(x)),))
 vjp(leg, lambda g, p, x: (-(g * (x / p)),))
-vjp(np.arctan, lambda g, p, x: (g / (1.0 + x * x),))
+vjp(np.arctan, lambda g, p, x: (g * direction(1.0, x) ** 2,))
 vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
 vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
 vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
 vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
 vjp(np.arcsinh, lambda g, p, x: (g / np.hypot(1.0, x),))
-vjp(np.arccosh, lambda g, p, x: (g / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),))
+vjp(np.arccosh, lambda g, p, x: (g / np.sqrt(x - 1.0) / np.sqrt(x + 1.0),))
 vjp(np.arctanh, lambda g, p, x: (g * np.cosh(p) ** 2,))
 vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
 vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core import ufuncs
+
 TITLE = re.compile(r"Tape (\d+) \((\w+)\): (.*)")
 ROW = re.compile(r" +@(\d+) = (.*)")
 NAME = re.compile(r"∇[⁺⁰¹²³⁴⁵⁶⁷⁸⁹]*@\d+")
@@ -19,6 +21,7 @@ COLUMN_GAP = "  "
 FUNCTIONS = {name: getattr(np, name) for name in np.__all__ if callable(getattr(np, name, None))}
 FUNCTIONS |= {"solve": np.linalg.solve, "inv": np.linalg.inv, "det": np.linalg.det}
 FUNCTIONS |= {"astype": lambda x, dtype: np.asarray(x).astype(dtype), "index": np.s_}
+FUNCTIONS |= {"direction": ufuncs.direction, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
 FUNCTIONS |= {"concatenate": lambda *arrays, axis: np.concatenate(arrays, axis)}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -115,7 +114,7 @@ def test_three_variables_of_one_product() -> None:
     found = {row.columns["mark"]: row.columns["value"] for row in adjoint if row.columns["mark"]}
     assert found == {"output 1": "15", "output 2": "3", "output 3": "3"}
     names = [row.name for row in adjoint if row.name.endswith("@1")]
-    assert names == ["∇¹@1", "∇²@1", "∇⁺@1", "∇³@1", "∇⁺@1", "∇⁴@1", "∇@1"]
+    assert names == ["∇¹@1", "∇²@1", "∇⁺@1", "∇³@1", "∇⁴@1", "∇⁺@1", "∇@1"]
 
 
 def test_second_order() -> None:
@@ -231,33 +230,47 @@ def test_wide_characters_are_aligned() -> None:
         return 2 * x
 
     wide = hoad.primitive(vjp=lambda g, p, x: (2 * g,))(関数)
-    lines = str(hoad.record(lambda x: wide(x) + x, 1.0)).split("\n")[1:]
-    before = [line[: line.rindex("  ", 0, len(line.removesuffix("  input").removesuffix("  output")))] for line in lines]
-    columns = {sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text) for text in before}
-    assert len(columns) == 1
+    assert str(hoad.record(lambda x: wide(x) + x, 1.0)) == golden(
+        """
+        Tape 1 (primal): 3 nodes, input @1, output @3
+          node           value
+          @1 = ?         1      input
+          @2 = 関数(@1)  2
+          @3 = @2 + @1   3      output
+        """
+    )
 
 
 # ---- long programs --------------------------------------------------------------------------------------------------
 
 
 def test_head_and_tail() -> None:
-    program = hoad.record(chain, 0.5)
+    def towards_two(x: Any) -> Any:
+        for _ in range(300):
+            x = x / 2 + 1
+        return x
+
+    program = hoad.record(towards_two, 0.5)
     assert format_program(program, 4) == golden(
         """
         Tape 1 (primal): 601 nodes, input @1, output @601
-          node                value
-            @1 = ?            0.5       input
-            @2 = sin(@1)      0.479426
+          node             value
+            @1 = ?         0.5    input
+            @2 = @1 / 2    0.25
           ... 597 rows left out; hoad.display.format_program(program) shows all
-          @600 = sin(@599)    0
-          @601 = @600 * @599  0         output
+          @600 = @599 / 2  1
+          @601 = @600 + 1  2      output
         """
-    ).replace("  0  ", f"  {program[0].nodes[-1].result:.6g}  ") or True
+    )
     assert f"... {601 - ROWS} rows left out" in str(program)
     assert "left out" not in format_program(program)
     assert format_program(program, 601) == format_program(program)
-    heading, note = format_program(program, 0).split("\n")
-    assert heading.startswith("Tape 1") and note.startswith("  ... 601 rows left out")
+
+
+def test_headings_alone() -> None:
+    heading, note = format_program(hoad.record(chain, 0.5), 0).split("\n")
+    assert heading == "Tape 1 (primal): 601 nodes, input @1, output @601"
+    assert note == "  ... 601 rows left out; hoad.display.format_program(program) shows all"
 
 
 def test_negative_number_of_rows() -> None:
