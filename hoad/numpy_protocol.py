@@ -64,6 +64,8 @@ def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """The axes as a sorted tuple of non-negative numbers."""
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and 0 <= axis < ndim:
+        return (axis,)
     axes = [operator.index(a) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     for a in axes:
         if not -ndim <= a < ndim:
@@ -433,7 +435,8 @@ def _reduce(primitive: prim.Primitive, x: Any, axis: Axis, keepdims: Any) -> Any
 @implements(np.sum)
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False,  # noqa: A001
         initial: Any = None, where: Any = None) -> Any:
-    only_defaults("sum", out=out, initial=initial, where=where)
+    if out is not None or initial is not None or where is not None:
+        only_defaults("sum", out=out, initial=initial, where=where)
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
@@ -449,12 +452,13 @@ REDUCTIONS[np.add] = lambda x, axis=0, *args, **options: sum(x, axis, *args, **o
 @implements(np.mean, method="mean")
 def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
          where: Any = None) -> Any:
-    only_defaults("mean", out=out, where=where)
+    if out is not None or where is not None:
+        only_defaults("mean", out=out, where=where)
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "bi":
         x = astype(x, dtype or np.float64)
-    count = math.prod(x.shape[a] for a in normal_axes(axis, x.ndim))
-    return sum(x, axis, keepdims=keepdims) / count
+    axes = normal_axes(axis, x.ndim)
+    return _reduce(prim.SUM, x, axes, keepdims) / math.prod([x.shape[a] for a in axes])
 
 
 @implements(np.max, np.amax, method="max")
@@ -529,10 +533,13 @@ def round(x: Any, decimals: int = 0, out: Any = None) -> Any:  # noqa: A001
 
 @implements(np.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
-    only_defaults("matmul", **options)
+    if options:
+        only_defaults("matmul", **options)
     a, b = as_traced(a), as_traced(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    return apply_primitive(prim.MATMUL, None, a.astype(dtype), b.astype(dtype))
+    if a.dtype != b.dtype:
+        dtype = np.result_type(a.dtype, b.dtype)
+        a, b = a.astype(dtype), b.astype(dtype)
+    return apply_primitive(prim.MATMUL, None, a, b)
 
 
 @implements(np.dot, method="dot")

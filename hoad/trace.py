@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,16 +24,21 @@ def running() -> Graph | None:
     return graph if graph is not None and is_open(graph) else None
 
 
-@contextlib.contextmanager
-def differentiating(nested: bool = True) -> Iterator[Recording]:
+class differentiating:
     """One derivative: what is recorded inside belongs to it, and nothing of it is left when it ends."""
-    recording = Recording(running() if nested else None)
-    token = _running.set(recording.graph)
-    try:
-        yield recording
-    finally:
-        _running.reset(token)
-        recording.end()
+
+    __slots__ = ("_recording", "_token")
+
+    def __init__(self, nested: bool = True) -> None:
+        self._recording = Recording(running() if nested else None)
+
+    def __enter__(self) -> Recording:
+        self._token = _running.set(self._recording.graph)
+        return self._recording
+
+    def __exit__(self, *failure: object) -> None:
+        _running.reset(self._token)
+        self._recording.end()
 
 
 def check_argument(driver: str, position: int, value: Any) -> None:
@@ -72,6 +76,8 @@ def check_argument(driver: str, position: int, value: Any) -> None:
 
 def positions(argnums: int | tuple[int, ...], count: int, driver: str) -> tuple[int, ...]:
     """`argnums` as a tuple of positions, checked against the number of arguments."""
+    if type(argnums) is int and 0 <= argnums < count:
+        return (argnums,)
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):

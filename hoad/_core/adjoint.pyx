@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, K_GATHER, K_STRIDED, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, K_GATHER, K_STRIDED, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -96,7 +96,7 @@ cdef class Sweep:
         self.high = high
         self.notes = notes
         self.scalar_templates = {}
-        self.n_quick = 4096
+        self.n_quick = 4 * primitive_count()
         self.depends = <uint8_t*>take_zeroed(size)
         self.bar = <int32_t*>take(size * sizeof(int32_t))
         self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))

@@ -56,6 +56,6 @@ cdef class Emitter:
     cdef int32_t simplified_ext(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1
     cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1
     cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
-
+    cdef bint is_zero(self, int32_t operand) except -1
 
 cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1

@@ -64,8 +64,8 @@ from hoad._core.primitive import make_signature, primitive_named
 cnp.import_array()
 
 cdef enum:
-    SMALL_TABLE = 1024
-    SMALL_BITS = 10
+    SMALL_TABLE = 256
+    SMALL_BITS = 8
     MOST_LEARNED = 2048
     MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
@@ -207,6 +207,14 @@ cdef class Emitter:
         return (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT
                 and self.graph.consts[~operand].value.d == value)
 
+    cdef bint is_zero(self, int32_t operand) except -1:
+        """Whether it is a constant of zeros."""
+        if operand >= 0 or operand == ZERO:
+            return False
+        if self.graph.consts[~operand].aval <= AVAL_BOOL:
+            return self.graph.consts[~operand].value.d == 0.0
+        return not (<object>self.graph.consts[~operand].value.o).any()
+
     cdef inline bint is_integral(self, int32_t operand) noexcept:
         cdef double value
         if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
@@ -246,6 +254,8 @@ cdef class Emitter:
             if plain and not flags & F_STRONG:
                 return self.push(op, a, b)
         op = self.strengthen(op, &a, &b)
+        if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
+            return ZERO         # a strong zero stays one
         if self.simplify:
             if op == OP_MASK and self.is_const(a):
                 return b if self.graph.consts[~a].value.d != 0 else <int32_t>ZERO
@@ -441,6 +451,8 @@ cdef class Emitter:
             if count == 2:
                 op = self.strengthen(op, &few[0], &few[1])
                 primitive = primitive_of(op)
+                if (op == OP_SMUL or op == OP_SDIV) and self.is_zero(few[0]):
+                    return ZERO
             if self.simplify:
                 if aval == AVAL_FLOAT and count == 2 and self.both_scalar(few):
                     return self.emit(op, few[0], few[1])
@@ -488,10 +500,9 @@ cdef class Emitter:
             return F_STRONG
         if op == OP_ADD or op == OP_SUBTRACT:
             return F_STRONG if self.is_strong(operands[0]) and self.is_strong(operands[1]) else 0
-        if INFO[op].linear:
-            for i in range(count):
-                if self.is_strong(operands[i]):
-                    return F_STRONG
+        for i in range(count):
+            if self.is_strong(operands[i]) and (INFO[op].linear or i in primitive.linear_in):
+                return F_STRONG
         return 0
 
     cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -2:

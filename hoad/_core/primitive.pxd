@@ -56,5 +56,6 @@ cdef class Signature:
     cdef int version
 
 cdef Primitive primitive_of(int op)
+cdef int primitive_count() noexcept
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
 cdef dict UFUNCS

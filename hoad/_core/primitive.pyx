@@ -136,6 +136,10 @@ cdef Primitive primitive_of(int op):
     return <Primitive>PRIMITIVES[op]
 
 
+cdef int primitive_count() noexcept:
+    return <int>len(PRIMITIVES)
+
+
 def primitives():
     """All primitives, in the order of their numbers."""
     return [p for p in PRIMITIVES if p is not None]

@@ -14,7 +14,7 @@ cimport cython
 from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_FLOAT,
@@ -188,7 +188,7 @@ cdef class ForwardSweep:
         self.low = low
         self.high = high
         self.kept = []
-        self.n_quick = 4096
+        self.n_quick = 4 * primitive_count()
         self.needed = <uint8_t*>take_zeroed(size)
         self.dot = <int32_t*>take(size * sizeof(int32_t))
         self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))

@@ -10,6 +10,7 @@ Operands
 """
 
 from cpython.object cimport PyObject
+cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
@@ -94,6 +95,8 @@ cdef class Aval:
 cdef Aval aval_of(int32_t number)
 cpdef Aval intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
+cdef bint is_plain_float64(cnp.ndarray array) noexcept
+cdef object in_native_order(object array)
 
 cdef class Graph:
     cdef Node* nodes

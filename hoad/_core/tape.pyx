@@ -42,6 +42,9 @@ cdef class Aval:
 
 cdef list AVALS = []
 cdef dict AVAL_NUMBERS = {}
+cdef type ndarray = np.ndarray
+cdef dict FLOAT64_NUMBERS = {}      # shape -> number
+cdef object FLOAT64 = np.dtype(np.float64)
 
 
 cpdef Aval intern_aval(object dtype, tuple shape):
@@ -72,8 +75,21 @@ cdef Aval aval_of(int32_t number):
     return <Aval>AVALS[number]
 
 
+cdef bint is_plain_float64(cnp.ndarray array) noexcept:
+    """Whether an array holds float64 in the byte order of the machine."""
+    return cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE and cnp.PyArray_ISNOTSWAPPED(array)
+
+
 cdef int32_t aval_number(object array) except -1:
-    return intern_aval(array.dtype, array.shape).number
+    """The number of an array's abstract value; float64 arrays are found by shape alone."""
+    cdef object shape = array.shape
+    cdef object known
+    if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
+        known = FLOAT64_NUMBERS.get(shape)
+        if known is None:
+            known = FLOAT64_NUMBERS[shape] = intern_aval(FLOAT64, shape).number
+        return <int32_t>known
+    return intern_aval(array.dtype, shape).number
 
 
 # ---- where in the user's code ---------------------------------------------------------------------------------------
@@ -313,7 +329,7 @@ cdef class Graph:
         cdef object copy
         cdef int32_t operand
         if array.ndim == 0:
-            return self.const_object(np.array(array))
+            return self.const_object(in_native_order(np.array(array)))
         if self.captured is None:
             self.captured = {}
             self.captured_order = []
@@ -322,7 +338,9 @@ cdef class Graph:
             copy = <object>self.consts[~<int32_t>known[1]].value.o
             if same_bytes(array, copy):
                 return <int32_t>known[1]
-        copy = np.array(array, order="C", subok=False)
+        copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
+        if type(copy) is not ndarray:
+            copy = np.array(copy, subok=False)
         operand = self.const_object(copy)
         self.captured[key] = (array, operand)
         self.captured_order.append(key)
@@ -477,10 +495,23 @@ cdef class Graph:
         return other
 
 
+cdef object in_native_order(object array):
+    """The array in the byte order of the machine, which the kernels read."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 cdef bint same_bytes(object array, object copy):
     """Whether `array` still holds the bytes of `copy`."""
-    if array.dtype != copy.dtype or array.shape != copy.shape:
+    cdef cnp.ndarray a = <cnp.ndarray>array
+    cdef cnp.ndarray b = <cnp.ndarray>copy
+    cdef int d
+    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
         return False
-    if array.flags.c_contiguous:
-        return memoryview(array.reshape(-1).view(np.uint8)) == memoryview(copy.reshape(-1).view(np.uint8))
+    if not cnp.PyArray_ISNOTSWAPPED(a):
+        return False
+    for d in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
+            return False
+    if cnp.PyArray_IS_C_CONTIGUOUS(a):
+        return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0
     return bool(np.array_equal(array, copy))

@@ -43,8 +43,10 @@ from hoad._core.tape cimport (
     Slot,
     aval_number,
     aval_of,
+    in_native_order,
     int64_t,
     intern_aval,
+    is_plain_float64,
     operand_aval,
     push_valued,
     user_position,
@@ -72,6 +74,7 @@ METHODS = {}
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 
 cdef object FLOAT64 = np.dtype(np.float64)
+cdef type ndarray = np.ndarray
 cdef object BOOL = np.dtype(np.bool_)
 
 
@@ -831,6 +834,10 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
         array = <Array>x
         check_same(graph, array.graph)
         return array.node
+    if type(x) is float:
+        return graph.const_float(<double>x)
+    if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+        return graph.capture(x)
     if isinstance(x, (bool, np.bool_)):
         return graph.const_bool(<bint>x)
     if isinstance(x, float):
@@ -932,6 +939,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(aval_of((<Array>x).aval).dtype)
         elif type(x) is float or type(x) is int or type(x) is complex:
             kinds.append(type(x))
+        elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+            kinds.append(FLOAT64)
         elif isinstance(x, np.ndarray) and x.dtype != object:
             kinds.append(x.dtype)
         elif isinstance(x, np.ndarray) or (isinstance(x, (list, tuple)) and holds_traced(x)):
@@ -1058,7 +1067,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     for i in range(len(sig.results)):
         aval = sig.results[i]
         if aval.number > AVAL_BOOL:
-            values.append(np.empty(aval.shape, aval.dtype))
+            values.append(empty_array(aval))
             places[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>values[i])
         else:
             values.append(None)
@@ -1073,6 +1082,16 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
         elif aval.number == AVAL_BOOL:
             values[i] = (<char*>&scalars[i])[0] != 0
     return values
+
+
+cdef object empty_array(Aval aval):
+    cdef cnp.npy_intp dims[64]
+    cdef int d
+    if not aval.is_float64 or aval.ndim > 64:
+        return np.empty(aval.shape, aval.dtype)
+    for d in range(aval.ndim):
+        dims[d] = aval.shape[d]
+    return cnp.PyArray_EMPTY(aval.ndim, dims, cnp.NPY_DOUBLE, 0)
 
 
 cdef int raise_failure(int failure) except -1:
@@ -1100,9 +1119,11 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
             if object_arithmetic(inputs):
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
+        if ufunc is MATMUL and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
+            return record_call(MATMUL_PRIMITIVE, None, inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
-            return implementation(*inputs, **plain_keywords(ufunc, kwargs))
+            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
     elif method == "at":
         raise writes_into(f"np.{ufunc.__name__}.at")
     elif method == "reduce" and ufunc in REDUCTIONS:
@@ -1116,6 +1137,13 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         f"np.{name} has no derivative rule ({here()}). Declare one with @hoad.rules.vjp(np.{ufunc.__name__}), or "
         "hoad.stop_gradient the argument if it is constant."
     )
+
+
+cdef bint is_float64_array(object x):
+    """Whether a product can be recorded without a cast."""
+    if type(x) is Array:
+        return aval_of((<Array>x).aval).is_float64
+    return type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
 
 
 cdef bint object_arithmetic(tuple inputs):
@@ -1236,7 +1264,7 @@ def new_input(Graph graph, object value, bint nested=False):
     if isinstance(value, Aval):
         aval = (<Aval>value).number
     else:
-        value = np.array(value, order="C", subok=False)
+        value = in_native_order(np.array(value, order="C", subok=False))
         aval = aval_number(value)
     if aval > AVAL_BOOL:
         node = graph.push_ext(op, 0, None, NULL, 0, aval)
@@ -1249,13 +1277,15 @@ def new_input(Graph graph, object value, bint nested=False):
 
 # Numbers of operations that operators name; set when the floor above has declared them.
 cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
+cdef object MATMUL = np.matmul
+cdef Primitive MATMUL_PRIMITIVE = None
 cdef int NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK
 
 
 def bind_operators():
     """Look up the operations behind the operators, once they are declared."""
     global ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK
+    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL_PRIMITIVE
     from hoad._core.primitive import primitive_named
     ABSOLUTE = primitive_named("absolute").op
     FLOOR = primitive_named("floor").op
@@ -1274,6 +1304,7 @@ def bind_operators():
     LOGICAL_XOR = primitive_named("logical_xor").op
     LOGICAL_NOT = primitive_named("logical_not").op
     MASK = primitive_named("mask").op
+    MATMUL_PRIMITIVE = primitive_named("matmul")
 
 
 def apply_assembly(Aval aval, offsets, tuple parts, *values):

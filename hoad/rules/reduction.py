@@ -13,13 +13,13 @@ def _spread(p, x, axes):
     return np.broadcast_to(np.reshape(p, kept), x.shape)
 
 
-def _share_among_ties(g, p, x, axes, shape):
-    """g at the extreme items of x, in equal parts."""
-    extreme = np.equal(x, _spread(p, x, axes))
+def _share_among_ties(g, beaten, x, axes, shape):
+    """g at the items of x that nothing beats, in equal parts."""
+    extreme = np.logical_not(beaten)
     ties = np.sum(extreme.astype(x.dtype), axis=axes).reshape(shape)
     return mask(extreme, _spread(g / ties, x, axes))
 
 
 vjp(prim.SUM, lambda g, p, x, axes, shape: (_spread(g, x, axes),))
-vjp(prim.MAX, lambda g, p, x, axes, shape: (_share_among_ties(g, p, x, axes, shape),))
-vjp(prim.MIN, lambda g, p, x, axes, shape: (_share_among_ties(g, p, x, axes, shape),))
+vjp(prim.MAX, lambda g, p, x, axes, shape: (_share_among_ties(g, x < _spread(p, x, axes), x, axes, shape),))
+vjp(prim.MIN, lambda g, p, x, axes, shape: (_share_among_ties(g, x > _spread(p, x, axes), x, axes, shape),))

@@ -18,6 +18,8 @@ from hoad.errors import RuleError
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
+MANY = 10**6  # operands of a rule that takes any number
+
 # NumPy functions that are primitives of ours under another object than a ufunc.
 FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
 
@@ -70,6 +72,8 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     """Give a primitive its rule; templates of an earlier rule are forgotten."""
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
+    if _positional(rule) < 3:
+        raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} names no operand. Name at least one.")
     made = _resolve(target)
     made.rule = rule
     made.rule_name = getattr(rule, "__name__", "the rule")
@@ -179,6 +183,11 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
         names = list(inspect.signature(function).parameters)
         kwargs = {**dict(zip(names[arity:], rest)), **kwargs}
     params = tuple(sorted(kwargs.items()))
+    if holds_traced(list(kwargs.values())):
+        raise RuleError(
+            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names {arity} operands; an argument "
+            "that is traced must be one of them, and a parameter of the rule that is none stands behind a *."
+        )
     try:
         hash(params)
     except TypeError:
@@ -192,12 +201,17 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
 def _arity(made: Primitive) -> int:
     """How many leading arguments are operands: as many as the rule names."""
     if made.rule is None:
-        return made.nin if made.nin >= 0 else 10**6
+        return made.nin if made.nin >= 0 else MANY
+    return _positional(made.rule) - 2
+
+
+def _positional(rule: Rule) -> int:
+    """How many positional arguments without a default a rule has."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = list(inspect.signature(made.rule).parameters.values())
+    parameters = list(inspect.signature(rule).parameters.values())
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        return 10**6
-    return len([p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty]) - 2
+        return MANY
+    return len([p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty])
 
 
 @overload

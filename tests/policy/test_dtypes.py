@@ -11,9 +11,8 @@ import pytest
 import hoad
 
 X = np.array([0.5, 1.25, 2.0])
-KINDS = ["f2", "f4", "f8"] + (["g"] if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else [])
-
-TOLERANCE = {"f2": 5e-3, "f4": 1e-6, "f8": 1e-14, "g": 1e-14}
+KINDS = ["f4", "f8"]
+TOLERANCE = {"f4": 1e-6, "f8": 1e-14}
 
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], np.ndarray]] = {
     "square": (lambda x: np.sum(x**2), 2 * X),
@@ -44,8 +43,7 @@ def test_precision_is_kept(name: str, kind: str) -> None:
     assert float(tangent) == pytest.approx(wanted.sum(), rel=10 * TOLERANCE[kind])
     hessian = hoad.hessian(f)(x)
     assert hessian.dtype == x.dtype
-    if kind in ("f4", "f8"):
-        np.testing.assert_allclose(hessian, hoad.hessian(f)(X), rtol=10 * TOLERANCE[kind], atol=10 * TOLERANCE[kind])
+    np.testing.assert_allclose(hessian, hoad.hessian(f)(X), rtol=10 * TOLERANCE[kind], atol=10 * TOLERANCE[kind])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,6 +153,9 @@ REFUSED: list[tuple[Any, str]] = [
     ("1.0", "but argument 0 is str"),
     (np.array([1.0, 2.0], dtype=object), "needs a float argument, but argument 0 is an array of object"),
     (np.array(["a"]), "needs a float argument"),
+    (np.ones(2, dtype=np.float16), r"float16\. Use x\.astype"),
+    (np.float16(1.0), "float16"),
+    (np.ones(2, dtype=np.longdouble), np.dtype(np.longdouble).name),
     (np.array(["2020-01-01"], dtype="datetime64[D]"), "needs a float argument"),
     (np.zeros(2, dtype=[("a", "f8")]), "needs a float argument"),
 ]

@@ -1,0 +1,345 @@
+"""How drivers are called: argnums, auxiliary output, keywords, shapes, and what they say when called wrongly."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import hoad
+
+X = np.array([1.0, 2.0, 3.0])
+WITH_ARGNUMS = [hoad.grad, hoad.value_and_grad, hoad.jacobian, hoad.hessian]
+ids = [d.__name__ for d in WITH_ARGNUMS]
+
+
+def product(x: Any, y: Any, z: Any) -> Any:
+    return x * y * z * z
+
+
+def test_argnums() -> None:
+    args = (2.0, 3.0, 5.0)
+    partials = (75.0, 50.0, 60.0)
+    for k in range(3):
+        assert hoad.grad(product, argnums=k)(*args) == partials[k]
+        assert hoad.grad(product, argnums=k - 3)(*args) == partials[k]
+        assert hoad.grad(product, argnums=(k,))(*args) == (partials[k],)
+        assert hoad.jacobian(product, argnums=k)(*args) == partials[k]
+        assert hoad.grad(product, np.int64(k))(*args) == partials[k]
+    assert hoad.grad(product, argnums=(0, 1, 2))(*args) == partials
+    assert hoad.grad(product, argnums=(2, 0))(*args) == (60.0, 75.0)
+    assert hoad.grad(product, argnums=(-1, 0))(*args) == (60.0, 75.0)
+    assert hoad.grad(product, argnums=())(*args) == ()
+    assert hoad.value_and_grad(product, argnums=())(*args) == (150.0, ())
+
+
+def test_argnums_of_hessians() -> None:
+    args = (2.0, 3.0, 5.0)
+    blocks = hoad.hessian(product, argnums=(0, 2))(*args)
+    assert [[float(b) for b in row] for row in blocks] == [[0.0, 30.0], [30.0, 12.0]]
+    assert hoad.hessian(product, argnums=2)(*args) == 12.0
+    assert hoad.hessian(product, argnums=(2,))(*args)[0][0] == 12.0
+    assert hoad.hvp(product, argnums=(0, 2))(*args, (1.0, 2.0)) == (60.0, 54.0)
+    assert hoad.vhp(product, argnums=(0, 2))(*args, (1.0, 2.0)) == (60.0, 54.0)
+    assert hoad.hvp(product, argnums=-1)(*args, 2.0) == 24.0
+
+
+def test_blocks_of_arguments_of_different_shapes() -> None:
+    a, b = np.arange(1.0, 7.0).reshape(2, 3), 2.0
+    f = lambda a, b, c: np.sum(a**2 * b) * c  # noqa: E731
+    blocks = hoad.hessian(f, argnums=(0, 1, 2))(a, b, np.ones(()))
+    shapes = [[np.shape(block) for block in row] for row in blocks]
+    assert shapes == [[(2, 3, 2, 3), (2, 3), (2, 3)], [(2, 3), (), ()], [(2, 3), (), ()]]
+    np.testing.assert_array_equal(blocks[0][0].reshape(6, 6), 4 * np.eye(6))
+    np.testing.assert_array_equal(blocks[0][1], 2 * a)
+    assert blocks[1][1] == 0.0 and blocks[1][2] == np.sum(a**2)
+    jacobians = hoad.jacobian(lambda a, b: a * b, argnums=(0, 1))(a, b)
+    assert [np.shape(j) for j in jacobians] == [(2, 3, 2, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("driver", WITH_ARGNUMS, ids=ids)
+@pytest.mark.parametrize("argnums", [3, -4, (0, 3), (-4,)])
+def test_argnums_out_of_range(driver: Callable[..., Any], argnums: Any) -> None:
+    with pytest.raises(hoad.ShapeError, match="argnums=.* but the function was called with 3 arguments"):
+        driver(product, argnums=argnums)(1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("driver", WITH_ARGNUMS, ids=ids)
+@pytest.mark.parametrize("argnums", [(0, 0), (1, -2), (0, 1, 0)])
+def test_argnums_that_name_an_argument_twice(driver: Callable[..., Any], argnums: Any) -> None:
+    with pytest.raises(ValueError, match="twice"):
+        driver(product, argnums=argnums)(1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("driver", WITH_ARGNUMS, ids=ids)
+@pytest.mark.parametrize("argnums", [[0, 1], "x", 1.0, None, True, (0, "x"), (0.0,)])
+def test_argnums_of_another_kind(driver: Callable[..., Any], argnums: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="argnums"):
+        driver(product, argnums=argnums)(1.0, 2.0, 3.0)
+
+
+def test_arguments_that_are_not_differentiated_may_be_anything() -> None:
+    def f(x: Any, power: int, options: dict[str, Any], *rest: str, scale: float = 1.0) -> Any:
+        assert (options, rest) == ({"a": [1]}, ("b", "c"))
+        return np.sum(x**power) * scale
+
+    np.testing.assert_array_equal(hoad.grad(f)(X, 2, {"a": [1]}, "b", "c", scale=3.0), 6 * X)
+    np.testing.assert_array_equal(hoad.jacobian(f)(X, 2, {"a": [1]}, "b", "c", scale=3.0), 6 * X)
+    np.testing.assert_array_equal(hoad.hessian(f)(X, 2, {"a": [1]}, "b", "c", scale=3.0), 6 * np.eye(3))
+
+
+def test_keywords_are_handed_through_and_not_differentiated() -> None:
+    f = lambda x, *, a, b=2.0: np.sum(x) * a * b  # noqa: E731
+    assert hoad.grad(f)(1.0, a=3.0) == 6.0
+    assert hoad.value_and_grad(f)(1.0, a=3.0, b=1.0) == (3.0, 3.0)
+    assert hoad.derivative(lambda x, n, *, a: a * x**n, 2)(2.0, 3, a=5.0) == 60.0
+    with pytest.raises(hoad.ShapeError, match="was called with 0 arguments"):
+        hoad.grad(lambda x: x)(x=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        hoad.grad(lambda x: x)(1.0, y=2.0)
+    with pytest.raises(TypeError, match="missing"):
+        hoad.grad(lambda x, y: x)(1.0)
+
+
+def test_calls_without_arguments() -> None:
+    for driver in (hoad.grad, hoad.value_and_grad, hoad.jacobian, hoad.hessian):
+        with pytest.raises(hoad.ShapeError, match="was called with 0 arguments"):
+            driver(lambda: 1.0)()
+    with pytest.raises(hoad.ShapeError, match="needs the arguments of f"):
+        hoad.vjp(lambda: 1.0)
+    with pytest.raises(hoad.ShapeError, match="needs the arguments of f"):
+        hoad.linearize(lambda: 1.0)
+    with pytest.raises(TypeError):
+        hoad.derivative(np.sin)()
+
+
+# ---- auxiliary output --------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+AUX: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "number": (lambda x: x * 2, 4.0),
+    "string": (lambda x: "a", "a"),
+    "none": (lambda x: None, None),
+    "truth value": (lambda x: x > 1, True),
+    "tuple": (lambda x: (x, 1, "a"), (2.0, 1, "a")),
+    "nested": (lambda x: {"a": [x, (x + 1,)], "b": {}}, {"a": [2.0, (3.0,)], "b": {}}),
+    "named tuple": (lambda x: Pair(x, [x]), Pair(2.0, [2.0])),
+    "list": (lambda x: [], []),
+    "set": (lambda x: {1, 2}, {1, 2}),
+}
+
+
+@pytest.mark.parametrize("name", AUX)
+def test_auxiliary_output_is_plain(name: str) -> None:
+    make, wanted = AUX[name]
+    f = lambda x: (x * x, make(x))  # noqa: E731
+    found = [
+        hoad.grad(f, has_aux=True)(2.0)[1],
+        hoad.value_and_grad(f, has_aux=True)(2.0)[0][1],
+        hoad.jacobian(f, has_aux=True)(2.0)[1],
+        hoad.hessian(f, has_aux=True)(2.0)[1],
+        hoad.jvp(f, (2.0,), (1.0,), has_aux=True)[2],
+        hoad.vjp(f, 2.0, has_aux=True)[2],
+        hoad.linearize(f, 2.0, has_aux=True)[2],
+    ]
+    for aux in found:
+        assert aux == wanted and type(aux) is type(wanted)
+    assert hoad.grad(f, has_aux=True)(2.0)[0] == 4.0
+    assert hoad.value_and_grad(f, has_aux=True)(2.0)[0][0] == 4.0
+    assert hoad.hessian(f, has_aux=True)(2.0)[0] == 2.0
+
+
+def test_auxiliary_arrays_are_plain() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x), (x * 2, np.array([x[0], x[1]]), np.array([]), np.array([None, x[2]], dtype=object), x > 1)
+
+    _, (doubled, objects, empty, mixed, truths) = hoad.grad(f, has_aux=True)(X)
+    assert type(doubled) is np.ndarray and doubled.dtype == float
+    np.testing.assert_array_equal(doubled, 2 * X)
+    np.testing.assert_array_equal(np.asarray(objects, dtype=float), X[:2])
+    assert empty.shape == (0,)
+    assert mixed[0] is None and mixed[1] == 3.0 and type(mixed[1]) is float
+    np.testing.assert_array_equal(truths, X > 1)
+
+
+def test_auxiliary_output_inside_a_derivative_stays_traced() -> None:
+    def f(x: Any) -> Any:
+        slope, aux = hoad.grad(lambda y: (x * y * y, y * 3), has_aux=True)(x)
+        return slope * aux
+
+    assert hoad.grad(f)(2.0) == 3 * 2 * 3 * 4.0  # 2x² · 3x = 6x³
+
+
+@pytest.mark.parametrize("returned", [1.0, (1.0,), (1.0, 2.0, 3.0), [1.0, 2.0]])
+def test_has_aux_needs_a_pair(returned: Any) -> None:
+    with pytest.raises(hoad.ShapeError, match=r"has_aux=True needs a function that returns \(value, aux\)"):
+        hoad.grad(lambda x: returned, has_aux=True)(1.0)
+    with pytest.raises(hoad.ShapeError, match=r"has_aux=True needs a function that returns \(value, aux\)"):
+        hoad.jvp(lambda x: returned, (1.0,), (1.0,), has_aux=True)
+
+
+# ---- what f returns ----------------------------------------------------------------------------------------------------
+
+NO_RESULT: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "None": (lambda x: None, "f returned NoneType. Return the value"),
+    "list": (lambda x: [x, x], r"f returned list. Use np\.stack or np\.array"),
+    "tuple": (lambda x: (x, x), r"f returned tuple. Use np\.stack or np\.array"),
+    "dict": (lambda x: {"a": x}, "f returned dict"),
+    "string": (lambda x: "a", "f returned str"),
+    "function": (lambda x: lambda: x, "f returned function"),
+    "generator": (lambda x: (v for v in [x]), "f returned generator"),
+}
+
+ALL: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
+    "grad": lambda f: hoad.grad(f)(1.0),
+    "value_and_grad": lambda f: hoad.value_and_grad(f)(1.0),
+    "jacobian": lambda f: hoad.jacobian(f)(1.0),
+    "hessian": lambda f: hoad.hessian(f)(1.0),
+    "hvp": lambda f: hoad.hvp(f)(1.0, 1.0),
+    "vhp": lambda f: hoad.vhp(f)(1.0, 1.0),
+    "jvp": lambda f: hoad.jvp(f, (1.0,), (1.0,)),
+    "vjp": lambda f: hoad.vjp(f, 1.0),
+    "linearize": lambda f: hoad.linearize(f, 1.0),
+    "derivative": lambda f: hoad.derivative(f)(1.0),
+}
+
+
+@pytest.mark.parametrize("driver", ALL)
+@pytest.mark.parametrize("kind", NO_RESULT)
+def test_results_that_are_no_arrays(driver: str, kind: str) -> None:
+    f, message = NO_RESULT[kind]
+    with pytest.raises(hoad.ShapeError, match=message) as caught:
+        ALL[driver](f)
+    assert str(caught.value).startswith(f"{driver} needs a function that returns a number or an array")
+
+
+@pytest.mark.parametrize("driver", ["grad", "value_and_grad", "hessian", "hvp", "vhp"])
+@pytest.mark.parametrize("shape", [(3,), (1,), (1, 1), (0,), (2, 0)])
+def test_results_that_are_no_numbers(driver: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(hoad.ShapeError) as caught:
+        ALL[driver](lambda x: x * np.ones(shape))
+    assert str(caught.value) == (
+        f"{driver} needs a scalar function, but f(x) has shape {shape}. Use jacobian(f), or vjp with a cotangent."
+    )
+    assert isinstance(caught.value, ValueError)
+
+
+# ---- directions and seeds ----------------------------------------------------------------------------------------------
+
+
+def test_tangents_that_do_not_fit() -> None:
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (lambda: hoad.jvp(np.sum, X, X), "takes primals and tangents as tuples"),
+        (lambda: hoad.jvp(np.sum, (X,), (X, X)), "1 primals and 2 tangents"),
+        (lambda: hoad.jvp(np.sum, (X,), (1.0,)), r"tangent 0 must have shape \(3,\), but has shape \(\)"),
+        (lambda: hoad.jvp(np.sum, (X,), (X[:2],)), r"tangent 0 must have shape \(3,\), but has shape \(2,\)"),
+        (lambda: hoad.jvp(np.sum, (X,), (X[None],)), r"tangent 0 must have shape \(3,\), but has shape \(1, 3\)"),
+        (lambda: hoad.jvp(np.dot, (X, X), (X, 1.0)), r"tangent 1 must have shape \(3,\)"),
+        (lambda: hoad.jvp(np.sum, (X,), (X * 1j,)), "complex128"),
+        (lambda: hoad.vjp(np.sin, X)[1](1.0), r"cotangent must have shape \(3,\), but has shape \(\)"),
+        (lambda: hoad.vjp(np.sum, X)[1](X), r"cotangent must have shape \(\), but has shape \(3,\)"),
+        (lambda: hoad.vjp(np.sum, X)[1](1j), "complex128"),
+        (lambda: hoad.linearize(np.sum, X)[1](1.0), r"tangent must have shape \(3,\), but has shape \(\)"),
+        (lambda: hoad.linearize(np.sum, X)[1](X, X), "takes 1 arguments, but 2 were given"),
+        (lambda: hoad.linearize(np.sum, X)[1](), "takes 1 arguments, but 0 were given"),
+        (lambda: hoad.linearize(np.dot, X, X)[1](X, 1.0), r"tangent of argument 1 must have shape \(3,\)"),
+        (lambda: hoad.hvp(np.sum)(X, 1.0), r"direction must have shape \(3,\), but has shape \(\)"),
+        (lambda: hoad.vhp(np.sum)(X, X[:2]), r"direction must have shape \(3,\), but has shape \(2,\)"),
+        (lambda: hoad.hvp(np.sum)(X), r"hvp\(f\)\(x, v\)"),
+        (lambda: hoad.hvp(np.dot, argnums=(0, 1))(X, X, (X,)), "2 directions"),
+        (lambda: hoad.vhp(np.dot, argnums=(0, 1))(X, X, (X, X, X)), "2 directions"),
+        (lambda: hoad.hvp(np.sum, argnums=(0,))(X, X), "1 directions"),
+    ]
+    for call, message in cases:
+        with pytest.raises((ValueError, TypeError), match=message):
+            call()
+
+
+def test_tangents_of_other_kinds_that_fit() -> None:
+    for one in (1, True, np.float32(1), np.int64(1), np.array(1), np.array(1, dtype=np.int8)):
+        assert hoad.jvp(np.sin, (0.0,), (one,))[1] == 1.0
+        assert hoad.vjp(np.sin, 0.0)[1](one) == (1.0,)
+        assert hoad.linearize(np.sin, 0.0)[1](one) == 1.0
+        assert hoad.hvp(np.square)(0.0, one) == 2.0
+    np.testing.assert_array_equal(hoad.jvp(np.square, (X,), ([1, 0, 0],))[1], [2.0, 0.0, 0.0])
+    np.testing.assert_array_equal(hoad.vjp(np.square, X)[1]([1, 0, 0])[0], [2.0, 0.0, 0.0])
+    np.testing.assert_array_equal(hoad.linearize(np.square, X)[1](np.array([1, 0, 0])), [2.0, 0.0, 0.0])
+    np.testing.assert_array_equal(hoad.hvp(lambda x: np.sum(x**3))(X, [1, 0, 0]), [6.0, 0.0, 0.0])
+    assert hoad.jvp(np.sin, (np.float32(0),), (1.0,))[1].dtype == np.float32
+
+
+def test_jvp_of_a_function_without_arguments() -> None:
+    assert hoad.jvp(lambda: 3.0, (), ()) == (3.0, 0.0)
+
+
+# ---- the functions that drivers give -----------------------------------------------------------------------------------
+
+
+def test_wrapped_functions_keep_name_and_documentation() -> None:
+    def named(x: Any) -> Any:
+        """Docs."""
+        return np.sum(x)
+
+    for driver in (hoad.grad, hoad.value_and_grad, hoad.jacobian, hoad.hessian, hoad.hvp, hoad.vhp, hoad.derivative):
+        made = driver(named)
+        assert made.__name__ == "named" and made.__doc__ == "Docs."
+
+
+class Model:
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def __call__(self, x: Any) -> Any:
+        return self.scale * np.sum(x**2)
+
+    def method(self, x: Any) -> Any:
+        return self(x)
+
+
+def test_anything_that_can_be_called() -> None:
+    model = Model(3.0)
+    callables: list[Callable[[Any], Any]] = [
+        model,
+        model.method,
+        functools.partial(lambda s, x: s * np.sum(x**2), 3.0),
+        functools.partial(lambda x, s: s * np.sum(x**2), s=3.0),
+    ]
+    for f in callables:
+        np.testing.assert_array_equal(hoad.grad(f)(X), 6 * X)
+        np.testing.assert_array_equal(hoad.hessian(f)(X), 6 * np.eye(3))
+        np.testing.assert_array_equal(hoad.hvp(f)(X, X), 6 * X)
+    assert hoad.grad(np.sin)(0.0) == 1.0
+    assert hoad.grad(np.add, argnums=1)(1.0, 2.0) == 1.0
+    np.testing.assert_array_equal(hoad.jacobian(np.multiply, argnums=1)(X, X), np.diag(X))
+
+
+@pytest.mark.parametrize("driver", [hoad.grad, hoad.jacobian, hoad.hessian, hoad.derivative, hoad.hvp])
+@pytest.mark.parametrize("f", [3.0, None, "sin"])
+def test_what_cannot_be_called(driver: Callable[..., Any], f: Any) -> None:
+    with pytest.raises(TypeError):
+        driver(f)(1.0, 1.0)
+
+
+def test_derivative_orders() -> None:
+    assert hoad.derivative(np.sin, 0)(0.5) == np.sin(0.5)
+    assert hoad.derivative(np.sin, np.int64(2))(0.5) == -np.sin(0.5)
+    assert hoad.derivative(np.sin)(0.5) == np.cos(0.5)
+    with pytest.raises(ValueError, match="an order of 0 or more, not -1"):
+        hoad.derivative(np.sin, -1)
+    for order in (1.5, "2", None):
+        with pytest.raises(TypeError):
+            hoad.derivative(np.sin, order)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["Forward", "fwd", "", None, 1])
+def test_modes_of_jacobians(mode: Any) -> None:
+    with pytest.raises(ValueError, match="takes mode 'auto', 'forward' or 'reverse'"):
+        hoad.jacobian(np.sin, mode=mode)

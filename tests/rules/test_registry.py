@@ -1,0 +1,323 @@
+"""Rules and primitives of one's own: every form of `hoad.rules.vjp`, and every mistake a rule can make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp
+from rules.modes import along, pointwise, words
+from rules.oracle import partial
+
+import hoad
+from hoad._core.primitive import ufunc_primitive
+from hoad._core.traced import FUNCTIONS
+from hoad.rules.registry import FUNCTION_PRIMITIVES
+
+scipy_special = pytest.importorskip("scipy.special")
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """The table as it was, after each test."""
+    changed = [ufunc_primitive(ufunc) for ufunc in (np.sin, np.cos, np.exp)]
+    rules = [primitive.rule for primitive in changed]
+    functions, primitives = dict(FUNCTIONS), dict(FUNCTION_PRIMITIVES)
+    yield
+    for primitive, rule in zip(changed, rules, strict=True):
+        if primitive.rule is not rule:
+            hoad.rules.vjp(primitive.function, rule)
+    for table, before in ((FUNCTIONS, functions), (FUNCTION_PRIMITIVES, primitives)):
+        for key in set(table) - set(before):
+            del table[key]
+
+
+# ---- forms ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_expression() -> None:
+    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,))
+    assert hoad.grad(np.exp)(0.0) == 3.0
+    assert given(1.0, 2.0, 0.0) == (6.0,)
+
+
+def test_a_decorator_that_takes_the_name_of_the_function() -> None:
+    @hoad.rules.vjp
+    def sin(g: Any, p: Any, x: Any) -> Any:
+        return (5.0 * g * np.cos(x),)
+
+    assert hoad.grad(np.sin)(0.0) == 5.0
+
+
+def test_a_decorator_whose_function_has_a_prefix() -> None:
+    @hoad.rules.vjp
+    def vjp_sin(g: Any, p: Any, x: Any) -> Any:
+        return (6.0 * g * np.cos(x),)
+
+    assert hoad.grad(np.sin)(0.0) == 6.0
+
+
+@pytest.mark.parametrize("target", [np.cos, "cos", "np.cos", "numpy.cos"])
+def test_a_decorator_that_names_the_primitive(target: Any) -> None:
+    @hoad.rules.vjp(target)
+    def any_name(g: Any, p: Any, x: Any) -> Any:
+        return (-7.0 * g * np.sin(x),)
+
+    assert hoad.grad(np.cos)(np.pi / 2) == -7.0
+
+
+def test_an_existing_function() -> None:
+    def slope(g: Any, p: Any, x: Any) -> Any:
+        return (-g * np.sin(x),)
+
+    assert hoad.rules.vjp(np.cos, slope) is slope
+    assert hoad.grad(np.cos)(1.0) == -math.sin(1.0)
+
+
+def test_a_function_of_numpy_that_hoad_does_not_know() -> None:
+    with pytest.raises(hoad.NoRuleError, match=r"np.sinc.*hoad\.rules\.vjp"):
+        hoad.grad(np.sinc)(0.5)
+    hoad.rules.vjp(np.sinc, lambda g, p, x: (g * (np.cos(np.pi * x) - p) / x,))
+    for order in (1, 2, 3):
+        want = float(partial(lambda x: mp.sincpi(x), (0.5,), (order,)))
+        for word in words(order):
+            assert pointwise(np.sinc, word, (0,) * order)(0.5) == pytest.approx(want, rel=1e-13)
+
+
+def test_a_new_rule_replaces_the_templates_of_the_old_one() -> None:
+    @hoad.primitive
+    def triple(x: Any) -> Any:
+        return 3.0 * x
+
+    hoad.rules.vjp(triple, lambda g, p, x: (3.0 * g,))
+    assert hoad.grad(triple)(1.0) == 3.0 and hoad.jvp(triple, (1.0,), (1.0,)) == (3.0, 3.0)
+    hoad.rules.vjp(triple, lambda g, p, x: (4.0 * g,))
+    assert hoad.grad(triple)(1.0) == 4.0 and hoad.jvp(triple, (1.0,), (1.0,)) == (3.0, 4.0)
+
+
+# ---- primitives of one's own ----------------------------------------------------------------------------------------
+
+
+def test_one_rule_serves_every_mode_and_order() -> None:
+    """A Bessel function with its order as a parameter: J′ₙ = (Jₙ₋₁ − Jₙ₊₁) / 2."""
+
+    @hoad.primitive
+    def bessel(x: Any, order: int) -> Any:
+        return scipy_special.jv(order, x)
+
+    hoad.rules.vjp(bessel, lambda g, p, x, *, order: (g * (bessel(x, order=order - 1) - bessel(x, order=order + 1)) / 2,))
+    x = np.linspace(0.5, 9.5, 6)
+    for order in range(1, 5):
+        want = [float(partial(lambda t: mp.besselj(2, t), (point,), (order,))) for point in x.tolist()]
+        for f in (lambda x: bessel(x, order=2), lambda x: bessel(x, 2)):
+            for word in words(order):
+                np.testing.assert_allclose(pointwise(f, word, (0,) * order)(x), want, rtol=1e-12, atol=1e-14)
+                assert pointwise(f, word, (0,) * order)(0.5) == pytest.approx(want[0], rel=1e-12)
+
+
+def test_plain_values_are_not_recorded() -> None:
+    @hoad.primitive
+    def shift(x: float, by: float = 1.0) -> float:
+        """Adds."""
+        return x + by
+
+    assert shift(1.0) == 2.0 and shift(1.0, by=3.0) == 4.0
+    assert shift.__name__ == "shift" and shift.__doc__ == "Adds."
+
+
+def test_several_results() -> None:
+    def polar_rule(g: Any, p: Any, x: Any, y: Any) -> Any:
+        r, _ = p
+        gr, ga = g
+        return gr * x / r - ga * y / r**2, gr * y / r + ga * x / r**2
+
+    @hoad.primitive(nout=2, vjp=polar_rule)
+    def polar(x: Any, y: Any) -> Any:
+        return np.hypot(x, y), np.arctan2(y, x)
+
+    def f(x: Any, y: Any) -> Any:
+        r, a = polar(x, y)
+        return r**3 * np.sin(2 * a)
+
+    def like(x: Any, y: Any) -> Any:
+        return 2 * x * y * np.sqrt(x * x + y * y)
+
+    directions = [(0.3, -0.8), (1.1, 0.4), (-0.2, 0.9)]
+    for order in (1, 2, 3):
+        want = along(like, "r" * order, directions[:order])(1.2, 0.7)
+        for word in words(order):
+            assert along(f, word, directions[:order])(1.2, 0.7) == pytest.approx(want, rel=1e-13)
+
+    def only_angle(x: Any) -> Any:
+        return polar(x, 2.0)[1]
+
+    assert hoad.grad(only_angle)(1.0) == pytest.approx(-0.4, rel=1e-15)
+    assert hoad.jvp(only_angle, (1.0,), (1.0,))[1] == pytest.approx(-0.4, rel=1e-15)
+
+
+def test_a_linear_operation_on_arrays() -> None:
+    """Running sums, whose adjoint runs backwards; declared linear, so that rules may apply them to g."""
+
+    @hoad.primitive(linear=(0,))
+    def running(x: Any) -> Any:
+        return np.cumsum(x)
+
+    hoad.rules.vjp(running, lambda g, p, x: (running(g[::-1])[::-1],))
+    x, v = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.3, -0.7])
+    triangle = np.tril(np.ones((3, 3)))
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(hoad.jacobian(running, mode=mode)(x), triangle)
+
+    def f(x: Any) -> Any:
+        return np.sum(running(x) ** 3)
+
+    def like(x: Any) -> Any:
+        return np.sum((triangle @ x) ** 3)
+
+    for order in (1, 2, 3):
+        want = along(like, "r" * order, [(v,)] * order)(x)
+        for word in words(order):
+            assert along(f, word, [(v,)] * order)(x) == pytest.approx(want, rel=1e-13)
+
+
+def test_an_operand_without_derivative() -> None:
+    @hoad.primitive(vjp=lambda g, p, x, n: (g * n * x ** (n - 1.0), None))
+    def whole_power(x: float, n: float) -> float:
+        return x**n
+
+    assert hoad.grad(whole_power, argnums=(0, 1))(2.0, 3.0) == (12.0, 0.0)
+    assert hoad.jvp(lambda n: whole_power(2.0, n), (3.0,), (1.0,)) == (8.0, 0.0)
+
+
+@pytest.mark.xfail(strict=True, raises=hoad.TracedValueError, reason="rules cannot branch on values yet")
+def test_a_rule_that_branches_on_values() -> None:
+    @hoad.primitive
+    def bent(x: float) -> float:
+        return x if x > 0 else 2.0 * x
+
+    @hoad.rules.vjp(bent, per_call=True)
+    def rule(g: Any, p: Any, x: Any) -> Any:
+        return (g if x > 0 else 2.0 * g,)
+
+    for x, slope in ((1.0, 1.0), (-1.0, 2.0), (3.0, 1.0)):
+        assert hoad.grad(bent)(x) == slope
+        assert hoad.jvp(bent, (x,), (1.0,))[1] == slope
+        assert hoad.derivative(lambda x: bent(x) ** 2, 2)(x) == 2.0 * slope**2
+
+
+def test_a_parameter_that_is_traced() -> None:
+    @hoad.primitive(vjp=lambda g, p, x, *, scale: (scale * g,))
+    def scaled(x: float, scale: float) -> float:
+        return scale * x
+
+    assert hoad.grad(lambda x: scaled(x, 3.0))(1.0) == hoad.grad(lambda x: scaled(x, scale=3.0))(1.0) == 3.0
+    for f in (lambda x: scaled(x, x), lambda x: scaled(x, scale=x), lambda x: scaled(1.0, scale=x)):
+        with pytest.raises(hoad.RuleError, match=r"traced values for parameters.*names 1 operand"):
+            hoad.grad(f)(1.0)
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@hoad.primitive
+def double(x: Any) -> Any:
+    """The primitive whose rules are wrong below."""
+    return 2.0 * x
+
+
+WRONG: list[tuple[str, Any, type[Exception], list[str]]] = [
+    ("two adjoints", lambda g, p, x: (g, g), hoad.RuleError, ["returned 2 adjoints for 1 operand", "one per operand"]),
+    ("no adjoint", lambda g, p, x: (), hoad.RuleError, ["returned 0 adjoints for 1 operand"]),
+    ("no tuple", lambda g, p, x: 2.0 * g, hoad.RuleError, ["not a tuple", "trailing comma"]),
+    ("shape", lambda g, p, x: (np.stack([g, g]),), hoad.RuleError, ["adjoint of shape (2,)", "operand's shape"]),
+    ("a square of g", lambda g, p, x: (g * g,), hoad.RuleError, ["not linear in g", "multiply"]),
+    ("a function of g", lambda g, p, x: (np.exp(g),), hoad.RuleError, ["not linear in g", "exp"]),
+    ("an affine function of g", lambda g, p, x: (g + 1.0,), hoad.RuleError, ["not linear in g", "add"]),
+    ("a quotient by g", lambda g, p, x: (1.0 / g,), hoad.RuleError, ["not linear in g", "divide"]),
+    ("without g", lambda g, p, x: (x,), hoad.RuleError, ["not linear in g", "does not contain g"]),
+    ("a number", lambda g, p, x: (2.0,), hoad.RuleError, ["not linear in g", "constant 2.0", "None for zero"]),
+    ("without a rule", lambda g, p, x: (np.sort(g),), hoad.NoRuleError, ["np.sort", "hoad.rules.vjp"]),
+    ("a branch", lambda g, p, x: (g if x > 0 else -g,), hoad.TracedValueError, ["np.where", "per_call=True"]),
+    ("its own mistake", lambda g, p, x: (g / undefined,), hoad.RuleError, ["NameError", "undefined"]),  # noqa: F821
+    ("its parameters", lambda g, p, x, y: (g, g), hoad.RuleError, ["TypeError", "(g, p, *operands)"]),
+]
+
+
+@pytest.mark.parametrize(("name", "rule", "kind", "says"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_wrong_rule_is_an_error_that_names_it(name: str, rule: Any, kind: type[Exception], says: list[str]) -> None:
+    rule.__name__ = "vjp_of_double"
+    hoad.rules.vjp(double, rule)
+    for differentiate in (
+        lambda: hoad.grad(lambda x: double(x))(1.5),
+        lambda: hoad.jvp(lambda x: double(x), (1.5,), (1.0,)),
+        lambda: hoad.hessian(lambda x: double(x) ** 2)(1.5),
+    ):
+        with pytest.raises(kind) as caught:
+            differentiate()
+        assert all(part in str(caught.value) for part in ["vjp_of_double of double", *says])
+
+
+def test_a_primitive_without_a_rule() -> None:
+    @hoad.primitive
+    def opaque(x: float) -> float:
+        return x
+
+    for differentiate in (hoad.grad(opaque), lambda x: hoad.jvp(opaque, (x,), (1.0,)), hoad.derivative(opaque, 2)):
+        with pytest.raises(hoad.NoRuleError, match=r"opaque has no derivative rule.*@hoad\.rules\.vjp\(opaque\)"):
+            differentiate(1.0)
+    assert hoad.grad(lambda x: x * hoad.stop_gradient(opaque(x)))(3.0) == 3.0
+
+
+def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
+    @hoad.primitive
+    def slope(x: float) -> float:
+        return math.cos(x)
+
+    @hoad.primitive(vjp=lambda g, p, x: (g * slope(x),))
+    def wave(x: float) -> float:
+        return math.sin(x)
+
+    assert hoad.grad(wave)(0.0) == 1.0
+    with pytest.raises(hoad.NoRuleError, match="slope has no derivative rule"):
+        hoad.derivative(wave, 2)(0.0)
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("no_such_function", "names no NumPy function"),
+        (lambda x: x, "is no primitive.*@hoad.primitive"),
+        (np.mean, "composed of primitives.*@hoad.primitive"),
+        (3, "is no primitive"),
+    ],
+)
+def test_a_rule_for_what_is_no_primitive(target: Any, says: str) -> None:
+    with pytest.raises(hoad.RuleError, match=says):
+        hoad.rules.vjp(target, lambda g, p, x: (g,))
+
+
+@pytest.mark.parametrize("rule", [(1.0,), lambda g, p: (g,), lambda g, p, x=1.0: (g,)])
+def test_a_rule_that_is_no_function_of_operands(rule: Any) -> None:
+    with pytest.raises(hoad.RuleError, match=r"a rule is a function of \(g, p, \*operands\)"):
+        hoad.rules.vjp(double, rule)
+
+
+def test_parameters_that_cannot_be_hashed() -> None:
+    @hoad.primitive(vjp=lambda g, p, x, weights: (g,))
+    def weighted(x: Any, weights: Any) -> Any:
+        return x
+
+    with pytest.raises(hoad.RuleError, match="cannot be hashed. Pass arrays as operands"):
+        hoad.grad(lambda x: weighted(x, weights=[1.0, 2.0]))(1.0)
+
+
+def test_results_that_were_not_declared() -> None:
+    @hoad.primitive(nout=2, vjp=lambda g, p, x: (g[0],))
+    def one_result(x: float) -> tuple[float]:
+        return (x,)
+
+    with pytest.raises(hoad.RuleError, match="returned 1 results where 2 were declared"):
+        hoad.grad(lambda x: one_result(x)[0])(1.0)
