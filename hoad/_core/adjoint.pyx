@@ -41,7 +41,7 @@ from hoad._core.tape cimport (
     uint16_t,
     uint64_t,
 )
-from hoad._core.template cimport Template, vjp_template
+from hoad._core.template cimport Template, values_for, vjp_template
 
 from hoad._core.primitive import primitive_named
 
@@ -247,7 +247,7 @@ cdef class Sweep:
         if not (state_a | state_b) & OTHER_KIND and row < self.n_quick and self.quick[row] != NULL:
             template = <Template>self.quick[row]
         else:
-            template = self.scalar_template(op, active, arity, a, b)
+            template = self.scalar_template(i, op, active, arity, a, b)
         leaves[0] = adjoint
         leaves[1] = i
         leaves[2] = a
@@ -264,10 +264,12 @@ cdef class Sweep:
             return self.depends[operand - self.low]
         return 0 if operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
 
-    cdef Template scalar_template(self, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
+    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
         cdef int32_t row = 4 * <int32_t>op + active
         cdef int32_t avals[2]
+        cdef int32_t operands[2]
         cdef Template template
+        cdef Signature sig
         # operands that are truth values make another signature
         cdef bint plain = (operand_aval(self.graph, a) == AVAL_FLOAT
                            and (arity == 1 or operand_aval(self.graph, b) == AVAL_FLOAT))
@@ -275,7 +277,10 @@ cdef class Sweep:
             return <Template>self.quick[row]
         avals[0] = operand_aval(self.graph, a)
         avals[1] = operand_aval(self.graph, b) if arity == 2 else 0
-        template = vjp_template(signature(primitive_of(op), None, avals, arity), active, None)
+        operands[0] = a
+        operands[1] = b
+        sig = signature(primitive_of(op), None, avals, arity)
+        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
         if plain and row < self.n_quick and not primitive_of(op).per_call:
             self.scalar_templates[row] = template
             self.quick[row] = <void*>template
@@ -340,7 +345,8 @@ cdef class Sweep:
                 active = ~<uint64_t>0
             if not active:
                 return 0
-            template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None)
+            template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+                                    values_for(self.graph, sig, i, operands, count))
             template.splice(self.emitter, leaves, found)
             for k in range(count):
                 if found[k] != ZERO and operands[k] >= self.low and self.depends[operands[k] - self.low] & DEPENDS:

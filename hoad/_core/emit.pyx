@@ -728,6 +728,9 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
     for i in range(count):
         if outputs[i] >= start:
             live[outputs[i] - start] = 1
+    for i in range(graph.n_guards):     # guards outlive dead nodes
+        if graph.guards[i].node >= start:
+            live[graph.guards[i].node - start] = 1
     kept = mark_live(graph, start, size, live)
     if kept == size:
         give(live, size)
@@ -745,6 +748,9 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
     for i in range(count):
         if outputs[i] >= start:
             outputs[i] = place[outputs[i] - start]
+    for i in range(graph.n_guards):
+        if graph.guards[i].node >= start:
+            graph.guards[i].node = place[graph.guards[i].node - start]
     graph.size = start + kept
     give(place, size * sizeof(int32_t))
     give(live, size)

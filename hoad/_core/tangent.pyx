@@ -39,7 +39,7 @@ from hoad._core.tape cimport (
     uint16_t,
     uint64_t,
 )
-from hoad._core.template cimport Template, describe, vjp_template
+from hoad._core.template cimport Template, describe, values_for, vjp_template
 
 from hoad._core.traced import new_input
 
@@ -51,9 +51,9 @@ cdef enum:
 
 # ---- transposition --------------------------------------------------------------------------------------------------
 
-cdef Template jvp_template(Signature sig, uint64_t active, object where):
+cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=None):
     """The tangent of `sig` when the operands in `active` have tangents: its vjp template, transposed."""
-    cdef Template vjp = vjp_template(sig, active, where)
+    cdef Template vjp = vjp_template(sig, active, where, values)
     cdef Template template
     cdef Graph graph
     cdef Emitter emitter
@@ -124,6 +124,8 @@ cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
                            place[node.b] if ARITY[node.op] == 2 and node.b >= 0 else node.b, 0.0)
     finally:
         PyMem_RawFree(place)
+    for k in range(source.n_guards):
+        graph.add_guard(shifted(vjp, source.guards[k].node), source.guards[k].expected, source.guards[k].is_object)
     return graph
 
 
@@ -260,21 +262,26 @@ cdef class ForwardSweep:
             leaves[5] = self.tangent(b)
             active = (leaves[4] != ZERO) | (leaves[5] != ZERO) << 1
         if active:
-            template = self.scalar_template(op, active, arity, a, b)
+            template = self.scalar_template(i, op, active, arity, a, b)
             template.splice(self.emitter, leaves, &self.dot[i - self.low])
         return 0
 
-    cdef Template scalar_template(self, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
+    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
         cdef int32_t row = 4 * <int32_t>op + active
         cdef int32_t avals[2]
+        cdef int32_t operands[2]
         cdef Template template
+        cdef Signature sig
         cdef bint plain
         avals[0] = operand_aval(self.graph, a)
         avals[1] = operand_aval(self.graph, b) if arity == 2 else AVAL_FLOAT
         plain = avals[0] == AVAL_FLOAT and avals[1] == AVAL_FLOAT and row < self.n_quick
         if plain and self.quick[row] != NULL:
             return <Template>self.quick[row]
-        template = jvp_template(signature(primitive_of(op), None, avals, arity), active, None)
+        operands[0] = a
+        operands[1] = b
+        sig = signature(primitive_of(op), None, avals, arity)
+        template = jvp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
         if plain and not primitive_of(op).per_call:
             self.kept.append(template)
             self.quick[row] = <void*>template
@@ -322,7 +329,8 @@ cdef class ForwardSweep:
                 return 0
             if count > 64:
                 active = ~<uint64_t>0
-            template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None)
+            template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+                                    values_for(self.graph, sig, i, leaves + 2 * nout, count))
             template.splice(self.emitter, leaves, results)
             for k in range(nout):
                 self.dot[i + k - self.low] = results[k]

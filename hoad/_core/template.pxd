@@ -33,5 +33,6 @@ cdef class Template:
     cdef bytearray replayed(self, list inputs)
     cdef bint has_truth(self, int32_t operand) noexcept
 
-cdef Template vjp_template(Signature sig, uint64_t active, object where)
+cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=*)
+cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)
 cdef str describe(Signature sig)

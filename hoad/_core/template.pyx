@@ -13,6 +13,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 cimport cython
 
 from hoad._core.emit cimport Emitter
+from hoad._core.lower cimport lower
 from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
@@ -73,6 +74,8 @@ cdef class Template:
             self.outputs[i] = outputs[i]
             if self.outputs[i] >= 0:
                 needed[self.outputs[i]] = 1
+        for k in range(graph.n_guards):
+            needed[graph.guards[k].node] = 1
         for i in range(graph.size - 1, -1, -1):
             if needed[i]:
                 operands = node_operands(graph, i, &n)
@@ -131,6 +134,10 @@ cdef class Template:
                     place[step.node] = self.emitted(emitter, step.node, place)
             for k in range(self.n_outputs):
                 outputs[k] = self.placed(emitter, self.outputs[k], place)
+            for k in range(self.graph.n_guards):
+                i = self.graph.guards[k].node
+                if place[i] >= 0:
+                    emitter.graph.add_guard(place[i], self.graph.guards[k].expected, self.graph.guards[k].is_object)
         finally:
             if place != few:
                 PyMem_RawFree(place)
@@ -317,8 +324,21 @@ cdef object sum_to(object adjoint, tuple shape, tuple wanted):
     return apply_primitive(primitive_named("sum"), (axes, wanted), adjoint)
 
 
-cdef Template vjp_template(Signature sig, uint64_t active, object where):
-    """The adjoint of `sig` for the operands in `active`, from its rule."""
+cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):
+    """The values of a node's results and operands, for a rule that branches on them; None for any other rule."""
+    cdef list wanted
+    cdef int32_t k
+    if not sig.primitive.per_call:
+        return None
+    wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
+    missing = [k for k in wanted if graph.value_of(k) is None]
+    if missing:
+        lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+    return [graph.value_of(k) for k in wanted]
+
+
+cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=None):
+    """The adjoint of `sig` for the operands in `active`, from its rule; `values` are those of results and operands."""
     cdef Template template
     cdef Graph graph
     cdef list outputs = []
@@ -332,10 +352,15 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where):
     if template is not None:
         return template
     template = Template.__new__(Template)
-    graph = Graph(False)
-    g = inputs_of(graph, sig.results)
-    p = inputs_of(graph, sig.results)
-    x = inputs_of(graph, sig.avals)
+    graph = Graph(values is not None)
+    if values is None:
+        g = inputs_of(graph, sig.results)
+        p = inputs_of(graph, sig.results)
+        x = inputs_of(graph, sig.avals)
+    else:
+        g = inputs_of(graph, tuple([np.ones(aval.shape, aval.dtype) for aval in sig.results]))
+        p = inputs_of(graph, tuple(values[: len(sig.results)]))
+        x = inputs_of(graph, tuple(values[len(sig.results):]))
     template.graph = graph
     template.signature = sig
     template.mode = "vjp"
@@ -384,6 +409,9 @@ cdef int check_linear(Template template) except -1:
                     f"{primitive_of(node.op).name} of g. Every adjoint must be a product of g with something that "
                     "does not depend on g. If the operation is linear, declare its primitive with linear=."
                 )
+    for k in range(graph.n_guards):
+        if of_g[graph.guards[k].node]:
+            raise RuleError(f"{describe(template.signature)} is not linear in g: it branches on g.")
     for k in range(template.n_outputs):
         if template.outputs[k] != ZERO and not (template.outputs[k] >= 0 and of_g[template.outputs[k]]):
             raise RuleError(

@@ -278,7 +278,7 @@ def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tu
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not holds_traced(args):
+        if not holds_traced(args) and not holds_traced(list(kwargs.values())):
             return function(*args, **kwargs)
         return _call(made, function, args, kwargs)
 
