@@ -2,4 +2,5 @@
 
 cdef void* take(size_t nbytes) noexcept
 cdef void* take_zeroed(size_t nbytes) noexcept
+cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept
 cdef void give(void* block, size_t nbytes) noexcept

@@ -1,17 +1,19 @@
 """Large blocks of memory, kept for the next taker.
 
 A derivative in a loop asks for the same tables again and again; what the operating system takes back it hands out anew
-page by page, which costs more than a sweep. So a few large blocks are kept, up to `MOST_KEPT` bytes a process. All
-callers hold the GIL, and name the size again when they give a block back.
+page by page, which costs more than a sweep. So a few blocks are kept, up to `MOST_KEPT` bytes a process. What is larger
+than `HUGE` goes to the allocator, which moves pages instead of bytes when it grows. All callers hold the GIL, and name
+the size again when they give a block back.
 """
 
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 cdef enum:
     LARGE = 1 << 16
+    HUGE = 1 << 22
     MOST_BLOCKS = 24
-    MOST_KEPT = 1 << 26
+    MOST_KEPT = 1 << 24
 
 cdef struct Block:
     void* start
@@ -36,7 +38,7 @@ cdef void* take(size_t nbytes) noexcept:
     cdef int i
     cdef int best = -1
     cdef void* start
-    if nbytes < LARGE:
+    if nbytes < LARGE or nbytes > HUGE:
         return malloc(nbytes if nbytes else 1)
     nbytes = rounded(nbytes)
     for i in range(n_kept):
@@ -60,12 +62,37 @@ cdef void* take_zeroed(size_t nbytes) noexcept:
     return start
 
 
+cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
+    """A block of at least `wanted` bytes that begins with those of `block`, which is gone; NULL leaves it as it is."""
+    cdef void* moved
+    if block == NULL:
+        return take(wanted)
+    if nbytes > HUGE:
+        return realloc(block, wanted)
+    if wanted > HUGE:
+        drop()          # a table this large has no use for what it grew through
+    moved = take(wanted)
+    if moved != NULL:
+        memcpy(moved, block, nbytes)
+        give(block, nbytes)
+    return moved
+
+
+cdef void drop() noexcept:
+    """Give all kept blocks back to the allocator."""
+    global n_kept, kept_bytes
+    while n_kept:
+        n_kept -= 1
+        free(kept[n_kept].start)
+    kept_bytes = 0
+
+
 cdef void give(void* block, size_t nbytes) noexcept:
     """Return a block that was taken for `nbytes`."""
     global n_kept, kept_bytes
     if block == NULL:
         return
-    if nbytes >= LARGE:
+    if LARGE <= nbytes <= HUGE:
         nbytes = rounded(nbytes)
         if n_kept < MOST_BLOCKS and kept_bytes + nbytes <= MOST_KEPT:
             kept[n_kept].start = block

@@ -222,6 +222,9 @@ cdef class Emitter:
         value = self.graph.consts[~operand].value.d
         return fabs(value) < 1e6 and value == floor(value) and value != 0.0
 
+    cdef inline bint is_truth(self, int32_t operand) noexcept:
+        return operand_aval(self.graph, operand) == AVAL_BOOL
+
     cdef inline bint is_strong(self, int32_t operand) noexcept:
         return operand >= 0 and self.graph.nodes[operand].flags & F_STRONG
 
@@ -251,7 +254,7 @@ cdef class Emitter:
                 else:
                     flags |= self.graph.nodes[b].flags
                     plain = plain and self.graph.nodes[b].op != OP_NEGATIVE and a != b
-            if plain and not flags & F_STRONG:
+            if plain and not flags & (F_STRONG | F_BOOL):
                 return self.push(op, a, b)
         op = self.strengthen(op, &a, &b)
         if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
@@ -338,6 +341,8 @@ cdef class Emitter:
         """What ``op(a, b)`` is without a new node, or in simpler operations; ZERO if nothing is known."""
         if self.is_const(a) and (ARITY[op] == 1 or self.is_const(b)) and op != OP_IDENTITY:
             return self.fold(op, a, b)
+        if self.is_truth(a) or (ARITY[op] == 2 and self.is_truth(b)):
+            return ZERO         # 1.0 times a truth value is a float, and so a node
         if op == OP_MULTIPLY:
             return self.simplified_product(a, b)
         if op == OP_SMUL:

@@ -6,13 +6,11 @@ again; what depends on a varying input is computed for every lane, the rest once
 
 import numpy as np
 
-from libc.string cimport memcpy
-
 cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
-from hoad._core.blocks cimport give, take, take_zeroed
+from hoad._core.blocks cimport give, resized, take, take_zeroed
 from hoad._core.engine cimport (
     ARRAY_STEP,
     ITEM_STEP,
@@ -69,12 +67,9 @@ cdef int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     if wanted <= rows:
         return 0
     rows = max(rows + rows // 2, <int64_t>wanted, 16)
-    moved = take(rows * itemsize)
+    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
-    if table[0] != NULL:
-        memcpy(moved, table[0], capacity[0] * itemsize)
-        give(table[0], capacity[0] * itemsize)
     table[0] = moved
     capacity[0] = <int32_t>rows
     return 0

@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, take
+from hoad._core.blocks cimport give, resized
 
 cnp.import_array()
 
@@ -144,12 +144,9 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     if wanted < 0:
         raise MemoryError("a tape holds at most 2**31 - 1 nodes")
     rows = min(max(rows + rows // 2, <int64_t>wanted, 64), 2147483647)
-    moved = take(rows * itemsize)
+    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
-    if table[0] != NULL:
-        memcpy(moved, table[0], capacity[0] * itemsize)
-        give(table[0], capacity[0] * itemsize)
     table[0] = moved
     capacity[0] = <int32_t>rows
     return 0

@@ -83,16 +83,16 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
     a scalar operation, and the intermediate arrays.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
+
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
     >>> hoad.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     (5.0, array([2., 4.]))
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
     """
 
     @functools.wraps(f, updated=())
@@ -133,6 +133,10 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
     a scalar operation, and the intermediate arrays.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
+
     Examples
     --------
     >>> import numpy as np
@@ -141,10 +145,6 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     1.0
     >>> hoad.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 3., 12.])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
     """
 
     @functools.wraps(f, updated=())
@@ -202,16 +202,16 @@ def jvp(
     -----
     Cost: f once, traced, and one forward sweep; memory as for `grad`.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.1.
+
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
     >>> hoad.jvp(np.sin, (0.0,), (2.0,))
     (0.0, 2.0)
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.1.
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ShapeError("jvp takes primals and tangents as tuples, one item per argument: jvp(f, (x,), (x_dot,)).")
@@ -258,6 +258,10 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     -----
     Cost: f once, traced, and one reverse sweep; a call of the pullback replays what was emitted.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
+
     Examples
     --------
     >>> import numpy as np
@@ -265,10 +269,6 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     >>> value, pullback = hoad.vjp(lambda x: x**2, np.array([1.0, 2.0]))
     >>> pullback(np.ones(2))
     (array([2., 4.]),)
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
     """
 
     def sweep(d: Recording, y: int, seed: int) -> list[int]:
@@ -311,6 +311,10 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     -----
     Cost: f once, traced, and one forward sweep; a call of the linear function replays what was emitted.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.1.
+
     Examples
     --------
     >>> import numpy as np
@@ -318,10 +322,6 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     >>> value, pushforward = hoad.linearize(np.sin, 0.0)
     >>> pushforward(3.0)
     3.0
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.1.
     """
 
     def sweep(d: Recording, y: int, *seeds: int) -> list[int]:
@@ -389,6 +389,10 @@ def jacobian(
     Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
     f(x) (reverse).
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, sections 3.1 to 3.3.
+
     Examples
     --------
     >>> import numpy as np
@@ -396,10 +400,6 @@ def jacobian(
     >>> hoad.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
     array([[3., 2.],
            [1., 0.]])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, sections 3.1 to 3.3.
     """
     if mode not in ("auto", "forward", "reverse"):
         raise ValueError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")

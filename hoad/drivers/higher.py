@@ -46,6 +46,10 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     Cost: f once, traced, and n forward sweeps, each over what the one before emitted. The tapes grow like n³ for most
     functions.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, chapter 13.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,10 +58,6 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     1.0
     >>> hoad.derivative(np.sin, 2)(np.array([0.0, np.pi / 2]))
     array([-0., -1.])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, chapter 13.
     """
     n = operator.index(n)
     if n < 0:

@@ -42,6 +42,10 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 5.4 (forward over reverse).
+
     Examples
     --------
     >>> import numpy as np
@@ -49,10 +53,6 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     >>> hoad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
     array([[6., 2.],
            [2., 0.]])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 5.4 (forward over reverse).
     """
 
     @functools.wraps(f, updated=())
@@ -112,17 +112,17 @@ def hvp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
 
+    References
+    ----------
+    Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6; Griewank and Walther (2008),
+    section 5.4.
+
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
     >>> hoad.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
-
-    References
-    ----------
-    Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6; Griewank and Walther (2008),
-    section 5.4.
     """
 
     @functools.wraps(f, updated=())
@@ -168,16 +168,16 @@ def vhp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     -----
     Cost: f once, traced, a forward sweep and a reverse sweep; no matrix is formed.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 5.4.
+
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
     >>> hoad.vhp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 5.4.
     """
 
     @functools.wraps(f, updated=())

@@ -66,6 +66,10 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     -----
     Cost: one reverse sweep, some tens of nanoseconds and 20 to 32 bytes an emitted node.
 
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 3.2 and chapter 5.
+
     Examples
     --------
     >>> import numpy as np
@@ -74,10 +78,6 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     >>> second = hoad.gradient(hoad.gradient(program), seed="symbolic")
     >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 3.2 and chapter 5.
     """
     return _extended(program, seed, simplify, list(program[0]._inputs))
 

@@ -239,3 +239,49 @@ def test_equality_with_what_is_no_number() -> None:
 
     hoad.grad(f)(1.0)
     assert answers == [False, True, False, False]
+
+
+PRODUCTS_WITH_TRUTHS: dict[str, Callable[[Any], Any]] = {
+    "times": lambda x: x * (x > 0),
+    "times, reflected": lambda x: (x > 0) * x,
+    "times minus": lambda x: x * -1.0 * (x > 0),
+    "over": lambda x: x / (x > 0),
+    "times not": lambda x: x * (1 - (x < 0)),
+    "times and": lambda x: x * np.logical_and(x > 0, x < 9),
+    "plus": lambda x: x + (x > 0),
+    "minus": lambda x: (x > 0) - x,
+    "power": lambda x: x ** (x > 0),
+    "twice": lambda x: x * (x > 0) * (x < 9),
+    "square": lambda x: (x * (x > 0)) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS_WITH_TRUTHS)
+@pytest.mark.parametrize("wrap", ["itself", "reshaped", "spread", "outer", "stacked", "sin"])
+def test_truth_values_as_factors(name: str, wrap: str) -> None:
+    """A tangent 1 times a truth value is a number, not that truth value."""
+    weights = np.array([0.5, -1.25, 0.75])
+    wrappers: dict[str, Callable[[Any], Any]] = {
+        "itself": lambda y: y,
+        "reshaped": lambda y: np.reshape(y, (1,)),
+        "spread": lambda y: y * weights,
+        "outer": lambda y: np.outer(y, weights),
+        "stacked": lambda y: np.stack([y, 2 * y]),
+        "sin": lambda y: np.sin(y),
+    }
+    g = PRODUCTS_WITH_TRUTHS[name]
+
+    def f(x: Any) -> Any:
+        return wrappers[wrap](g(x))
+
+    x = 0.7
+    wanted = by_differences(f, np.float64(x), h=1e-4)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(hoad.jacobian(f, mode=mode)(x), wanted, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(hoad.jvp(f, (x,), (1.0,))[1], wanted, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(hoad.jvp(f, (x,), (-1.0,))[1], -wanted, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(hoad.vjp(f, x)[1](np.ones(np.shape(wanted)))[0], np.sum(wanted), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(hoad.derivative(f, 1)(x), wanted, rtol=1e-9, atol=1e-10)
+    second = by_differences(lambda x: hoad.jacobian(f)(float(x)), np.float64(x), h=1e-4)
+    np.testing.assert_allclose(hoad.derivative(f, 2)(x), second, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(hoad.jacobian(hoad.jacobian(f))(x), second, rtol=1e-7, atol=1e-7)

@@ -20,7 +20,7 @@ import hoad
 from hoad.errors import HoadError
 
 ORDER = [
-    *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Cost"),
+    *("Parameters", "Attributes", "Returns", "Yields", "Raises"),
     *("See Also", "Notes", "References", "Examples"),
 ]
 
@@ -114,7 +114,7 @@ def test_function(name: str) -> None:
         assert "Returns" in found or "Yields" in found
     if raises_itself(function):
         assert "Raises" in found
-    assert "Cost" in found
+    assert re.search(r"^Cost: \S", found.get("Notes", ""), flags=re.MULTILINE), "Notes say what a call costs"
     assert ">>> " in found.get("Examples", "")
 
 
@@ -158,9 +158,9 @@ def test_examples_run(name: str) -> None:
 
 def test_reader_of_docstrings() -> None:
     parameters = "Parameters\n----------\nx, y : float\n    Where: here.\n*rest\n    More."
-    text = f"Do it.\n\n{parameters}\n\nCost\n----\nNone."
+    text = f"Do it.\n\n{parameters}\n\nNotes\n-----\nNone."
     found = sections(text)
-    assert list(found) == ["", "Parameters", "Cost"]
+    assert list(found) == ["", "Parameters", "Notes"]
     assert listed_names(found["Parameters"]) == ["x", "y", "rest"]
     with pytest.raises(AssertionError, match="as long"):
-        sections("Do it.\n\nCost\n------\nNone.")
+        sections("Do it.\n\nNotes\n------\nNone.")

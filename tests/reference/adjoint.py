@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from reference.listing import Constant, Listing, Operand, template
 
+from reference.listing import Constant, Listing, Operand, template
 
 
 def depending(listing: Listing, wrt: Sequence[int]) -> list[bool]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from reference.listing import Constant, Listing, Operand, Row
 
 from hoad._core.primitive import UFUNC
+from reference.listing import Constant, Listing, Operand, Row
 
 
 def _getitem(params: Any, x: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from reference.interpreter import evaluate
 from reference.listing import Listing, Operand
 

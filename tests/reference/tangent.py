@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from reference.adjoint import adjoint
-from reference.listing import Constant, Listing, Operand, template
 
 from hoad._core.primitive import Primitive
 from hoad._core.tape import Aval
+from reference.adjoint import adjoint
+from reference.listing import Constant, Listing, Operand, template
 
 
 def transposed(primitive: Primitive, params: Any, avals: Sequence[Aval], active: Sequence[bool]) -> Listing:

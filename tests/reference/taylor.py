@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from reference.interpreter import compute
-from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, template
 
 from hoad._core.primitive import UFUNC, Primitive, primitive_named
 from hoad._core.tape import Aval, intern_aval
+from reference.interpreter import compute
+from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, template
 
 MOST_ROWS = 2000
 
@@ -160,9 +160,7 @@ class System:
             return sum(weights[k] * x[k] * p[n - k] for k in range(1, n + 1)) / (n * x[0])
         log = np.zeros_like(p)
         for m in range(n + 1):
-            log[m] = np.log(x[0]) if m == 0 else (
-                x[m] - sum(k * log[k] * x[m - k] for k in range(1, m)) / m
-            ) / x[0]
+            log[m] = np.log(x[0]) if m == 0 else (x[m] - sum(k * log[k] * x[m - k] for k in range(1, m)) / m) / x[0]
         product = [sum(y[k] * log[m - k] for k in range(m + 1)) for m in range(n + 1)]
         return sum(k * product[k] * p[n - k] for k in range(1, n + 1)) / n
 

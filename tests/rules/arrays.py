@@ -58,7 +58,9 @@ def check_jacobians(case: Structured) -> None:
             columns = [as_floats(directional(case.oracle, xs, [[*still[:k], e, *still[k + 1 :]]])) for e in units]
             want = np.moveaxis(np.reshape(columns, (*x.shape, *columns[0].shape)), range(x.ndim), range(-x.ndim, 0))
             for mode in ("forward", "reverse"):
-                close(case, xs, hoad.jacobian(case.f, argnums=k, mode=mode)(*xs), want, f"{mode} jacobian by operand {k}")
+                close(
+                    case, xs, hoad.jacobian(case.f, argnums=k, mode=mode)(*xs), want, f"{mode} jacobian by operand {k}"
+                )
 
 
 def check_hessians(case: Structured) -> None:

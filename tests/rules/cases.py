@@ -7,6 +7,7 @@ that nothing tests cannot exist.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,14 +73,14 @@ def elementwise(
     f: Function,
     oracle: Function,
     *at: Sampler,
-    primitives: Sequence[str] | None = None,
+    uses: Sequence[str] | None = None,
     wrt: Sequence[int] | None = None,
     singular: Sequence[float] = (),
     tolerance: float = 1e-14,
 ) -> None:
     """Add a row."""
     operands = tuple(range(len(at)) if wrt is None else wrt)
-    used = (name,) if primitives is None else tuple(primitives)
+    used = (name,) if uses is None else tuple(uses)
     CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance))
 
 
@@ -89,12 +90,12 @@ def structured(
     f: Function,
     oracle: Function | None,
     *examples: Callable[[Rng], tuple[np.ndarray, ...]],
-    primitives: Sequence[str] | None = None,
+    uses: Sequence[str] | None = None,
     tolerance: float = 2e-14,
     orders: int = 4,
 ) -> None:
     """Add a row; without an oracle f itself is run on object arrays of mpf, which NumPy knows how to do."""
-    used = (name,) if primitives is None else tuple(primitives)
+    used = (name,) if uses is None else tuple(uses)
     CASES.append(Structured(name, f, oracle or f, examples, used, room, tolerance, orders))
 
 
@@ -122,10 +123,10 @@ elementwise("fabs", np.fabs, abs, MEDIUM)
 elementwise("power", np.power, lambda x, y: x**y, positive(1e-5, 1e5), between(-8.0, 8.0), tolerance=2e-14)
 elementwise("float_power", np.float_power, lambda x, y: x**y, positive(1e-5, 1e5), between(-8.0, 8.0), tolerance=2e-14)
 for _n in (-3, -1, 0, 1, 2, 3, 5, 7):
-    elementwise(f"power_{_n}", lambda x, n=_n: x**n, lambda x, n=_n: x**n, MEDIUM, primitives=("power",))
-elementwise("power_half", lambda x: x**0.5, mp.sqrt, positive(1e-30, 1e30), primitives=("power",))
-elementwise("power_of_two", lambda x: 2.0**x, lambda x: mp.mpf(2) ** x, between(-300.0, 300.0), primitives=("power",))
-elementwise("power_of_itself", lambda x: x**x, lambda x: x**x, positive(1e-3, 20.0), primitives=("power",), tolerance=4e-14)
+    elementwise(f"power_{_n}", lambda x, n=_n: x**n, lambda x, n=_n: x**n, MEDIUM, uses=("power",))
+elementwise("power_half", lambda x: x**0.5, mp.sqrt, positive(1e-30, 1e30), uses=("power",))
+elementwise("power_of_two", lambda x: 2.0**x, lambda x: mp.mpf(2) ** x, between(-300.0, 300.0), uses=("power",))
+elementwise("power_of_itself", lambda x: x**x, lambda x: x**x, positive(1e-3, 20.0), uses=("power",), tolerance=4e-14)
 
 # ---- roots, exponentials and logarithms -----------------------------------------------------------------------------
 
@@ -138,7 +139,9 @@ elementwise("log", np.log, mp.log, positive(1e-50, 1e50))
 elementwise("log2", np.log2, lambda x: mp.log(x) / mp.log(2), positive(1e-50, 1e50))
 elementwise("log10", np.log10, mp.log10, positive(1e-50, 1e50))
 elementwise("log1p", np.log1p, mp.log1p, mixed(beside(-1.0, 1e-12, 0.5), positive(1e-9, 1e40)), singular=[-1.0])
-elementwise("logaddexp", np.logaddexp, lambda x, y: mp.log(mp.exp(x) + mp.exp(y)), between(-200, 200), between(-200, 200))
+elementwise(
+    "logaddexp", np.logaddexp, lambda x, y: mp.log(mp.exp(x) + mp.exp(y)), between(-200, 200), between(-200, 200)
+)
 elementwise(
     "logaddexp2",
     np.logaddexp2,
@@ -146,8 +149,13 @@ elementwise(
     between(-200, 200),
     between(-200, 200),
 )
-elementwise("logaddexp_ties", lambda x: np.logaddexp(x, 1.0), lambda x: mp.log(mp.exp(x) + mp.e), between(1.0, 1.0),
-            primitives=("logaddexp",))
+elementwise(
+    "logaddexp_ties",
+    lambda x: np.logaddexp(x, 1.0),
+    lambda x: mp.log(mp.exp(x) + mp.e),
+    between(1.0, 1.0),
+    uses=("logaddexp",),
+)
 elementwise("logistic", ufuncs.logistic, lambda x: 1 / (1 + mp.exp(-x)), sized(1e-6, 600.0))
 
 # ---- trigonometric and hyperbolic functions -------------------------------------------------------------------------
@@ -201,7 +209,7 @@ elementwise(
     lambda x: np.clip(x, -1.0, 0.5) ** 2,
     lambda x: min(max(x, mp.mpf(-1)), mp.mpf(0.5)) ** 2,
     between(-2.0, 2.0),
-    primitives=["maximum", "minimum"],
+    uses=["maximum", "minimum"],
 )
 
 # To the oracle, a number rounded to a double does not change with the tiny steps it takes.
@@ -228,7 +236,7 @@ elementwise("floor", np.floor, mp.floor, MEDIUM)
 elementwise("ceil", np.ceil, mp.ceil, MEDIUM)
 elementwise("trunc", np.trunc, _truncated, MEDIUM)
 elementwise("rint", np.rint, mp.nint, MEDIUM)
-elementwise("round", lambda x: np.round(x, 1), lambda x: mp.nint(10 * x) / 10, MEDIUM, primitives=["rint"])
+elementwise("round", lambda x: np.round(x, 1), lambda x: mp.nint(10 * x) / 10, MEDIUM, uses=["rint"])
 elementwise("spacing", np.spacing, lambda x: mp.sign(x) * mp.mpf(2) ** (_exponent(x) - 52), MEDIUM)
 elementwise("floor_divide", np.floor_divide, lambda x, y: mp.floor(x / y), MEDIUM, MEDIUM)
 elementwise("remainder", np.remainder, lambda x, y: x - y * mp.floor(x / y), MEDIUM, MEDIUM)
@@ -236,16 +244,29 @@ elementwise("fmod", np.fmod, lambda x, y: x - y * _truncated(x / y), MEDIUM, MED
 elementwise("copysign", np.copysign, lambda x, y: abs(x) * mp.sign(y), MEDIUM, MEDIUM)
 elementwise("heaviside", np.heaviside, lambda x, y: mp.mpf(x > 0), MEDIUM, MEDIUM)
 elementwise("nextafter", np.nextafter, lambda x, y: x, MEDIUM, MEDIUM)
-elementwise("modf", lambda x: np.modf(x)[0] ** 2, lambda x: (x - _truncated(x)) ** 2, MEDIUM, primitives=["modf", "result"])
-elementwise("modf_whole", lambda x: np.modf(x)[1] * x, lambda x: _truncated(x) * x, MEDIUM, primitives=["modf", "result"])
-elementwise("frexp", lambda x: np.frexp(x)[0] ** 2, lambda x: (x / mp.mpf(2) ** (_exponent(x) + 1)) ** 2, MEDIUM,
-            primitives=["frexp", "result"])
-elementwise("ldexp", lambda x, n: np.ldexp(x, n) ** 2, lambda x, n: (x * mp.mpf(2) ** n) ** 2, MEDIUM, integers(-5, 6),
-            primitives=["ldexp"], wrt=[0])
+elementwise("modf", lambda x: np.modf(x)[0] ** 2, lambda x: (x - _truncated(x)) ** 2, MEDIUM, uses=["modf", "result"])
+elementwise("modf_whole", lambda x: np.modf(x)[1] * x, lambda x: _truncated(x) * x, MEDIUM, uses=["modf", "result"])
+elementwise(
+    "frexp",
+    lambda x: np.frexp(x)[0] ** 2,
+    lambda x: (x / mp.mpf(2) ** (_exponent(x) + 1)) ** 2,
+    MEDIUM,
+    uses=["frexp", "result"],
+)
+elementwise(
+    "ldexp",
+    lambda x, n: np.ldexp(x, n) ** 2,
+    lambda x, n: (x * mp.mpf(2) ** n) ** 2,
+    MEDIUM,
+    integers(-5, 6),
+    uses=["ldexp"],
+    wrt=[0],
+)
 
 # ---- reductions -----------------------------------------------------------------------------------------------------
 
 SMALL = shapes((2, 3))
+reduction, shaping, linalg = (functools.partial(structured, room) for room in ("reduction", "shaping", "linalg"))
 
 
 def mapped(f: Function) -> Function:
@@ -255,76 +276,94 @@ def mapped(f: Function) -> Function:
 
 _exp, _log, _sqrt, _abs = mapped(mp.exp), mapped(mp.log), mapped(mp.sqrt), mapped(abs)
 
-structured("reduction", "sum", lambda x: np.sum(x * x), None, SMALL, shapes((4,)), shapes((1, 3, 1)))
-structured("reduction", "sum_axis", lambda x: np.sum(x**3, axis=1), None, SMALL, shapes((2, 3, 2)), primitives=["sum"])
-structured("reduction", "sum_axes", lambda x: np.sum(x**3, axis=(0, -1)), None, shapes((2, 3, 2)), primitives=["sum"])
-structured("reduction", "sum_keepdims", lambda x: x * np.sum(x, axis=0, keepdims=True), None, SMALL, primitives=["sum"])
-structured("reduction", "sum_method", lambda x: (x * x).sum(axis=-1), None, SMALL, primitives=["sum"])
-structured("reduction", "mean", lambda x: np.mean(x**3, axis=0) * np.mean(x), None, SMALL, primitives=["sum", "divide"])
-structured("reduction", "max", lambda x: np.max(x) ** 3, None, SMALL, shapes((5,)))
-structured("reduction", "max_axis", lambda x: np.max(x, axis=1, keepdims=True) * x, None, SMALL, primitives=["max"])
-structured("reduction", "min", lambda x: np.min(x) ** 3, None, SMALL, shapes((5,)))
-structured("reduction", "min_axes", lambda x: np.min(x, axis=(0, 2)) ** 2, None, shapes((2, 3, 2)), primitives=["min"])
-structured("reduction", "prod", lambda x: np.prod(x), None, SMALL, shapes((5,)), primitives=["multiply"])
-structured("reduction", "prod_axis", lambda x: np.prod(x, axis=0), None, shapes((3, 2)), primitives=["multiply"])
-structured(
-    "reduction",
+reduction("sum", lambda x: np.sum(x * x), None, SMALL, shapes((4,)), shapes((1, 3, 1)))
+reduction("sum_axis", lambda x: np.sum(x**3, axis=1), None, SMALL, shapes((2, 3, 2)), uses=["sum"])
+reduction("sum_axes", lambda x: np.sum(x**3, axis=(0, -1)), None, shapes((2, 3, 2)), uses=["sum"])
+reduction("sum_keepdims", lambda x: x * np.sum(x, axis=0, keepdims=True), None, SMALL, uses=["sum"])
+reduction("sum_method", lambda x: (x * x).sum(axis=-1), None, SMALL, uses=["sum"])
+reduction("mean", lambda x: np.mean(x**3, axis=0) * np.mean(x), None, SMALL, uses=["sum", "divide"])
+reduction("max", lambda x: np.max(x) ** 3, None, SMALL, shapes((5,)))
+reduction("max_axis", lambda x: np.max(x, axis=1, keepdims=True) * x, None, SMALL, uses=["max"])
+reduction("min", lambda x: np.min(x) ** 3, None, SMALL, shapes((5,)))
+reduction("min_axes", lambda x: np.min(x, axis=(0, 2)) ** 2, None, shapes((2, 3, 2)), uses=["min"])
+reduction("prod", lambda x: np.prod(x), None, SMALL, shapes((5,)), uses=["multiply"])
+reduction("prod_axis", lambda x: np.prod(x, axis=0), None, shapes((3, 2)), uses=["multiply"])
+reduction(
     "prod_of_zeros",
     lambda x: np.prod(x, axis=1),
     None,
     lambda rng: (np.array([[0.0, 2.0, 3.0, 0.5], [0.0, 0.0, 3.0, 0.5], [0.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0]]),),
-    primitives=["multiply"],
+    uses=["multiply"],
 )
 
 # ---- shapes and places ----------------------------------------------------------------------------------------------
 
-structured("shaping", "reshape", lambda x: np.reshape(x, (3, 2)) ** 3, None, SMALL)
-structured("shaping", "reshape_in_columns", lambda x: np.reshape(x, 6, order="F")[1:] ** 3, None, SMALL,
-           primitives=["reshape", "transpose"])
-structured("shaping", "ravel", lambda x: np.ravel(x)[::2] ** 3, None, SMALL, primitives=["reshape", "getitem"])
-structured("shaping", "transpose", lambda x: np.transpose(x) ** 3, None, SMALL, shapes((2, 1, 3)))
-structured("shaping", "transpose_axes", lambda x: np.transpose(x, (2, 0, 1))[1:] ** 3, None, shapes((2, 3, 2)),
-           primitives=["transpose", "getitem"])
-structured("shaping", "swapaxes", lambda x: np.swapaxes(x, 0, -1) ** 3, None, shapes((2, 3, 2)), primitives=["transpose"])
-structured("shaping", "expand_dims", lambda x: np.expand_dims(x, (0, 2)) ** 3, None, SMALL, primitives=["reshape"])
-structured("shaping", "squeeze", lambda x: np.squeeze(x) ** 3, None, shapes((1, 3, 1)), primitives=["reshape"])
-structured("shaping", "broadcast_to", lambda x: np.broadcast_to(x, (2, 4, 3)) ** 3, None, shapes((3,)), shapes((4, 1)),
-           shapes((1, 1, 3)), shapes(()))
-structured("shaping", "getitem", lambda x: x[1:, ::-2] ** 3 * x[0, 0], None, shapes((3, 4)), primitives=["getitem", "item"])
-structured("shaping", "getitem_row", lambda x: x[1] * x[-1] * x[0], None, shapes((3, 2)), primitives=["getitem"])
-structured("shaping", "getitem_newaxis", lambda x: x[:, None] * x[None, ...], None, shapes((3,)), primitives=["multiply"])
-structured("shaping", "getitem_overlapping", lambda x: x[1:] ** 2 * x[:-1] + x[::2].sum(), None, shapes((5,)),
-           primitives=["getitem"])
-structured("shaping", "item", lambda x: x[0] * x[-1] * x[1] ** 2 + x[0] ** 3, None, shapes((3,)))
-structured("shaping", "gather", lambda x: x[np.array([0, 2, 2, 1, 2])] ** 3, None, shapes((3,)))
-structured("shaping", "gather_rows", lambda x: x[[[0, 1], [1, 1]]] ** 3, None, shapes((2, 3)), primitives=["gather"])
-structured("shaping", "gather_points", lambda x: x[[0, 1, 1], [2, 0, 0]] ** 3, None, SMALL, primitives=["gather"])
-structured("shaping", "gather_across", lambda x: x[:, [2, 0, 0], 1:] ** 3, None, shapes((2, 3, 2)), primitives=["gather"])
-structured("shaping", "gather_where", lambda x: x[np.array([True, False, True])] ** 3, None, shapes((3, 2)),
-           primitives=["gather"])
-structured(
-    "shaping",
+shaping("reshape", lambda x: np.reshape(x, (3, 2)) ** 3, None, SMALL)
+shaping(
+    "reshape_in_columns", lambda x: np.reshape(x, 6, order="F")[1:] ** 3, None, SMALL, uses=["reshape", "transpose"]
+)
+shaping("ravel", lambda x: np.ravel(x)[::2] ** 3, None, SMALL, uses=["reshape", "getitem"])
+shaping("transpose", lambda x: np.transpose(x) ** 3, None, SMALL, shapes((2, 1, 3)))
+shaping(
+    "transpose_axes",
+    lambda x: np.transpose(x, (2, 0, 1))[1:] ** 3,
+    None,
+    shapes((2, 3, 2)),
+    uses=["transpose", "getitem"],
+)
+shaping("swapaxes", lambda x: np.swapaxes(x, 0, -1) ** 3, None, shapes((2, 3, 2)), uses=["transpose"])
+shaping("expand_dims", lambda x: np.expand_dims(x, (0, 2)) ** 3, None, SMALL, uses=["reshape"])
+shaping("squeeze", lambda x: np.squeeze(x) ** 3, None, shapes((1, 3, 1)), uses=["reshape"])
+shaping(
+    "broadcast_to",
+    lambda x: np.broadcast_to(x, (2, 4, 3)) ** 3,
+    None,
+    shapes((3,)),
+    shapes((4, 1)),
+    shapes((1, 1, 3)),
+    shapes(()),
+)
+shaping("getitem", lambda x: x[1:, ::-2] ** 3 * x[0, 0], None, shapes((3, 4)), uses=["getitem", "item"])
+shaping("getitem_row", lambda x: x[1] * x[-1] * x[0], None, shapes((3, 2)), uses=["getitem"])
+shaping("getitem_newaxis", lambda x: x[:, None] * x[None, ...], None, shapes((3,)), uses=["multiply"])
+shaping("getitem_overlapping", lambda x: x[1:] ** 2 * x[:-1] + x[::2].sum(), None, shapes((5,)), uses=["getitem"])
+shaping("item", lambda x: x[0] * x[-1] * x[1] ** 2 + x[0] ** 3, None, shapes((3,)))
+shaping("gather", lambda x: x[np.array([0, 2, 2, 1, 2])] ** 3, None, shapes((3,)))
+shaping("gather_rows", lambda x: x[[[0, 1], [1, 1]]] ** 3, None, shapes((2, 3)), uses=["gather"])
+shaping("gather_points", lambda x: x[[0, 1, 1], [2, 0, 0]] ** 3, None, SMALL, uses=["gather"])
+shaping("gather_across", lambda x: x[:, [2, 0, 0], 1:] ** 3, None, shapes((2, 3, 2)), uses=["gather"])
+shaping("gather_where", lambda x: x[np.array([True, False, True])] ** 3, None, shapes((3, 2)), uses=["gather"])
+shaping(
     "gather_at_traced",
     lambda x: x[np.floor(x[:2] * 0 + 1).astype(int)] ** 3,
     lambda x: x[[1, 1]] ** 3,
     shapes((3,)),
-    primitives=["gather", "flat_index", "astype"],
+    uses=["gather", "flat_index", "astype"],
 )
-structured("shaping", "assemble", lambda x: np.stack([x[0] * x[1], x[2], x[0] ** 3]) ** 2, None, shapes((3,)))
-structured("shaping", "concatenate", lambda x, y: np.concatenate([x, y, x]) ** 3, None, shapes((2, 3), (1, 3)))
-structured("shaping", "concatenate_columns", lambda x, y: np.concatenate([x * x, y], axis=1) ** 2, None,
-           shapes((2, 3), (2, 1)), primitives=["concatenate"])
-structured("shaping", "stack", lambda x, y: np.stack([x, y, x * y], axis=-1) ** 2, None, shapes((2, 3), (2, 3)),
-           primitives=["concatenate", "reshape"])
-structured(
-    "shaping",
+shaping("assemble", lambda x: np.stack([x[0] * x[1], x[2], x[0] ** 3]) ** 2, None, shapes((3,)))
+shaping("concatenate", lambda x, y: np.concatenate([x, y, x]) ** 3, None, shapes((2, 3), (1, 3)))
+shaping(
+    "concatenate_columns",
+    lambda x, y: np.concatenate([x * x, y], axis=1) ** 2,
+    None,
+    shapes((2, 3), (2, 1)),
+    uses=["concatenate"],
+)
+shaping(
+    "stack",
+    lambda x, y: np.stack([x, y, x * y], axis=-1) ** 2,
+    None,
+    shapes((2, 3), (2, 3)),
+    uses=["concatenate", "reshape"],
+)
+shaping(
     "astype",
     lambda x: x.astype(np.float32).astype(np.float64) ** 2,
     lambda x: x**2,
     lambda rng: (rng.integers(1, 9, (2, 3)) / 4.0,),
     tolerance=1e-6,
 )
-structured("shaping", "identity", lambda x: hoad.grad(lambda y: np.sum(y**3))(x), lambda x: 3 * x**2, SMALL)
+shaping("identity", lambda x: hoad.grad(lambda y: np.sum(y**3))(x), lambda x: 3 * x**2, SMALL)
 
 # ---- linear algebra, by the definitions -----------------------------------------------------------------------------
 
@@ -374,19 +413,27 @@ def with_right_side(matrix: tuple[int, ...], right: tuple[int, ...]) -> Callable
     return lambda rng: (*matrices(*matrix)(rng), rng.uniform(-1.0, 1.0, right))
 
 
-structured("linalg", "matmul", np.matmul, None, *[
+linalg("matmul", np.matmul, None, *[
     shapes(a, b)
     for a, b in [
         ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 2)), ((2, 2, 3), (3, 2)), ((2, 3), (2, 3, 1)),
         ((2, 1, 1, 3), (2, 3, 2)), ((3,), (2, 3, 2)), ((2, 2, 3), (3,)), ((1, 1), (1, 1)),
     ]
 ])  # fmt: skip
-structured("linalg", "matmul_with_itself", lambda x: x @ x.T @ x, None, SMALL, primitives=["matmul", "transpose"])
-structured("linalg", "dot", np.dot, None, shapes((3,), (3,)), shapes((2, 3), (3,)), shapes((2, 3), (3, 2)),
-           shapes((2, 2, 3), (3,)), shapes((2, 3), (2, 3, 2)), primitives=["matmul"])
-structured("linalg", "outer", np.outer, None, shapes((2,), (3,)), shapes((2, 2), (2,)), primitives=["multiply"])
-structured(
-    "linalg",
+linalg("matmul_with_itself", lambda x: x @ x.T @ x, None, SMALL, uses=["matmul", "transpose"])
+linalg(
+    "dot",
+    np.dot,
+    None,
+    shapes((3,), (3,)),
+    shapes((2, 3), (3,)),
+    shapes((2, 3), (3, 2)),
+    shapes((2, 2, 3), (3,)),
+    shapes((2, 3), (2, 3, 2)),
+    uses=["matmul"],
+)
+linalg("outer", np.outer, None, shapes((2,), (3,)), shapes((2, 2), (2,)), uses=["multiply"])
+linalg(
     "solve",
     np.linalg.solve,
     lambda a, b: inverse(a) @ b,
@@ -397,22 +444,20 @@ structured(
     with_right_side((3, 3), (3,)),
     with_right_side((1, 1), (1,)),
 )
-structured("linalg", "inv", np.linalg.inv, inverse, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
-structured("linalg", "det", np.linalg.det, det, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
-structured(
-    "linalg",
+linalg("inv", np.linalg.inv, inverse, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
+linalg("det", np.linalg.det, det, matrices(3, 3), matrices(2, 2, 2), matrices(1, 1))
+linalg(
     "det_of_singular",
     np.linalg.det,
     det,
     lambda rng: (np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),),
     lambda rng: (np.array([[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 3.0]]]),),
     lambda rng: (np.zeros((2, 2)),),
-    primitives=["det"],
+    uses=["det"],
     orders=1,
 )
 ADJUGATE = primitive_named("adjugate")
-structured(
-    "linalg",
+linalg(
     "adjugate",
     lambda a: apply_primitive(ADJUGATE, None, a) if is_traced(a) else ADJUGATE.function(None, a),
     adjugate,
@@ -421,41 +466,51 @@ structured(
     matrices(1, 1),
     tolerance=1e-13,
 )
-structured(
-    "linalg",
+linalg(
     "slogdet",
     lambda a: np.linalg.slogdet(a)[1] * np.linalg.slogdet(a)[0],
     lambda a: mapped(mp.sign)(det(a)) * _log(_abs(det(a))),
     matrices(3, 3),
     lambda rng: (-matrices(2, 3, 3)(rng)[0],),
-    primitives=["slogdet", "result"],
+    uses=["slogdet", "result"],
 )
 
 for _ord in (None, 2):
-    structured("linalg", f"norm_{_ord}", lambda x, p=_ord: np.linalg.norm(x, p), lambda x: _sqrt(np.sum(x * x)),
-               shapes((3,)), primitives=["sum"])
-structured("linalg", "norm_fro", lambda x: np.linalg.norm(x, "fro"), lambda x: _sqrt(np.sum(x * x)), SMALL,
-           primitives=["sum"])
-structured("linalg", "norm_of_all", lambda x: np.linalg.norm(x), lambda x: _sqrt(np.sum(x * x)), shapes((2, 1, 2)),
-           primitives=["sum"])
-structured("linalg", "norm_axis", lambda x: np.linalg.norm(x, axis=1, keepdims=True), lambda x: _sqrt(
-    np.sum(x * x, axis=1, keepdims=True)), SMALL, primitives=["sum"])
-structured("linalg", "norm_1", lambda x: np.linalg.norm(x, 1) ** 2, lambda x: np.sum(_abs(x)) ** 2, shapes((3,)),
-           primitives=["absolute"])
-structured("linalg", "norm_3", lambda x: np.linalg.norm(x, 3), lambda x: mapped(mp.cbrt)(np.sum(_abs(x) ** 3)),
-           shapes((3,)), primitives=["power"])
-structured("linalg", "norm_inf", lambda x: np.linalg.norm(x, np.inf) ** 2, lambda x: np.max(_abs(x)) ** 2, shapes((3,)),
-           primitives=["max"])
-structured("linalg", "norm_-inf", lambda x: np.linalg.norm(x, -np.inf) ** 2, lambda x: np.min(_abs(x)) ** 2,
-           shapes((3,)), primitives=["min"])
+    linalg(
+        f"norm_{_ord}",
+        lambda x, p=_ord: np.linalg.norm(x, p),
+        lambda x: _sqrt(np.sum(x * x)),
+        shapes((3,)),
+        uses=["sum"],
+    )
+linalg("norm_fro", lambda x: np.linalg.norm(x, "fro"), lambda x: _sqrt(np.sum(x * x)), SMALL, uses=["sum"])
+linalg("norm_of_all", lambda x: np.linalg.norm(x), lambda x: _sqrt(np.sum(x * x)), shapes((2, 1, 2)), uses=["sum"])
+linalg(
+    "norm_axis",
+    lambda x: np.linalg.norm(x, axis=1, keepdims=True),
+    lambda x: _sqrt(np.sum(x * x, axis=1, keepdims=True)),
+    SMALL,
+    uses=["sum"],
+)
+linalg("norm_1", lambda x: np.linalg.norm(x, 1) ** 2, lambda x: np.sum(_abs(x)) ** 2, shapes((3,)), uses=["absolute"])
+linalg(
+    "norm_3",
+    lambda x: np.linalg.norm(x, 3),
+    lambda x: mapped(mp.cbrt)(np.sum(_abs(x) ** 3)),
+    shapes((3,)),
+    uses=["power"],
+)
+linalg("norm_inf", lambda x: np.linalg.norm(x, np.inf) ** 2, lambda x: np.max(_abs(x)) ** 2, shapes((3,)), uses=["max"])
+linalg(
+    "norm_-inf", lambda x: np.linalg.norm(x, -np.inf) ** 2, lambda x: np.min(_abs(x)) ** 2, shapes((3,)), uses=["min"]
+)
 for _ord, _pick, _axis in ((1, np.max, 0), (-1, np.min, 0), (np.inf, np.max, 1), (-np.inf, np.min, 1)):
-    structured(
-        "linalg",
+    linalg(
         f"norm_{_ord}_of_matrix",
         lambda x, p=_ord: np.linalg.norm(x, p) ** 2,
         lambda x, pick=_pick, axis=_axis: pick(np.sum(_abs(x), axis=axis)) ** 2,
         SMALL,
-        primitives=["sum", "absolute"],
+        uses=["sum", "absolute"],
     )
 
 

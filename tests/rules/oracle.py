@@ -74,6 +74,8 @@ def taylor(f: Callable[[Any], Any], order: int) -> list[Any]:
         half = mp.mpf(10) ** -STEP_DIGITS / 2
         values = {k: f(k * half) for k in range(-order, order + 1)}
         return [
-            sum((-1) ** k * math.comb(n, k) * values[n - 2 * k] for k in range(n + 1)) / (2 * half) ** n / math.factorial(n)
+            sum((-1) ** k * math.comb(n, k) * values[n - 2 * k] for k in range(n + 1))
+            / (2 * half) ** n
+            / math.factorial(n)
             for n in range(order + 1)
         ]

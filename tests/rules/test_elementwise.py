@@ -35,7 +35,9 @@ def points(case: Elementwise) -> tuple[np.ndarray, ...]:
 @functools.cache
 def expected(case: Elementwise, orders: tuple[int, ...]) -> np.ndarray:
     """The partial derivative at the points."""
-    return np.array([float(partial(case.oracle, point, orders)) for point in zip(*map(np.ndarray.tolist, points(case)))])
+    return np.array(
+        [float(partial(case.oracle, point, orders)) for point in zip(*map(np.ndarray.tolist, points(case)))]
+    )
 
 
 @functools.cache

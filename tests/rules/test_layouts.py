@@ -206,9 +206,7 @@ def test_memory_layouts_of_arrays(case: Structured) -> None:
             viewed = tuple(layout(x) for x in xs)
             for g, w in zip(gradients(*viewed), want, strict=True):
                 np.testing.assert_array_equal(g, w)
-            np.testing.assert_array_equal(
-                hoad.jvp(case.f, viewed, directions)[1], hoad.jvp(case.f, xs, directions)[1]
-            )
+            np.testing.assert_array_equal(hoad.jvp(case.f, viewed, directions)[1], hoad.jvp(case.f, xs, directions)[1])
 
 
 @each_structured

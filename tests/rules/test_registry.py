@@ -108,7 +108,9 @@ def test_one_rule_serves_every_mode_and_order() -> None:
     def bessel(x: Any, order: int) -> Any:
         return scipy_special.jv(order, x)
 
-    hoad.rules.vjp(bessel, lambda g, p, x, *, order: (g * (bessel(x, order=order - 1) - bessel(x, order=order + 1)) / 2,))
+    hoad.rules.vjp(
+        bessel, lambda g, p, x, *, order: (g * (bessel(x, order=order - 1) - bessel(x, order=order + 1)) / 2,)
+    )
     x = np.linspace(0.5, 9.5, 6)
     for order in range(1, 5):
         want = [float(partial(lambda t: mp.besselj(2, t), (point,), (order,))) for point in x.tolist()]

@@ -78,7 +78,9 @@ rows(IEEE, "log10", np.log10, {0.0: [INF, -INF, INF], INF: ZEROS})
 rows(IEEE, "log1p", np.log1p, {-1.0: [INF, -INF, INF], INF: ZEROS, TINY: [1.0, -1.0, 2.0, -6.0]})
 rows(IEEE, "reciprocal", np.reciprocal, {0.0: [-INF, INF, -INF], INF: ZEROS, -INF: ZEROS})
 SHARES = "equal infinities share equally"
-rows(SHARES, "logaddexp(x, -inf)", lambda x: np.logaddexp(x, -INF), {-INF: [0.5], 1.0: [1.0, 0.0, 0.0], INF: [1.0, 0.0]})
+rows(
+    SHARES, "logaddexp(x, -inf)", lambda x: np.logaddexp(x, -INF), {-INF: [0.5], 1.0: [1.0, 0.0, 0.0], INF: [1.0, 0.0]}
+)
 rows(SHARES, "logaddexp(x, inf)", lambda x: np.logaddexp(x, INF), {-INF: ZEROS, 1.0: ZEROS, INF: [0.5]})
 rows(SHARES, "logaddexp(x, x)", lambda x: np.logaddexp(x, x), [(x, [1.0, 0.0, 0.0]) for x in (-INF, -HUGE, 0.0, INF)])
 rows(SHARES, "logaddexp2(x, x)", lambda x: np.logaddexp2(x, x), [(x, [1.0, 0.0, 0.0]) for x in (-INF, 3.0, INF)])
@@ -115,11 +117,23 @@ rows("near 0", "sin", np.sin, {0.0: [1.0, 0.0, -1.0, 0.0], -0.0: [1.0, 0.0, -1.0
 rows("what is undefined is nan", "sin", np.sin, {INF: [NAN] * 3, NAN: [NAN] * 3})
 rows("what is undefined is nan", "arcsin", np.arcsin, {1.5: [NAN] * 3})
 rows("what is undefined is nan", "log of nan", np.log, {NAN: [NAN] * 3})
-rows(FAR, "arctan2(x, 1)", lambda x: np.arctan2(x, 1.0), {INF: ZEROS, -INF: ZEROS, HUGE: [0.0, 0.0], 0.0: [1.0, 0.0, -2.0]})
+rows(
+    FAR,
+    "arctan2(x, 1)",
+    lambda x: np.arctan2(x, 1.0),
+    {INF: ZEROS, -INF: ZEROS, HUGE: [0.0, 0.0], 0.0: [1.0, 0.0, -2.0]},
+)
 rows(FAR, "arctan2(1, x)", lambda x: np.arctan2(1.0, x), {INF: ZEROS, -INF: ZEROS, 0.0: [-1.0, 0.0, 2.0, 0.0]})
 rows(FAR, "arctan2(x, x)", lambda x: np.arctan2(x, HUGE), {HUGE: [0.5 / HUGE]})
-rows(FAR, "hypot(x, 1)", lambda x: np.hypot(x, 1.0), {INF: [1.0, 0.0, 0.0], -INF: [-1.0, 0.0, 0.0], 0.0: [0.0, 1.0, 0.0, -3.0]})
-rows(FAR, "hypot(x, 0)", lambda x: np.hypot(x, 0.0), {1e200: [1.0, 0.0, 0.0], -1e-200: [-1.0, 0.0], INF: [1.0, 0.0, 0.0]})
+rows(
+    FAR,
+    "hypot(x, 1)",
+    lambda x: np.hypot(x, 1.0),
+    {INF: [1.0, 0.0, 0.0], -INF: [-1.0, 0.0, 0.0], 0.0: [0.0, 1.0, 0.0, -3.0]},
+)
+rows(
+    FAR, "hypot(x, 0)", lambda x: np.hypot(x, 0.0), {1e200: [1.0, 0.0, 0.0], -1e-200: [-1.0, 0.0], INF: [1.0, 0.0, 0.0]}
+)
 rows("nothing cancels", "hypot(x, 1e-9)", lambda x: np.hypot(x, 1e-9), {1.0: [1.0, 1e-18, -3e-18, 12e-18]})
 
 # ---- kinks ----------------------------------------------------------------------------------------------------------
@@ -137,7 +151,12 @@ rows(TIES, "minimum(0, x)", lambda x: np.minimum(0.0, x), [(0.0, [0.5, 0.0, 0.0]
 rows(TIES, "maximum(x, x²)", lambda x: np.maximum(x, x * x), {1.0: [1.5, 1.0, 0.0], 0.0: [0.5, 1.0, 0.0]})
 rows(TIES, "minimum(x, x³)", lambda x: np.minimum(x, x**3), {1.0: [2.0, 3.0, 3.0], -1.0: [2.0, -3.0, 3.0]})
 rows(TIES, "maximum(x, x)", lambda x: np.maximum(x, x), {1.0: [1.0, 0.0], INF: [1.0, 0.0]})
-rows(TIES, "clip", lambda x: np.clip(x, 0.0, 1.0), {0.0: [0.5, 0.0], 1.0: [0.5, 0.0], 0.5: [1.0, 0.0], 2.0: ZEROS, -INF: ZEROS})
+rows(
+    TIES,
+    "clip",
+    lambda x: np.clip(x, 0.0, 1.0),
+    {0.0: [0.5, 0.0], 1.0: [0.5, 0.0], 0.5: [1.0, 0.0], 2.0: ZEROS, -INF: ZEROS},
+)
 rows(TIES, "clip to one value", lambda x: np.clip(x, 1.0, 1.0), {0.0: ZEROS, 2.0: ZEROS})
 rows("a number beats nan", "fmax(x, nan)", lambda x: np.fmax(x, NAN), {1.0: [1.0, 0.0], INF: [1.0, 0.0]})
 rows("a number beats nan", "fmin(x, nan)", lambda x: np.fmin(x, NAN), {1.0: [1.0, 0.0], INF: [1.0, 0.0]})
@@ -158,10 +177,22 @@ rows(WHOLE, "remainder(1, y)", lambda y: np.remainder(1.0, y), {0.1: [-9.0, 0.0]
 STRONG = "what was not chosen is a strong zero"
 rows(STRONG, "where(x > 0, √x, 0)", lambda x: np.where(x > 0, np.sqrt(x), 0.0), {0.0: ZEROS, -0.0: ZEROS, -1.0: ZEROS})
 rows(STRONG, "where(x > 0, ln x, 0)", lambda x: np.where(x > 0, np.log(x), 0.0), {0.0: ZEROS, -1.0: ZEROS})
-rows(STRONG, "where(x ≠ 0, 1/x, x)", lambda x: np.where(x != 0, 1.0 / x, x), [(0.0, [1.0, 0.0, 0.0]), (-0.0, [1.0, 0.0])])
+rows(
+    STRONG, "where(x ≠ 0, 1/x, x)", lambda x: np.where(x != 0, 1.0 / x, x), [(0.0, [1.0, 0.0, 0.0]), (-0.0, [1.0, 0.0])]
+)
 rows(STRONG, "where(x > 0, x ln x, 0)", lambda x: np.where(x > 0, x * np.log(x), 0.0), {0.0: ZEROS})
-rows(STRONG, "where(x > 0, √x sin x, x²)", lambda x: np.where(x > 0, np.sqrt(x) * np.sin(x), x * x), {0.0: [0.0, 2.0, 0.0]})
-rows(STRONG, "where(x < 1, eˣ, x)", lambda x: np.where(x < 1, np.exp(x), x), {1000.0: [1.0, 0.0, 0.0], INF: [1.0, 0.0, 0.0]})
+rows(
+    STRONG,
+    "where(x > 0, √x sin x, x²)",
+    lambda x: np.where(x > 0, np.sqrt(x) * np.sin(x), x * x),
+    {0.0: [0.0, 2.0, 0.0]},
+)
+rows(
+    STRONG,
+    "where(x < 1, eˣ, x)",
+    lambda x: np.where(x < 1, np.exp(x), x),
+    {1000.0: [1.0, 0.0, 0.0], INF: [1.0, 0.0, 0.0]},
+)
 rows(STRONG, "where(x > 0, x**p, 0)", lambda x: np.where(x > 0, x**0.5 + x**-2, 0.0), {0.0: ZEROS})
 rows(STRONG, "where in where", lambda x: np.where(x > 0, np.where(x > 1, 1 / (x - 1), np.sqrt(x)), x), {
     0.0: [1.0, 0.0, 0.0], 1.0: [0.5, -0.25, 0.375]
@@ -306,7 +337,9 @@ def test_array(row: Instead) -> None:
         size = max(size, abs(want))
         for word in words(order):
             got = along(f, word, directions[:order])(x)
-            assert abs(got - want) <= 1e-13 * size, f"{row.policy}: order {order} of {row.name} by {word}: {got}, not {want}"
+            assert abs(got - want) <= 1e-13 * size, (
+                f"{row.policy}: order {order} of {row.name} by {word}: {got}, not {want}"
+            )
     gradient = hoad.grad(like)(x)
     for mode in ("forward", "reverse"):
         np.testing.assert_allclose(hoad.jacobian(f, mode=mode)(x), gradient, rtol=1e-14, atol=1e-14)

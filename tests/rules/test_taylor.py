@@ -108,6 +108,7 @@ def test_what_does_not_close_says_so(case: Elementwise | Structured) -> None:
 @pytest.mark.parametrize("x", [0.3, -1.7])
 def test_composition(x: float) -> None:
     """exp(sin x) tanh x / (1 + x²), as high as series are worth it, and the tower of sweeps as high as it goes."""
+
     def f(x: Any) -> Any:
         return np.exp(np.sin(x)) * np.tanh(x) / (1.0 + x**2)
 

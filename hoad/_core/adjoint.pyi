@@ -1,0 +1,14 @@
+"""The reverse sweep; for compiled code."""
+
+from typing import final
+
+from typing_extensions import Self
+
+from hoad._core.emit import Emitter
+from hoad._core.tape import Graph
+
+@final
+class Sweep:
+    """One reverse sweep over the nodes from `low` up to `high`."""
+
+    def __new__(cls, graph: Graph, emitter: Emitter, low: int, high: int, notes: bool) -> Self: ...

@@ -1,0 +1,1 @@
+"""Memory that is kept between derivatives; all of it is for compiled code."""

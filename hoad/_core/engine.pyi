@@ -1,0 +1,13 @@
+"""Running lowered programs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+class Lowered:
+    """A program made ready to run; `lower` makes them."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def bytes_per_lane(self) -> int: ...
+    def run(self, values: Iterable[Any], lanes: int = 1) -> list[Any]: ...

@@ -1,0 +1,1 @@
+"""Scalar functions of doubles; all of them are for compiled code."""

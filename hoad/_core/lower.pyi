@@ -1,0 +1,21 @@
+"""The door between tapes and the engine."""
+
+from typing_extensions import Self
+
+from hoad._core.engine import Lowered
+from hoad._core.tape import Graph
+
+class Lowering:
+    """The making of one program."""
+
+    def __new__(cls, graph: Graph, low: int, high: int, keep: bool) -> Self: ...
+
+def lower(
+    graph: Graph,
+    outputs: list[int],
+    inputs: list[int] | tuple[int, ...] = ...,
+    varying: list[bool] | tuple[bool, ...] = ...,
+    floor: int = 0,
+    guards: int = 0,
+    keep: bool = False,
+) -> Lowered: ...

@@ -1,0 +1,14 @@
+"""Ufuncs that rules need and NumPy has not."""
+
+from typing import Final
+
+import numpy as np
+
+smul: Final[np.ufunc]
+sdiv: Final[np.ufunc]
+mask: Final[np.ufunc]
+select: Final[np.ufunc]
+sech: Final[np.ufunc]
+logistic: Final[np.ufunc]
+leg: Final[np.ufunc]
+direction: Final[np.ufunc]
