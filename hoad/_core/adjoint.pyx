@@ -14,10 +14,9 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, K_GATHER, K_STRIDED, Primitive, Signature, primitive_count, primitive_of, signature
+from hoad._core.primitive cimport INFO, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
-    AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
@@ -45,7 +44,6 @@ from hoad._core.template cimport Template, values_for, vjp_template
 
 from hoad._core.primitive import primitive_named
 
-from hoad.errors import NoRuleError
 
 cnp.import_array()
 
@@ -209,7 +207,6 @@ cdef class Sweep:
         cdef Node* node = &self.graph.nodes[i]
         cdef int32_t adjoint = self.bar[i - self.low]
         cdef uint16_t op = node.op
-        cdef int32_t main
         if op == OP_RESULT or (node.flags & F_EXT and INFO[op].nout > 1):
             return self.propagate_many(i)
         if adjoint == ZERO:

@@ -9,7 +9,6 @@ nan. Products with a strong zero become `smul` and `sdiv`.
 import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from cpython.ref cimport Py_INCREF
 from libc.math cimport fabs, floor
 
 cimport cython
@@ -23,7 +22,6 @@ from hoad._core.tape cimport (
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
-    F_OBJ,
     F_STRONG,
     F_VALUED,
     OP_ADD,
@@ -49,9 +47,7 @@ from hoad._core.tape cimport (
     Ext,
     Graph,
     Node,
-    Slot,
     aval_of,
-    int64_t,
     uint8_t,
     uint32_t,
     node_operands,

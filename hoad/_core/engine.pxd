@@ -59,7 +59,7 @@ cdef class Lowered:
     cdef int32_t n_places, cap_places
     cdef int32_t cap_truths
     cdef uint8_t* truths                # of each place: whether it is a scalar truth value
-    cdef int64_t* uniform               # bytes of each uniform register's buffer; 0 where it points elsewhere, -1 for scalars
+    cdef int64_t* uniform               # bytes of each uniform register's buffer: 0 if elsewhere, -1 for scalars
     cdef int32_t n_uniform, cap_uniform
     cdef int64_t* varying               # bytes a lane of each varying register
     cdef int32_t n_varying, cap_varying
@@ -91,4 +91,3 @@ cdef class Lowered:
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil
-

@@ -31,7 +31,6 @@ from hoad._core.tape cimport (
     OP_SQUARE,
     OP_SUBTRACT,
     Aval,
-    Graph,
     aval_of,
     operand_aval,
 )
@@ -166,7 +165,7 @@ cdef class Lowered:
         """One output as float, truth value or array of its own; with lanes always an array, lanes first."""
         cdef Aval aval = aval_of(output.aval)
         cdef object array
-        cdef int32_t l
+        cdef int32_t lane
         cdef int32_t lanes = work.lanes if self.has_lanes else 1
         cdef char* data
         cdef char* source
@@ -186,8 +185,8 @@ cdef class Lowered:
         array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
         data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
         nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
-        for l in range(lanes):
-            memcpy(data + l * nbytes, source + l * stride, nbytes)
+        for lane in range(lanes):
+            memcpy(data + lane * nbytes, source + lane * stride, nbytes)
         array = array.astype(bool) if aval.number == AVAL_BOOL else array
         return array if (<object>array).ndim else array[()]
 
@@ -220,8 +219,8 @@ cdef class Lowered:
         code = self.graph.guards[k].code
         line = f" at {(<object>code).co_filename}:{self.graph.guards[k].line}" if code != NULL else ""
         return (
-            f"this program was recorded with a branch{line} (guard {k}, on node {self.graph.guards[k].node}) that these "
-            "inputs do not take. Record the function again at these inputs."
+            f"this program was recorded with a branch{line} (guard {k}, on node {self.graph.guards[k].node}) that "
+            "these inputs do not take. Record the function again at these inputs."
         )
 
     # ---- the interpreter
@@ -267,7 +266,7 @@ cdef class Lowered:
         return self.array_step(&self.array_steps[step.a], u, NULL, 0)
 
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
-        cdef int32_t l
+        cdef int32_t lane
         cdef int code
         cdef double* x
         cdef int64_t stride
@@ -278,11 +277,11 @@ cdef class Lowered:
         if step.form == ITEM_STEP:
             stride = self.varying[step.a] // <int64_t>sizeof(double)
             x = <double*>work.varying[step.a] + step.b
-            for l in range(work.lanes):
-                (<double*>work.varying[step.out])[l] = x[l * stride]
+            for lane in range(work.lanes):
+                (<double*>work.varying[step.out])[lane] = x[lane * stride]
             return 0
-        for l in range(work.lanes):
-            code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, l)
+        for lane in range(work.lanes):
+            code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
             if code:
                 return code
         return 0
@@ -320,7 +319,7 @@ cdef class Lowered:
 
     cdef int check(self, Workspace* work) noexcept nogil:
         """Compare every guard with what it was when the function was recorded."""
-        cdef int32_t i, l
+        cdef int32_t i, lane
         cdef Check* check
         cdef char* data
         for i in range(self.n_checks):
@@ -334,11 +333,11 @@ cdef class Lowered:
                 work.failed_check = i
                 return GUARD_FAILED
             data = work.varying[~check.register]
-            for l in range(work.lanes):
+            for lane in range(work.lanes):
                 if check.nbytes:
-                    if memcmp(data + l * check.nbytes, <char*>check.expected.o, check.nbytes) == 0:
+                    if memcmp(data + lane * check.nbytes, <char*>check.expected.o, check.nbytes) == 0:
                         continue
-                elif ((<double*>data)[l] != 0) == (check.expected.d != 0):
+                elif ((<double*>data)[lane] != 0) == (check.expected.d != 0):
                     continue
                 work.failed_check = i
                 return GUARD_FAILED
@@ -346,44 +345,44 @@ cdef class Lowered:
 
 
 cdef void fill(double* p, double x, int32_t n) noexcept nogil:
-    cdef int32_t l
-    for l in range(n):
-        p[l] = x
+    cdef int32_t lane
+    for lane in range(n):
+        p[lane] = x
 
 
 cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept nogil:
     """p = op(x, y) over the lanes; y is ignored by operations of one operand."""
-    cdef int32_t l
+    cdef int32_t lane
     if op == OP_MULTIPLY:
-        for l in range(n):
-            p[l] = x[l] * y[l]
+        for lane in range(n):
+            p[lane] = x[lane] * y[lane]
     elif op == OP_ADD:
-        for l in range(n):
-            p[l] = x[l] + y[l]
+        for lane in range(n):
+            p[lane] = x[lane] + y[lane]
     elif op == OP_SUBTRACT:
-        for l in range(n):
-            p[l] = x[l] - y[l]
+        for lane in range(n):
+            p[lane] = x[lane] - y[lane]
     elif op == OP_DIVIDE:
-        for l in range(n):
-            p[l] = x[l] / y[l]
+        for lane in range(n):
+            p[lane] = x[lane] / y[lane]
     elif op == OP_NEGATIVE:
-        for l in range(n):
-            p[l] = -x[l]
+        for lane in range(n):
+            p[lane] = -x[lane]
     elif op == OP_SQUARE:
-        for l in range(n):
-            p[l] = x[l] * x[l]
+        for lane in range(n):
+            p[lane] = x[lane] * x[lane]
     elif op == OP_SMUL:
-        for l in range(n):
-            p[l] = 0.0 if x[l] == 0.0 else x[l] * y[l]
+        for lane in range(n):
+            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] * y[lane]
     elif op == OP_SDIV:
-        for l in range(n):
-            p[l] = 0.0 if x[l] == 0.0 else x[l] / y[l]
+        for lane in range(n):
+            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] / y[lane]
     elif op == OP_MASK:
-        for l in range(n):
-            p[l] = y[l] if x[l] != 0.0 else 0.0
+        for lane in range(n):
+            p[lane] = y[lane] if x[lane] != 0.0 else 0.0
     elif ARITY[op] == 1:
-        for l in range(n):
-            p[l] = INFO[op].f1(x[l])
+        for lane in range(n):
+            p[lane] = INFO[op].f1(x[lane])
     else:
-        for l in range(n):
-            p[l] = INFO[op].f2(x[l], y[l])
+        for lane in range(n):
+            p[lane] = INFO[op].f2(x[lane], y[lane])

@@ -13,8 +13,8 @@ class Lowering:
 def lower(
     graph: Graph,
     outputs: list[int],
-    inputs: list[int] | tuple[int, ...] = ...,
-    varying: list[bool] | tuple[bool, ...] = ...,
+    inputs: list[int],
+    varying: list[bool],
     floor: int = 0,
     guards: int = 0,
     keep: bool = False,

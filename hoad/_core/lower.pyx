@@ -4,8 +4,7 @@ This is the one door between tapes and the engine. A node that depends on no inp
 again; what depends on a varying input is computed for every lane, the rest once.
 """
 
-import numpy as np
-
+cimport cython
 cimport numpy as cnp
 
 from cpython.object cimport PyObject
@@ -35,7 +34,6 @@ from hoad._core.tape cimport (
     OP_ITEM,
     OP_RESULT,
     OP_STOP,
-    ZERO,
     Aval,
     Ext,
     Graph,
@@ -61,11 +59,14 @@ cdef enum:
     NONE = -2147483647  # no register yet
 
 
-cdef int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+cdef inline int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+    """Make room for `wanted` rows."""
+    return 0 if wanted <= capacity[0] else widen(table, capacity, wanted, itemsize)
+
+
+cdef int widen(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
     cdef void* moved
     cdef int64_t rows = capacity[0]
-    if wanted <= rows:
-        return 0
     rows = max(rows + rows // 2, <int64_t>wanted, 16)
     moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
@@ -75,6 +76,7 @@ cdef int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     return 0
 
 
+@cython.final
 cdef class Lowering:
     """The state of one lowering, over the nodes ``[low, high)``."""
 
@@ -83,7 +85,9 @@ cdef class Lowering:
     cdef int32_t low, high
     cdef uint8_t* state
     cdef int32_t* place         # register of a node: r, or ~v
-    cdef dict outside           # registers of constants, and of nodes below `low`
+    cdef int32_t* const_place   # register of a constant
+    cdef int32_t n_consts
+    cdef dict outside           # registers of nodes below `low`
     cdef dict repeated          # uniform register -> varying register that repeats it
     cdef bint varying_now
     cdef bint keep
@@ -102,15 +106,20 @@ cdef class Lowering:
         self.repeated = {}
         self.state = <uint8_t*>take_zeroed(size)
         self.place = <int32_t*>take(size * sizeof(int32_t))
-        if not (self.state and self.place):
+        self.n_consts = graph.n_consts
+        self.const_place = <int32_t*>take(max(1, self.n_consts) * sizeof(int32_t))
+        if not (self.state and self.place and self.const_place):
             raise MemoryError
         for i in range(size):
             self.place[i] = NONE
+        for i in range(self.n_consts):
+            self.const_place[i] = NONE
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
         give(self.state, size)
         give(self.place, size * sizeof(int32_t))
+        give(self.const_place, max(1, self.n_consts) * sizeof(int32_t))
 
     # ---- what is needed
 
@@ -119,6 +128,7 @@ cdef class Lowering:
         cdef uint8_t found
         cdef const int32_t* operands
         cdef Guard* guard
+        cdef Node* node
         for i, varies in zip(inputs, varying):
             self.state[i - self.low] = IS_INPUT | DEPENDS | (VARIES if varies else 0)
         if inputs:
@@ -141,6 +151,13 @@ cdef class Lowering:
                     self.state[guard.node - self.low] |= NEEDED
         for i in range(self.high - 1, self.low - 1, -1):
             if not self.state[i - self.low] & NEEDED or self.is_known(i):
+                continue
+            node = &self.graph.nodes[i]
+            if not node.flags & F_EXT:
+                if node.a >= self.low and ARITY[node.op]:
+                    self.state[node.a - self.low] |= NEEDED
+                if node.b >= self.low and ARITY[node.op] == 2:
+                    self.state[node.b - self.low] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
             for k in range(n):
@@ -186,16 +203,21 @@ cdef class Lowering:
         program.n_presets += 1
         return register
 
-    cdef int32_t register_of(self, int32_t operand) except? -2147483648:
+    cdef inline int32_t register_of(self, int32_t operand) except? -2147483648:
         """The register of an operand: r, or ~v."""
+        cdef int32_t register
+        if operand >= self.low:
+            register = self.place[operand - self.low]
+        elif operand < 0:
+            register = self.const_place[~operand]
+        else:
+            register = self.outside.get(operand, <int32_t>NONE)
+        return register if register != NONE else self.known_register(operand)
+
+    cdef int32_t known_register(self, int32_t operand) except? -2147483648:
+        """A register for a constant, or for a node whose value is taken as it is."""
         cdef Slot slot
         cdef int32_t register
-        if operand >= self.low and self.place[operand - self.low] != NONE:
-            return self.place[operand - self.low]
-        if operand < self.low:
-            known = self.outside.get(operand)
-            if known is not None:
-                return <int32_t>known
         if operand < 0:
             slot = self.graph.consts[~operand].value
         else:
@@ -205,6 +227,8 @@ cdef class Lowering:
         register = self.preset(operand_aval(self.graph, operand), slot)
         if operand >= self.low:
             self.place[operand - self.low] = register
+        elif operand < 0:
+            self.const_place[~operand] = register
         else:
             self.outside[operand] = register
         return register
@@ -261,16 +285,15 @@ cdef class Lowering:
             return 0
         if node.flags & F_EXT:
             return self.lower_ext(i, varies)
+        if not varies and node.op != OP_ITEM:
+            return self.lower_scalar(i, &node)
         if node.op == OP_ITEM:
             a = self.register_of(node.a)
             a = ~a if varies else a
             b = node.b
-        elif varies:
+        else:
             a = self.lane_register(node.a)
             b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
-        else:
-            a = self.register_of(node.a)
-            b = self.register_of(node.b) if ARITY[node.op] == 2 else a
         out = self.new_register(0, varies, True)
         self.place[i - self.low] = out
         step = self.new_step()
@@ -279,6 +302,26 @@ cdef class Lowering:
         step.a = a
         step.b = b
         step.out = ~out if varies else out
+        return 0
+
+    cdef inline int lower_scalar(self, int32_t i, const Node* node) except -1:
+        """A step on doubles, without lanes."""
+        cdef Lowered program = self.program
+        cdef int32_t a = self.register_of(node.a)
+        cdef int32_t b = self.register_of(node.b) if ARITY[node.op] == 2 else a
+        cdef Step* step
+        room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+        room(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
+        program.uniform[program.n_uniform] = -1
+        self.place[i - self.low] = program.n_uniform
+        step = &program.steps[program.n_steps]
+        step.op = node.op
+        step.form = SCALAR_STEP
+        step.a = a
+        step.b = b
+        step.out = program.n_uniform
+        program.n_uniform += 1
+        program.n_steps += 1
         return 0
 
     cdef int lower_ext(self, int32_t i, bint varies) except -1:
@@ -388,7 +431,7 @@ cdef class Lowering:
         return 0
 
 
-cpdef Lowered lower(Graph graph, list outputs, list inputs=[], list varying=[], int32_t floor=0, int32_t guards=0,
+cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=0, int32_t guards=0,
                     bint keep=False):
     """Make `outputs` (operands) computable from `inputs` (nodes).
 

@@ -16,7 +16,6 @@ from hoad._core.primitive cimport (
     K_CONCATENATE,
     K_GATHER,
     K_GUFUNC,
-    K_PYTHON,
     K_REDUCE,
     K_STRIDED,
     K_STRUCTURE,

@@ -10,19 +10,15 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.emit cimport Emitter, compact
-from hoad._core.engine cimport Lowered
 from hoad._core.lower cimport lower
-from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
-    ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
-    F_BOOL,
     F_EXT,
     F_STRONG,
     F_VALUED,
-    OP_ASSEMBLE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,

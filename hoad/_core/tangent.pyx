@@ -27,7 +27,6 @@ from hoad._core.tape cimport (
     OP_RESULT,
     OP_STOP,
     ZERO,
-    Aval,
     Ext,
     Graph,
     Node,

@@ -27,7 +27,6 @@ cdef extern from "frameobject.h":
     void* PyFrame_GetBack(PyFrameObject*) noexcept
 
 
-
 # ---- abstract values ------------------------------------------------------------------------------------------------
 
 cdef class Aval:

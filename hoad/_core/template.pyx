@@ -37,12 +37,12 @@ from hoad._core.tape cimport (
     node_operands,
     operand_aval,
 )
-from hoad._core.traced cimport operand_of, wrap
+from hoad._core.traced cimport operand_of
 
 from hoad._core.primitive import primitive_named
 from hoad._core.traced import is_traced, new_input
 
-from hoad.errors import HoadError, NoRuleError, RuleError
+from hoad.errors import HoadError, RuleError
 
 cdef enum:
     FEW = 64
@@ -286,7 +286,6 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
 
 cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval) except? -1:
     """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand."""
-    cdef int32_t operand
     cdef Aval found
     if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
         return ZERO

@@ -11,19 +11,16 @@ import os
 import numpy as np
 
 from libc.math cimport NAN
-from libc.string cimport memcpy
 
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.kernels cimport Scalar1, Scalar2
-from hoad._core.plan cimport FAILED_SINGULAR, Plan, plan_of
+from hoad._core.plan cimport FAILED_SINGULAR, plan_of
 from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
-    F_OBJ,
     F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
@@ -39,13 +36,10 @@ from hoad._core.tape cimport (
     OP_SUBTRACT,
     Aval,
     Graph,
-    Node,
     Slot,
     aval_number,
     aval_of,
     in_native_order,
-    int64_t,
-    intern_aval,
     is_plain_float64,
     operand_aval,
     push_valued,
@@ -175,7 +169,8 @@ cdef object binary(int op, object x, object y):
     cdef object other = y if isinstance(x, (Scalar, Array)) else x
     if not isinstance(other, (Scalar, Array, numbers.Number, np.generic, np.ndarray, list, tuple)):
         return NotImplemented
-    if isinstance(other, np.ndarray) and (<object>other).dtype == object and isinstance(x, Scalar) + isinstance(y, Scalar):
+    if (isinstance(other, np.ndarray) and (<object>other).dtype == object
+            and (isinstance(x, Scalar) or isinstance(y, Scalar))):
         # an object array of traced scalars does its arithmetic element by element
         box = np.empty((), dtype=object)
         box[()] = x if other is y else y
@@ -993,7 +988,9 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
     cdef int32_t[::1] many
     cdef int32_t* avals = few
     cdef int32_t i, node
-    cdef bint scalars = (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
+    cdef bint scalars = (
+        (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
+    )
     cdef bint floats = True
     cdef Signature sig
     cdef double x, y

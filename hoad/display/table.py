@@ -56,9 +56,9 @@ def format_program(program: Program, rows: int | None = None) -> str:
     ValueError
         If `rows` is negative.
 
-    Cost
-    ----
-    Some tens of microseconds a row shown; the values of a tape are computed when it is first read.
+    Notes
+    -----
+    Cost: some tens of microseconds a row shown; the values of a tape are computed when it is first read.
 
     Examples
     --------

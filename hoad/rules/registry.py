@@ -181,12 +181,12 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
     operands, rest = args[:arity], args[arity:]
     if rest:
         names = list(inspect.signature(function).parameters)
-        kwargs = {**dict(zip(names[arity:], rest)), **kwargs}
+        kwargs = {**dict(zip(names[arity:], rest, strict=False)), **kwargs}
     params = tuple(sorted(kwargs.items()))
     if holds_traced(list(kwargs.values())):
         raise RuleError(
-            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names {arity} operands; an argument "
-            "that is traced must be one of them, and a parameter of the rule that is none stands behind a *."
+            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names {arity} operands; name what "
+            "is traced among them, and put the parameters of the rule behind a *."
         )
     try:
         hash(params)

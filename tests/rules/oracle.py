@@ -1,7 +1,7 @@
 """Derivatives to 40 digits and more, by differences in mpmath: slow, obvious, and no part of hoad.
 
 A central difference of order n with steps of 10⁻⁴⁰ errs by 10⁻⁸⁰ where the function is evaluated to enough digits
-(40 are lost with each order). Steps are as long as their coordinate or direction, so that points of any size are served.
+(40 are lost with each order). Steps are in proportion to their coordinate or direction, which may have any size.
 """
 
 from __future__ import annotations

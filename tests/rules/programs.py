@@ -1,4 +1,4 @@
-"""Random programs: DAGs of smooth operations whose values stay of moderate size, as hypothesis draws and shrinks them."""
+"""Random programs: DAGs of smooth operations whose values stay of moderate size, for hypothesis to draw and shrink."""
 
 from __future__ import annotations
 

@@ -36,7 +36,10 @@ def points(case: Elementwise) -> tuple[np.ndarray, ...]:
 def expected(case: Elementwise, orders: tuple[int, ...]) -> np.ndarray:
     """The partial derivative at the points."""
     return np.array(
-        [float(partial(case.oracle, point, orders)) for point in zip(*map(np.ndarray.tolist, points(case)))]
+        [
+            float(partial(case.oracle, point, orders))
+            for point in zip(*map(np.ndarray.tolist, points(case)), strict=True)
+        ]
     )
 
 
@@ -106,6 +109,6 @@ def test_scalars(case: Elementwise) -> None:
         for operands in partials(case, order):
             for word in words(order):
                 df = pointwise(case.f, word, operands)
-                got = [df(*point) for point in zip(*columns)]
+                got = [df(*point) for point in zip(*columns, strict=True)]
                 assert all(isinstance(value, float) for value in got)
                 check(case, got, operands, f"{word} of floats")

@@ -1,4 +1,4 @@
-"""Every rule at other shapes, memory layouts and dtypes: the same numbers as test_elementwise found in rows of float64."""
+"""Every rule at other shapes, memory layouts and dtypes: the numbers that test_elementwise found in rows of float64."""
 
 from __future__ import annotations
 
@@ -191,15 +191,15 @@ def test_float32(case: Elementwise) -> None:
 # ---- operations on arrays -------------------------------------------------------------------------------------------
 
 
+def weighted(case: Structured, weights: np.ndarray) -> Callable[..., Any]:
+    return lambda *xs: np.sum(weights * case.f(*xs))
+
+
 @each_structured
 def test_memory_layouts_of_arrays(case: Structured) -> None:
     for xs in examples(case):
         weights = np.random.default_rng(6).uniform(-1.0, 1.0, np.shape(case.f(*xs)))
-        everywhere = tuple(range(len(xs)))
-
-        def gradients(*args: Any, case: Structured = case, weights: Any = weights, all_: Any = everywhere) -> Any:
-            return hoad.grad(lambda *a: np.sum(weights * case.f(*a)), all_)(*args)
-
+        gradients = hoad.grad(weighted(case, weights), tuple(range(len(xs))))
         want = gradients(*xs)
         directions = tuple(np.cos(x) for x in xs)
         for layout in (lambda x: np.array(x, order="F"), lambda x: np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x):
@@ -220,8 +220,8 @@ def test_float32_of_arrays(case: Structured) -> None:
             directions = [tuple(np.cos(x + k) for x in exact) for k in range(order - 1)]
             halves = [tuple(v.astype(np.float32) for v in direction) for direction in directions]
             for word in words(order - 1) if order > 1 else [""]:
-                f64 = along(lambda *a: np.sum(weights * case.f(*a)), word, directions)
-                f32 = along(lambda *a: np.sum(weights.astype(np.float32) * case.f(*a)), word, halves)
+                f64 = along(weighted(case, weights), word, directions)
+                f32 = along(weighted(case, weights.astype(np.float32)), word, halves)
                 for g, w in zip(hoad.grad(f32, everywhere)(*single), hoad.grad(f64, everywhere)(*exact), strict=True):
                     assert np.asarray(g).dtype == np.float32 and np.shape(g) == np.shape(w)
                     assert np.all(abs(g - w) <= 1e-4 * (np.max(abs(w), initial=0.0) + 1.0)), f"{case.name} by {word}r"

@@ -1,4 +1,4 @@
-"""Random programs: all modes agree with each other and with the slow sweeps, and Taylor remainders fall as they must."""
+"""Random programs: all modes agree with each other and with the slow sweeps; Taylor remainders fall as they must."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_modes(f: Callable[..., Any], xs: tuple[Any, ...], seed: int) -> None:
         for k in range(3):  # other directions, for in one alone a derivative may happen to vanish
             others = directions_of([np.shape(x) for x in xs], seed + 1 + k)
             size = max(size, abs(along(f, "f" * order, others[:order])(*xs)))
-        for word, value in found.items():
+        for value in found.values():
             assert abs(value - found["f" * order]) <= TOLERANCE * size, f"order {order}: {found}"
 
 

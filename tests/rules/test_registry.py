@@ -194,7 +194,6 @@ def test_an_operand_without_derivative() -> None:
     assert hoad.jvp(lambda n: whole_power(2.0, n), (3.0,), (1.0,)) == (8.0, 0.0)
 
 
-@pytest.mark.xfail(strict=True, raises=hoad.TracedValueError, reason="rules cannot branch on values yet")
 def test_a_rule_that_branches_on_values() -> None:
     @hoad.primitive
     def bent(x: float) -> float:
@@ -312,7 +311,7 @@ def test_parameters_that_cannot_be_hashed() -> None:
     def weighted(x: Any, weights: Any) -> Any:
         return x
 
-    with pytest.raises(hoad.RuleError, match="cannot be hashed. Pass arrays as operands"):
+    with pytest.raises(hoad.RuleError, match=r"cannot be hashed\. Pass arrays as operands"):
         hoad.grad(lambda x: weighted(x, weights=[1.0, 2.0]))(1.0)
 
 

@@ -57,9 +57,10 @@ rows("whole powers are exact", "x**3", lambda x: x**3, {
 rows("whole powers are exact", "x**-1", lambda x: x**-1, {
     0.0: [-INF, INF, -INF], INF: ZEROS, -INF: ZEROS, -2.0: [-0.25, -0.25, -0.375, -0.75]
 })  # fmt: skip
-rows("whole powers are exact", "x**-1 at -0", lambda x: x**-1, {-0.0: [-INF, -INF, -INF]})
+rows("whole powers are exact", "x**-1", lambda x: x**-1, {-0.0: [-INF, -INF, -INF]})
 rows("powers", "x**0.5", lambda x: x**0.5, {0.0: [INF, -INF, INF], INF: ZEROS, 4.0: [0.25, -1 / 32, 3 / 256]})
-rows("powers", "x**1.5", lambda x: x**1.5, {0.0: [0.0, INF, -INF], -0.0: [0.0, INF, -INF], INF: [INF, 0.0, 0.0]})
+rows("powers", "x**1.5", lambda x: x**1.5, {0.0: [0.0, INF, -INF], INF: [INF, 0.0, 0.0]})
+rows("powers", "x**1.5", lambda x: x**1.5, {-0.0: [0.0, INF, -INF]})
 rows("0ʸ is 0 for y > 0", "0**y", lambda y: 0.0**y, {2.0: ZEROS, 1.0: ZEROS, 0.5: ZEROS, 0.0: [-INF, INF, -INF]})
 rows("powers", "inf**y", lambda y: INF**y, {-1.0: ZEROS, 1.0: [INF, INF, INF]})
 rows("powers", "2**y", lambda y: 2.0**y, {-INF: ZEROS, INF: [INF, INF], 0.0: [LN2, LN2**2, LN2**3]})
@@ -113,7 +114,8 @@ rows(IEEE, "arcsin", np.arcsin, {1.0: [INF, INF, INF], -1.0: [INF, -INF, INF]})
 rows("near 0", "arcsin", np.arcsin, {0.0: [1.0, 0.0, 1.0, 0.0], TINY: [1.0, TINY, 1.0, 9 * TINY]})
 rows(IEEE, "arccos", np.arccos, {1.0: [-INF, -INF, -INF], -1.0: [-INF, INF, -INF]})
 rows("near 0", "arccos", np.arccos, {0.0: [-1.0, 0.0, -1.0, 0.0], TINY: [-1.0, -TINY, -1.0, -9 * TINY]})
-rows("near 0", "sin", np.sin, {0.0: [1.0, 0.0, -1.0, 0.0], -0.0: [1.0, 0.0, -1.0, 0.0], TINY: [1.0, -TINY, -1.0, TINY]})
+rows("near 0", "sin", np.sin, {0.0: [1.0, 0.0, -1.0, 0.0], TINY: [1.0, -TINY, -1.0, TINY]})
+rows("near 0", "sin", np.sin, {-0.0: [1.0, 0.0, -1.0, 0.0]})
 rows("what is undefined is nan", "sin", np.sin, {INF: [NAN] * 3, NAN: [NAN] * 3})
 rows("what is undefined is nan", "arcsin", np.arcsin, {1.5: [NAN] * 3})
 rows("what is undefined is nan", "log of nan", np.log, {NAN: [NAN] * 3})
@@ -175,7 +177,7 @@ rows(WHOLE, "remainder(1, y)", lambda y: np.remainder(1.0, y), {0.1: [-9.0, 0.0]
 # ---- strong zeros: what was not chosen absorbs ----------------------------------------------------------------------
 
 STRONG = "what was not chosen is a strong zero"
-rows(STRONG, "where(x > 0, √x, 0)", lambda x: np.where(x > 0, np.sqrt(x), 0.0), {0.0: ZEROS, -0.0: ZEROS, -1.0: ZEROS})
+rows(STRONG, "where(x > 0, √x, 0)", lambda x: np.where(x > 0, np.sqrt(x), 0.0), [(x, ZEROS) for x in (0.0, -0.0, -1.0)])
 rows(STRONG, "where(x > 0, ln x, 0)", lambda x: np.where(x > 0, np.log(x), 0.0), {0.0: ZEROS, -1.0: ZEROS})
 rows(
     STRONG, "where(x ≠ 0, 1/x, x)", lambda x: np.where(x != 0, 1.0 / x, x), [(0.0, [1.0, 0.0, 0.0]), (-0.0, [1.0, 0.0])]
@@ -268,14 +270,14 @@ ARRAYS = [
     Instead(INDEX, "min", lambda x: np.min(1 / x), lambda x: 1 / x[1], [0.0, 4.0]),
     Instead(INDEX, "norm of a part", lambda x: np.linalg.norm(np.sqrt(x)[1:]), second, [0.0, 4.0]),
     Instead(STRONG, "where of another array", lambda x: np.where([False, True], np.sqrt(x), 1.0), second, [0.0, 4.0]),
-    Instead(STRONG, "where of columns", lambda x: np.where(x[:, None] > 0, np.sqrt(x[:, None]), 1.0), second, [0.0, 4.0]),
+    Instead(STRONG, "where of columns", lambda x: np.where(x[:, None] > 0, np.sqrt(x[:, None]), 1), second, [0.0, 4.0]),
     Instead(STRONG, "√ of a slice", lambda x: np.sqrt(relu(x)[:]), second, [-1.0, 4.0]),
     Instead(STRONG, "√ of a gather", lambda x: np.sqrt(relu(x)[[0, 1]]), second, [-1.0, 4.0]),
     Instead(STRONG, "√ of a reshape", lambda x: np.sqrt(np.reshape(relu(x), (2, 1))), second, [-1.0, 4.0]),
     Instead(STRONG, "√ of a transpose", lambda x: np.sqrt(np.transpose(relu(x[None]))), second, [-1.0, 4.0]),
     Instead(STRONG, "√ of a broadcast", lambda x: np.sqrt(np.broadcast_to(relu(x), (3, 2)))[0], second, [-1.0, 4.0]),
-    Instead(STRONG, "√ of a concatenation", lambda x: np.sqrt(np.concatenate([relu(x), x[1:]])), lambda x: 2 * second(x),
-            [-1.0, 4.0]),
+    Instead(STRONG, "√ of a concatenation", lambda x: np.sqrt(np.concatenate([relu(x), x[1:]])),
+            lambda x: 2 * second(x), [-1.0, 4.0]),
     Instead(STRONG, "√ of a stack", lambda x: np.sqrt(np.stack([relu(x)[0], relu(x)[1]])), second, [-1.0, 4.0]),
     Instead(STRONG, "√ of a sum", lambda x: np.sqrt(np.sum(relu(x))), nothing, [-1.0, -4.0]),
     Instead(STRONG, "√ of a mean", lambda x: np.sqrt(np.mean(relu(x))), nothing, [-1.0, -4.0]),
@@ -285,7 +287,7 @@ ARRAYS = [
     Instead(STRONG, "√ of a dot", lambda x: np.sqrt(np.dot(relu(x), relu(x))), nothing, [-1.0, -4.0]),
     Instead(STRONG, "√ of maximum", lambda x: np.sqrt(np.maximum(x, 0.0)), second, [-1.0, 4.0]),
     Instead(STRONG, "(Σ √max)²", lambda x: np.sum(np.sqrt(np.maximum(x, 0.0))) ** 2, lambda x: x[1] * 1.0, [-1.0, 4.0]),
-    Instead(STRONG, "max(x) far from a pole", lambda x: np.max(np.where(x > 0, 1 / x, -1.0)), lambda x: 1 / x[1], [0.0, 4.0]),
+    Instead(STRONG, "max beside a pole", lambda x: np.max(np.where(x > 0, 1 / x, -1)), lambda x: 1 / x[1], [0.0, 4.0]),
     *[
         Instead(NORM, f"norm {p}", lambda x, p=p: np.linalg.norm(x, p), nothing, [0.0, -0.0, 0.0])
         for p in (None, 1, 2, 3, 0.5, 2.5, np.inf, -np.inf)
@@ -296,8 +298,8 @@ ARRAYS = [
     ],
     Instead(NORM, "norm 0", lambda x: np.linalg.norm(x, 0), nothing, [0.0, 2.0]),
     Instead(NORM, "norms of rows", lambda x: np.linalg.norm(x[:, None] * A, axis=1), lambda x: 5 * x[1], [0.0, 4.0]),
-    Instead(NORM, "3-norms of rows", lambda x: np.linalg.norm(x[:, None] * A, 3, axis=1), lambda x: 91 ** (1 / 3) * x[1],
-            [0.0, 4.0]),
+    Instead(NORM, "3-norms of rows", lambda x: np.linalg.norm(x[:, None] * A, 3, axis=1),
+            lambda x: 91 ** (1 / 3) * x[1], [0.0, 4.0]),
     Instead(NORM, "3-norm with a zero in it", lambda x: np.linalg.norm(x, 3), lambda x: x[1] * 1.0, [0.0, 4.0]),
     Instead(NORM, "norm of squares", lambda x: np.linalg.norm(x * x), nothing, [0.0, 0.0]),
     Instead(NORM, "hypot", lambda x: np.hypot(x[0], x[1]), nothing, [0.0, 0.0]),
@@ -313,8 +315,8 @@ ARRAYS = [
     Instead(TIES, "norm inf", lambda x: np.linalg.norm(x, np.inf), lambda x: (x[0] - x[2]) / 2, [2.0, 1.0, -2.0]),
     Instead("products of zeros are exact", "prod", np.prod, lambda x: x[0] * x[1] * x[2], [0.0, 0.0, 3.0]),
     Instead("products of zeros are exact", "prod of one", np.prod, lambda x: x[0] * x[1] * x[2], [0.0, 2.0, 3.0]),
-    Instead("a derivative by base and exponent in any order", "x**y at y = 0", lambda x: x[0] ** x[1], lambda x: 1.0 + x[1]
-            * np.log(x[0]) + (x[1] * np.log(x[0])) ** 2 / 2 + (x[1] * np.log(x[0])) ** 3 / 6, [2.0, 0.0]),
+    Instead("by base and exponent in any order", "x**y at y = 0", lambda x: x[0] ** x[1],
+            lambda x: np.exp(x[1] * np.log(x[0])), [2.0, 0.0]),
     Instead(NORM, "0**2 by base and exponent", lambda x: x[0] ** x[1], lambda x: x[0] ** 2, [0.0, 2.0]),
 ]  # fmt: skip
 
