@@ -32,6 +32,7 @@ EXTENSIONS = [
     "engine",
     "ufuncs",
     "recording",
+    "portable",
 ]
 
 CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")

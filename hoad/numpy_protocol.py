@@ -15,7 +15,7 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core import ufuncs
-from hoad._core.primitive import primitives
+from hoad._core.primitive import Primitive, primitives
 from hoad._core.tape import intern_aval
 from hoad._core.traced import (
     FUNCTIONS,
@@ -79,7 +79,7 @@ def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
 def only_defaults(name: str, **options: Any) -> None:
     """Raise for options that are not recorded."""
     for option, value in options.items():
-        if value is not None and value is not np._NoValue and value is not True:  # type: ignore[attr-defined]
+        if value is not None and value is not np._NoValue and value is not True:
             raise NoRuleError(f"np.{name} with {option}= has no derivative rule ({here()}). Leave {option} out.")
 
 
@@ -419,10 +419,10 @@ def _reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
 
 
 def _keeps(keepdims: Any) -> bool:
-    return bool(keepdims) and keepdims is not np._NoValue  # type: ignore[attr-defined]
+    return bool(keepdims) and keepdims is not np._NoValue
 
 
-def _reduce(primitive: prim.Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
+def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
     axes = normal_axes(axis, x.ndim)
     shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
     if isinstance(x, Scalar) or not axes:
@@ -513,8 +513,8 @@ def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     only_defaults("clip", out=out, **options)
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("np.clip takes either a_min and a_max or min and max, not both")
-    low = min if a_min is None or a_min is np._NoValue else a_min  # type: ignore[attr-defined]
-    high = max if a_max is None or a_max is np._NoValue else a_max  # type: ignore[attr-defined]
+    low = min if a_min is None or a_min is np._NoValue else a_min
+    high = max if a_max is None or a_max is np._NoValue else a_max
     x = as_traced(x)
     if low is not None:
         x = np.maximum(x, low)

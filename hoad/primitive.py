@@ -67,6 +67,7 @@ def declare_ufunc(ufunc: np.ufunc, **flags: Any) -> Primitive:
     )
 
 
+_ufunc: np.ufunc
 for _ufunc in (np.add, np.multiply):
     declare_ufunc(_ufunc, commutative=True, linear=_ufunc is np.add, multilinear=_ufunc is np.multiply)
 for _ufunc in (np.subtract, np.negative, np.positive, np.conjugate, np.degrees, np.radians, np.rad2deg, np.deg2rad):
@@ -277,7 +278,7 @@ def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
 
 
 # NumPy's linear algebra is made of gufuncs, which run without the GIL.
-_lapack = np.linalg._umath_linalg  # type: ignore[attr-defined]
+_lapack = np.linalg._umath_linalg
 
 MATMUL = Primitive("matmul", function=np.matmul, kind=GUFUNC, nin=2, infer=_matmul_infer, multilinear=True, costly=True)
 SOLVE = Primitive(
@@ -312,7 +313,8 @@ def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
     if nout not in _calls:
 
         def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
-            return params[0].results
+            results: tuple[Aval, ...] = params[0].results
+            return results
 
         made = Primitive("call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",))
         for give_rule in on_new_call:

@@ -14,6 +14,7 @@ from hoad._core.recording import compute_values, const_value, graph_nbytes, guar
 from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
 from hoad.errors import ShapeError, TracedValueError
+from hoad.pickling import dump, load
 from hoad.primitive import declare_call
 from hoad.trace import call_traced, differentiating, output_operand
 
@@ -266,6 +267,10 @@ class Program(list[Tape]):
         results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self,), *args)
         return results if not self._last._single or not isinstance(results, tuple) else results[0]
 
+    def __reduce__(self) -> Any:
+        extra = (self._linear, self._omitted)
+        return _restored, (dump(list(self)) if self else None, extra)
+
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
 
@@ -277,6 +282,16 @@ class Program(list[Tape]):
 
     def __repr__(self) -> str:
         return f"Program([{', '.join(map(repr, self))}])"
+
+
+def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
+    """A program out of a pickle."""
+    program = Program()
+    if data is not None:
+        graph, windows = load(data)
+        program.extend(Tape(graph, *window[:2], list(window[2]), list(window[3]), *window[4:]) for window in windows)
+    program._linear, program._omitted = extra
+    return program
 
 
 def call_program(params: tuple[Program], *values: Any) -> Any:

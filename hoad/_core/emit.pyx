@@ -97,8 +97,9 @@ cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil
 cdef class Emitter:
     """Appends nodes to one graph for the length of one sweep."""
 
-    def __cinit__(self, Graph graph, bint simplify=True):
+    def __cinit__(self, Graph graph, bint simplify=True, bint thorough=False):
         bind()
+        self.thorough = thorough
         self.graph = graph
         self.simplify = simplify
         self.rows = SMALL_TABLE
@@ -129,7 +130,7 @@ cdef class Emitter:
         """Double the table while it is small; beyond that it stays, and newer nodes push out older ones."""
         cdef Entry* old = self.table
         cdef int32_t rows = self.rows
-        cdef int32_t i
+        cdef int32_t i, known
         self.lossy = 2 * rows >= MOST_FULL
         self.rows = 2 * rows
         self.shift -= 1
@@ -139,8 +140,9 @@ cdef class Emitter:
             self.rows = rows
             self.shift += 1
             raise MemoryError
+        known = self.used
         self.used = 0
-        for i in range(rows):
+        for i in range(rows if known else 0):
             if old[i].node:
                 self.remember(self.hash_of(old[i].node - 1), old[i].node - 1)
         PyMem_RawFree(old)
@@ -177,19 +179,21 @@ cdef class Emitter:
     cdef int learn(self, int32_t start, int32_t stop) except -1:
         """Make the nodes of ``[start, stop)`` known, so that a rule that asks for them finds them.
 
-        All of a small tape, of a large one the costly nodes only. What the emitter appended itself it knows.
+        The costly ones; all of a small tape if the emitter is thorough. What it appended itself it knows.
         """
         cdef int32_t i
         cdef Node* node
-        cdef bint small = stop - start <= MOST_LEARNED
+        cdef bint all_of_it = self.thorough and stop - start <= MOST_LEARNED
         if not self.simplify or self.learned:
             return 0
         self.learned = True
+        while not self.lossy and self.rows < stop - start:
+            self.widen()
         for i in range(start, stop):
             node = &self.graph.nodes[i]
             if node.op <= OP_RESULT or node.op == OP_ASSEMBLE or node.op == OP_STOP:
                 continue
-            if small or INFO[node.op].costly:
+            if all_of_it or INFO[node.op].costly:
                 self.remember(self.hash_of(i), i)
         return 0
 

@@ -42,6 +42,7 @@ cdef class Primitive:
     cdef public int version             # counts the rules it has had
     cdef public object infer            # (params, *avals) -> tuple of Aval
     cdef public object describe         # params -> str, for tables
+    cdef public object qualified        # (module, qualified name) of a user's; None for ours
     cdef public tuple linear_in         # operands in which it is linear, for a primitive of the user's
     cdef readonly object param_names    # of the tuple of parameters; None: pairs of name and value
 

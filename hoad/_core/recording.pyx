@@ -328,7 +328,7 @@ cdef class Extension:
         self.graph.leave()
         self.start = end
         self.simplify = simplify
-        self.emitter = Emitter(self.graph, simplify)
+        self.emitter = Emitter(self.graph, simplify, True)
         self.graph.notes_start = end
 
     @property

@@ -28,7 +28,6 @@ vjp(np.square, lambda g, p, x: (g * (2.0 * x),))
 vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
 vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
 
-
 # Strong products, for the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0
 vjp(np.power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))
 vjp(np.float_power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))

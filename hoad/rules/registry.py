@@ -275,6 +275,7 @@ def primitive(
 
 def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
     made = _declare(function, function.__name__, nin=-1, nout=nout, linear=linear)
+    made.qualified = (function.__module__, function.__qualname__)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

@@ -301,3 +301,63 @@ def test_sizes_in_bytes() -> None:
     assert 0 < program[0].nbytes < 1000 * 200
     assert repr(program).startswith("Program([<Tape: primal")
     assert len(str(hoad.gradient(program))) > 0
+
+
+class Refused(Exception):
+    pass
+
+
+@hoad.primitive(vjp=lambda g, p, x: (g * np.cos(x),))
+def choosy(x: Any) -> Any:
+    """A function that refuses negative numbers."""
+    if np.any(np.asarray(x) < 0):
+        raise Refused(str(x))
+    return np.sin(x)
+
+
+@hoad.primitive(vjp=lambda g, p, x: (choosy_slope(x) * g,), linear=())
+def choosy_twice(x: Any) -> Any:
+    return x * x
+
+
+@hoad.primitive(vjp=lambda g, p, x: (2.0 * g,))
+def choosy_slope(x: Any) -> Any:
+    if np.any(np.asarray(x) < 0):
+        raise Refused(str(x))
+    return 2.0 * x
+
+
+@pytest.mark.parametrize("x", [0.5, np.array([0.5, 0.25])], ids=["number", "array"])
+def test_exceptions_of_primitives_pass_through(x: Any) -> None:
+    """A function of the user's that raises while values are computed, recorded or replayed, is heard."""
+    program = hoad.record(lambda x: np.sum(choosy(x)) * 2, x)
+    first = hoad.gradient(hoad.record(lambda x: np.sum(choosy_twice(x)), x))
+    for _ in range(3):
+        with pytest.raises(Refused):
+            program.evaluate(-x)
+        with pytest.raises(Refused):
+            hoad.grad(lambda x: np.sum(choosy(x)))(-x)
+        with pytest.raises(Refused):
+            first.evaluate(-x)
+        with pytest.raises(Refused):  # raised by the sweep's own values
+            hoad.grad(lambda x: np.sum(choosy_twice(x)))(-x)
+        with pytest.raises(Refused):
+            hoad.jacobian(choosy_twice, mode="forward")(-x)
+        with pytest.raises(Refused):
+            hoad.hessian(lambda x: np.sum(choosy_twice(x)))(-x)
+        with pytest.raises(Refused):
+            hoad.vjp(choosy_twice, -x)[1](np.ones(np.shape(x)))
+        np.testing.assert_allclose(program.evaluate(x), 2 * np.sum(np.sin(x)))
+        np.testing.assert_allclose(first.evaluate(x), 2 * np.asarray(x))
+        np.testing.assert_allclose(hoad.grad(lambda x: np.sum(choosy_twice(x)))(x), 2 * np.asarray(x))
+
+
+@hoad.primitive(vjp=lambda g, p, x: (g,))
+def fickle(x: Any) -> Any:
+    """Its result has another shape at other values, which no program can be fixed to."""
+    return np.ones(3) if np.all(np.asarray(x) == 1.0) else np.ones(2)
+
+
+def test_primitives_that_change_their_shape_are_refused() -> None:
+    with pytest.raises((ValueError, hoad.HoadError), match="shape"):
+        hoad.jacobian(lambda x: fickle(x))(np.full(3, 2.0))

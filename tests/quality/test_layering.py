@@ -19,7 +19,7 @@ import hoad
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
     1: ("hoad/primitive.py",),
-    2: ("hoad/trace.py", "hoad/numpy_protocol.py", "hoad/program.py"),
+    2: ("hoad/trace.py", "hoad/numpy_protocol.py", "hoad/pickling.py", "hoad/program.py"),
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),

@@ -1,0 +1,61 @@
+"""Programs in pickles: primitives travel by qualified name and version."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+from typing import Any
+
+from hoad._core.portable import graph_data, graph_from
+from hoad._core.primitive import Primitive, primitive_named
+from hoad.primitive import declare_call
+
+Description = tuple[str, str, int]
+
+
+def describe(primitive: Primitive) -> Description:
+    """(module, qualified name, version); raises for a primitive that another process could not find."""
+    found = primitive.qualified
+    if primitive.name == "call" and found is None:
+        return "call", str(primitive.nout), 0
+    if found is None:
+        return "", primitive.name, primitive.version
+    module, name = found
+    if module == "__main__" or "<" in name:
+        raise pickle.PicklingError(
+            f"a program that uses the primitive {name} of {module} cannot be pickled: another process could not find it "
+            "by name. Define it at the top of a module that can be imported."
+        )
+    return module, name, primitive.version
+
+
+def find(description: Description) -> Primitive:
+    """The primitive of a description, which must have had as many rules as then."""
+    module, name, version = description
+    if module == "call":
+        from hoad.program import call_program
+
+        return declare_call(int(name), call_program)
+    if module:
+        owner: Any = importlib.import_module(module)
+        for part in name.split("."):
+            owner = getattr(owner, part)
+        found = owner.__hoad_primitive__
+    else:
+        found = primitive_named(name)
+    if found is None or found.version != version:
+        state = "is not declared here" if found is None else f"has had {found.version} rules here, {version} there"
+        raise pickle.UnpicklingError(f"this program uses the primitive {name}, which {state}. Record the program again.")
+    return found
+
+
+def dump(tapes: list[Any]) -> dict[str, Any]:
+    """Tapes as plain data: the graph of the last, which holds those before it, and a window for each."""
+    last = tapes[-1]
+    windows = [(t._start, t._end, t._inputs, t._outputs, t.kind, t._single) for t in tapes]
+    return {"graph": graph_data(last._graph, last._end, describe), "windows": windows}
+
+
+def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:
+    """(graph, windows) of `dump`."""
+    return graph_from(data["graph"], find), data["windows"]
