@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -152,7 +152,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 @implements(np.broadcast_to)
-def broadcast_to(x: Any, shape: int | Sequence[int], subok: bool = False) -> Any:
+def broadcast_to(x: Any, shape: SupportsIndex | tuple[int, ...] | list[int], subok: bool = False) -> Any:
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
     if x.shape == shape:
         return x
@@ -179,22 +179,22 @@ def squeeze(x: Any, axis: Axis = None) -> Any:
 
 @implements(np.shape)
 def shape(x: Any) -> tuple[int, ...]:
-    return as_traced(x).shape
+    return tuple(as_traced(x).shape)
 
 
 @implements(np.ndim)
 def ndim(x: Any) -> int:
-    return as_traced(x).ndim
+    return int(as_traced(x).ndim)
 
 
 @implements(np.size)
 def size(x: Any, axis: int | None = None) -> int:
-    return as_traced(x).size if axis is None else as_traced(x).shape[axis]
+    return int(as_traced(x).size if axis is None else as_traced(x).shape[axis])
 
 
 @implements(np.iscomplexobj)
 def iscomplexobj(x: Any) -> bool:
-    return as_traced(x).dtype.kind == "c"
+    return bool(as_traced(x).dtype.kind == "c")
 
 
 @implements(np.copy, method="copy")
@@ -433,7 +433,7 @@ def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
 
 
 @implements(np.sum)
-def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False,  # noqa: A001
+def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = None, where: Any = None) -> Any:
     if out is not None or initial is not None or where is not None:
         only_defaults("sum", out=out, initial=initial, where=where)
@@ -462,14 +462,14 @@ def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
 
 
 @implements(np.max, np.amax, method="max")
-def max(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,  # noqa: A001
+def max(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,
         where: Any = None) -> Any:
     only_defaults("max", out=out, initial=initial, where=where)
     return _reduce(prim.MAX, as_traced(x), axis, keepdims)
 
 
 @implements(np.min, np.amin, method="min")
-def min(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,  # noqa: A001
+def min(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,
         where: Any = None) -> Any:
     only_defaults("min", out=out, initial=initial, where=where)
     return _reduce(prim.MIN, as_traced(x), axis, keepdims)
@@ -508,7 +508,7 @@ REDUCTIONS[np.multiply] = lambda x, axis=0, *args, **options: prod(x, axis, *arg
 
 
 @implements(np.clip, method="clip")
-def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,  # noqa: A002
+def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
          **options: Any) -> Any:
     only_defaults("clip", out=out, **options)
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
@@ -522,7 +522,7 @@ def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
 
 
 @implements(np.round, np.around, method="round")
-def round(x: Any, decimals: int = 0, out: Any = None) -> Any:  # noqa: A001
+def round(x: Any, decimals: int = 0, out: Any = None) -> Any:
     only_defaults("round", out=out)
     scale = 10.0**decimals
     return np.rint(x * scale) / scale
@@ -548,7 +548,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     a, b = as_traced(a), as_traced(b)
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)
-    if a.ndim <= 2 and b.ndim <= 2 or b.ndim == 1:
+    if (a.ndim <= 2 and b.ndim <= 2) or b.ndim == 1:
         return matmul(a, b)
     axis = b.ndim - 2
     rows = reshape(a, (-1, a.shape[-1]))
@@ -565,7 +565,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 @implements(np.divmod)
-def divmod(x: Any, y: Any) -> tuple[Any, Any]:  # noqa: A001
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return np.floor_divide(x, y), np.remainder(x, y)
 
 
@@ -610,7 +610,7 @@ def _root(squares: Any) -> Any:
 
 
 @implements(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = _inexact(x)
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
@@ -625,7 +625,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return _matrix_norm(x, ord, axes, keepdims)
 
 
-def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:  # noqa: A002
+def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord is None or ord == 2:
         return _root(sum(x * x, axes, keepdims=keepdims))
     if ord == np.inf:
@@ -641,7 +641,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     return where(zero, 0.0, where(zero, 1.0, powers) ** (1.0 / ord))
 
 
-def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:  # noqa: A002
+def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     row, column = axes
     if ord is None or ord == "fro":
         return _root(sum(x * x, axes, keepdims=keepdims))

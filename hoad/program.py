@@ -261,7 +261,7 @@ class Program(list[Tape]):
         """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
         if not holds_traced(args):
             return self.evaluate(*args)
-        for k, (value, aval) in enumerate(zip(args, self.inputs)):
+        for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
         results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self,), *args)

@@ -78,7 +78,7 @@ def positions(argnums: int | tuple[int, ...], count: int, driver: str) -> tuple[
     """`argnums` as a tuple of positions, checked against the number of arguments."""
     if type(argnums) is int and 0 <= argnums < count:
         return (argnums,)
-    chosen = argnums if isinstance(argnums, tuple) else (argnums,)
+    chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
             raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.")

@@ -7,6 +7,7 @@ without the GIL.
 
 import numpy as np
 
+from cpython.exc cimport PyErr_SetObject
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.string cimport memcpy, memset
 
@@ -275,8 +276,7 @@ cdef class Plan:
         if self.kind == K_CONCATENATE:
             self.run_concatenation(operands, results[0])
             return 0
-        with gil:
-            return run_python(self.signature, operands, results)
+        return attempt_python(<void*>self.signature, operands, results)
 
     cdef int run_loops(self, char** operands, char** results) noexcept nogil:
         cdef char* at[MOST_LOOP_OPERANDS]
@@ -484,6 +484,15 @@ cdef object as_value(Aval aval, char* at):
     array = np.empty(aval.shape, aval.dtype)
     memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), at, aval.size * aval.itemsize)
     return array
+
+
+cdef int attempt_python(void* sig, char** operands, char** results) noexcept with gil:
+    """`run_python`; an exception stays set for the caller, who learns of it by the code."""
+    try:
+        return run_python(<Signature>sig, operands, results)
+    except BaseException as error:
+        PyErr_SetObject(type(error), error)
+        return FAILED_PYTHON
 
 
 cdef int run_python(Signature sig, char** operands, char** results) except -1:

@@ -23,7 +23,7 @@ def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int],
     columns = _unrolled if recording.nested else _in_lanes
     if forward:
         by_input = [columns(recording, outputs, i, forward) for i in inputs]
-        return [[_inputs_last(block[o], recording, i) for block, i in zip(by_input, inputs)] for o in range(len(outputs))]
+        return [[_inputs_last(block[o], recording, i) for block, i in zip(by_input, inputs, strict=True)] for o in range(len(outputs))]
     return [columns(recording, inputs, o, forward) for o in outputs]
 
 
@@ -55,14 +55,14 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     aval = recording.aval(seed)
     program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
     shapes = [recording.aval(t).shape for t in targets]
-    blocks = [np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets)]
+    blocks = [np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets, strict=True)]
     chunk = max(1, min(MOST_LANES, MOST_BYTES // max(1, program.bytes_per_lane)))
     for start in range(0, aval.size, chunk):
         lanes = min(chunk, aval.size - start)
         units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape((lanes, *aval.shape))
-        for block, rows in zip(blocks, program.run([units], lanes)):
+        for block, rows in zip(blocks, program.run([units], lanes), strict=True):
             block[start : start + lanes] = rows
-    return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes)]
+    return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes, strict=True)]
 
 
 def _unboxed(block: Any) -> Any:
@@ -81,7 +81,7 @@ def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bo
     ]
     if not rows:
         return [np.zeros((*aval.shape, *recording.aval(t).shape)) for t in targets]
-    columns = list(zip(*rows))
+    columns = list(zip(*rows, strict=True))
     if not aval.shape:
         return [column[0] for column in columns]
     return [np.reshape(_stacked(column), (*aval.shape, *np.shape(column[0]))) for column in columns]

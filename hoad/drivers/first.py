@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -171,7 +171,7 @@ def as_like(recording: Recording, value: Any, like: int, what: str) -> int:
 
 
 def jvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
     """The value and the derivative along a direction: ``(f(x), J(x) ẋ)``.
 
@@ -223,7 +223,7 @@ def jvp(
         y = output_operand(d, result, "jvp")
         aux = plain(aux, d.nested)
         del returned, result
-        seeds = [as_like(d, t, x, f"tangent {k}") for k, (t, x) in enumerate(zip(tangents, d.inputs))]
+        seeds = [as_like(d, t, x, f"tangent {k}") for k, (t, x) in enumerate(zip(tangents, d.inputs, strict=True))]
         dots = d.tangents([y], d.inputs, seeds)
         value, tangent = d.results([y, *d.or_zeros(dots, [y])])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -42,7 +42,7 @@ class LinearMap:
         seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
         if len(seeds) != len(self.like):
             raise ShapeError(f"this linear map takes {len(self.like)} arguments, but {len(seeds)} were given.")
-        for k, (seed, aval) in enumerate(zip(seeds, self.avals)):
+        for k, (seed, aval) in enumerate(zip(seeds, self.avals, strict=True)):
             if np.shape(seed) != aval.shape:
                 which = self.what if len(seeds) == 1 else f"{self.what} of argument {k}"
                 raise ShapeError(f"{which} must have shape {aval.shape}, but has shape {np.shape(seed)}.")

@@ -134,7 +134,7 @@ def hvp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
             require_scalar(d, y, "hvp")
             del returned
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
-            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs)]
+            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
             products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
         return as_asked(products, argnums)
 
@@ -188,7 +188,7 @@ def vhp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
             y = output_operand(d, returned, "vhp")
             require_scalar(d, y, "vhp")
             del returned
-            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs)]
+            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
             dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
             bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
             products = d.results(d.or_zeros(bars, d.inputs))

@@ -33,10 +33,10 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     seeds = seed if isinstance(seed, tuple) else (seed,)
     if len(seeds) != len(avals):
         raise ShapeError(f"gradient was given {len(seeds)} seeds for {len(avals)} outputs. Give a tuple, one for each.")
-    for k, (value, aval) in enumerate(zip(seeds, avals)):
+    for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
-    return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals)], []
+    return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
 def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Program:

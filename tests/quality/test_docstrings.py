@@ -18,9 +18,8 @@ import pytest
 
 import hoad
 from hoad._core.primitive import primitives
-from hoad._core.traced import FUNCTIONS
 from hoad.errors import HoadError
-from hoad.rules.registry import FUNCTION_PRIMITIVES
+from hoad.rules import registry
 
 ORDER = [
     *("Parameters", "Attributes", "Returns", "Yields", "Raises"),
@@ -153,13 +152,13 @@ def test_there_are_examples() -> None:
 def _same_rules() -> Iterator[None]:
     """The table of rules as it was, after an example that registers some."""
     before = [(made, made.rule, made.rule_name, made.per_call) for made in primitives()]
-    functions, function_primitives = dict(FUNCTIONS), dict(FUNCTION_PRIMITIVES)
+    functions, function_primitives = dict(registry.FUNCTIONS), dict(registry.FUNCTION_PRIMITIVES)
     yield
     for made, rule, rule_name, per_call in before:
         if made.rule is not rule:
             made.rule, made.rule_name, made.per_call = rule, rule_name, per_call
             made.version += 1
-    for table, kept in ((FUNCTIONS, functions), (FUNCTION_PRIMITIVES, function_primitives)):
+    for table, kept in ((registry.FUNCTIONS, functions), (registry.FUNCTION_PRIMITIVES, function_primitives)):
         table.clear()
         table.update(kept)
 
