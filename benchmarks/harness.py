@@ -126,14 +126,10 @@ def interleave(sides: Sequence[Side], settings: Settings) -> list[Timing]:
     gc.collect()
     gc.freeze()
     rounds = [
-        [sample(side, number) for side, number in zip(sides, numbers, strict=True)]
-        for _ in range(settings.rounds)
+        [sample(side, number) for side, number in zip(sides, numbers, strict=True)] for _ in range(settings.rounds)
     ]
     gc.unfreeze()
-    return [
-        Timing(side.name, tuple(column))
-        for side, column in zip(sides, zip(*rounds, strict=True), strict=True)
-    ]
+    return [Timing(side.name, tuple(column)) for side, column in zip(sides, zip(*rounds, strict=True), strict=True)]
 
 
 def own_code(function: types.FunctionType) -> types.FunctionType:
@@ -209,9 +205,7 @@ def seconds_text(value: float) -> str:
     return f"{value * 1e9:.3g} ns"
 
 
-def _timed(
-    question: str, hoad: Timing, other: Timing, ratio: str, bar: tuple[str, bool] | None, note: str
-) -> Row:
+def _timed(question: str, hoad: Timing, other: Timing, ratio: str, bar: tuple[str, bool] | None, note: str) -> Row:
     data = {"hoad_s": hoad.samples, "peer": other.name, "peer_s": other.samples}
     peer_text = f"{other.name} {seconds_text(other.median)}"
     bar_text, ok = bar or ("", None)

@@ -29,9 +29,7 @@ FIRST = {
 def seconds(statement: str) -> float:
     code = f"from time import perf_counter as t; s = t(); {statement}; print(t() - s)"
     # Not from the root of the repository: `-c` looks there first, and the installed package is the question.
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
     if done.returncode != 0:
         raise RuntimeError(f"{statement}: {done.stderr[-200:]}")
     return float(done.stdout.split()[-1])

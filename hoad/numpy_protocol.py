@@ -222,7 +222,9 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     if dtype == x.dtype:
         return x
     if x.dtype.kind == "c" and dtype.kind != "c":
-        raise NoRuleError(f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first.")
+        raise NoRuleError(
+            f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first."
+        )
     return apply_primitive(prim.ASTYPE, (dtype.str,), x)
 
 
@@ -271,8 +273,9 @@ def array(x: Any, dtype: Any = None, *, like: Any = None, copy: Any = None, **op
 
 
 @implements(np.concatenate)
-def concatenate(arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
-                casting: str = "same_kind") -> Any:
+def concatenate(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     only_defaults("concatenate", out=out, dtype=dtype)
     parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
     if axis is None:
@@ -288,8 +291,9 @@ def concatenate(arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None,
 
 
 @implements(np.stack)
-def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None,
-          casting: str = "same_kind") -> Any:
+def stack(
+    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     only_defaults("stack", out=out, dtype=dtype)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):
@@ -297,15 +301,16 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any =
     (axis,) = normal_axes(axis, parts[0].ndim + 1)
     if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
         return _pack_flat([x if is_traced(x) else float(x) for x in parts])
-    shape = parts[0].shape[:axis] + (1,) + parts[0].shape[axis:]
+    shape = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
     return concatenate([reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts], axis)
 
 
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
     """``zeros_like`` and its kin: a plain array, which a traced value never leaks into."""
 
-    def make(x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
-             device: Any = None) -> Any:
+    def make(
+        x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    ) -> Any:
         x = as_traced(x)
         return fill(x.shape if shape is None else shape, dtype=dtype or x.dtype)
 
@@ -317,7 +322,9 @@ implements(np.ones_like)(_filled(np.ones))
 
 
 @implements(np.full_like)
-def full_like(x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
     dtype = np.dtype(dtype or as_traced(x).dtype)
     shape = as_traced(x).shape if shape is None else shape
     if not is_traced(fill_value):
@@ -336,7 +343,9 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
 
 
 @implements(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
     if not is_traced(fill_value):
         return np.full(shape, fill_value, dtype)
     return broadcast_to(fill_value if dtype is None else astype(fill_value, dtype), shape)
@@ -400,7 +409,9 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise NoRuleError(f"np.where(condition) alone has no derivative rule ({here()}). Use np.where(condition, x, y).")
+        raise NoRuleError(
+            f"np.where(condition) alone has no derivative rule ({here()}). Use np.where(condition, x, y)."
+        )
     condition = as_traced(condition)
     if condition.dtype != bool:
         condition = np.not_equal(condition, 0)
@@ -433,8 +444,15 @@ def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
 
 
 @implements(np.sum)
-def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
-        initial: Any = None, where: Any = None) -> Any:
+def sum(
+    x: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
     if out is not None or initial is not None or where is not None:
         only_defaults("sum", out=out, initial=initial, where=where)
     x = as_traced(x)
@@ -450,8 +468,9 @@ REDUCTIONS[np.add] = lambda x, axis=0, *args, **options: sum(x, axis, *args, **o
 
 
 @implements(np.mean, method="mean")
-def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
-         where: Any = None) -> Any:
+def mean(
+    x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
+) -> Any:
     if out is not None or where is not None:
         only_defaults("mean", out=out, where=where)
     x = as_traced(x)
@@ -462,15 +481,17 @@ def mean(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
 
 
 @implements(np.max, np.amax, method="max")
-def max(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,
-        where: Any = None) -> Any:
+def max(
+    x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+) -> Any:
     only_defaults("max", out=out, initial=initial, where=where)
     return _reduce(prim.MAX, as_traced(x), axis, keepdims)
 
 
 @implements(np.min, np.amin, method="min")
-def min(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,
-        where: Any = None) -> Any:
+def min(
+    x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+) -> Any:
     only_defaults("min", out=out, initial=initial, where=where)
     return _reduce(prim.MIN, as_traced(x), axis, keepdims)
 
@@ -480,8 +501,15 @@ REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, *args, **options: min(x, 
 
 
 @implements(np.prod, method="prod")
-def prod(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
-         where: Any = None) -> Any:
+def prod(
+    x: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
     """A balanced tree of products: exact where factors are zero, at every order."""
     only_defaults("prod", out=out, initial=initial, where=where)
     x = as_traced(x)
@@ -508,8 +536,9 @@ REDUCTIONS[np.multiply] = lambda x, axis=0, *args, **options: prod(x, axis, *arg
 
 
 @implements(np.clip, method="clip")
-def clip(x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
-         **options: Any) -> Any:
+def clip(
+    x: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **options: Any
+) -> Any:
     only_defaults("clip", out=out, **options)
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("np.clip takes either a_min and a_max or min and max, not both")
@@ -561,7 +590,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     only_defaults("outer", out=out)
     a, b = as_traced(a), as_traced(b)
-    return np.multiply(reshape(a, (-1, 1)) if is_traced(a) else a.reshape(-1, 1), ravel(b) if is_traced(b) else b.ravel())
+    return np.multiply(
+        reshape(a, (-1, 1)) if is_traced(a) else a.reshape(-1, 1), ravel(b) if is_traced(b) else b.ravel()
+    )
 
 
 @implements(np.divmod)
@@ -653,7 +684,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")
 
 
-# ---- truth values -----------------------------------------------------------------------------------------------------
+# ---- truth values ----------------------------------------------------------------------------------------------------
 
 
 def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:
@@ -671,7 +702,7 @@ _bitwise(np.bitwise_xor, np.logical_xor)
 _bitwise(np.invert, np.logical_not)
 
 
-# ---- what writes into its argument ------------------------------------------------------------------------------------
+# ---- what writes into its argument -----------------------------------------------------------------------------------
 
 
 def _refused(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -686,6 +717,7 @@ for _function in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.
 
 
 # ---- ufuncs as methods ----------------------------------------------------------------------------------------------
+
 
 def _ufunc_method(ufunc: np.ufunc) -> Callable[..., Any]:
     """The method that NumPy calls on the elements of object arrays."""

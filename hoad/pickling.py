@@ -23,8 +23,8 @@ def describe(primitive: Primitive) -> Description:
     module, name = found
     if module == "__main__" or "<" in name:
         raise pickle.PicklingError(
-            f"a program that uses the primitive {name} of {module} cannot be pickled: another process could not find it "
-            "by name. Define it at the top of a module that can be imported."
+            f"a program that uses the primitive {name} of {module} cannot be pickled: another process could not find "
+            "it by name. Define it at the top of a module that can be imported."
         )
     return module, name, primitive.version
 
@@ -32,6 +32,7 @@ def describe(primitive: Primitive) -> Description:
 def find(description: Description) -> Primitive:
     """The primitive of a description, which must have had as many rules as then."""
     module, name, version = description
+    found: Primitive | None
     if module == "call":
         from hoad.program import call_program
 
@@ -45,7 +46,9 @@ def find(description: Description) -> Primitive:
         found = primitive_named(name)
     if found is None or found.version != version:
         state = "is not declared here" if found is None else f"has had {found.version} rules here, {version} there"
-        raise pickle.UnpicklingError(f"this program uses the primitive {name}, which {state}. Record the program again.")
+        raise pickle.UnpicklingError(
+            f"this program uses the primitive {name}, which {state}. Record the program again."
+        )
     return found
 
 

@@ -160,7 +160,10 @@ def _broadcast_view(params: Params, x: Aval) -> tuple[Any, list[int], int]:
 
 
 RESHAPE = _declare_strided(
-    "reshape", lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)), lambda params, x: params[0], ("shape",)
+    "reshape",
+    lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)),
+    lambda params, x: params[0],
+    ("shape",),
 )
 TRANSPOSE = _declare_strided(
     "transpose",
@@ -197,9 +200,7 @@ def _concatenate_infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
 
 # gather(x, flat): x.ravel()[flat]
 GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,))
-JOIN = Primitive(
-    "concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",)
-)
+JOIN = Primitive("concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",))
 
 
 def _flat_index(params: Params, *indices: Any) -> Any:
@@ -218,7 +219,9 @@ def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:
     return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
 
 
-FLAT_INDEX = Primitive("flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer, param_names=("shape", "index"))
+FLAT_INDEX = Primitive(
+    "flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer, param_names=("shape", "index")
+)
 
 
 def _astype(params: Params, x: Any) -> Any:
@@ -257,7 +260,9 @@ def _square(name: str, a: Aval) -> None:
 def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     _square("solve", a)
     if b.shape[-2] != a.shape[-1]:
-        raise ShapeError(f"np.linalg.solve: {a.shape} and {b.shape} do not fit; the right side needs {a.shape[-1]} rows.")
+        raise ShapeError(
+            f"np.linalg.solve: {a.shape} and {b.shape} do not fit; the right side needs {a.shape[-1]} rows."
+        )
     outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return (intern_aval(b.dtype, outer + b.shape[-2:]),)
 
@@ -281,9 +286,7 @@ def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
 _lapack = np.linalg._umath_linalg
 
 MATMUL = Primitive("matmul", function=np.matmul, kind=GUFUNC, nin=2, infer=_matmul_infer, multilinear=True, costly=True)
-SOLVE = Primitive(
-    "solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,)
-)
+SOLVE = Primitive("solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,))
 INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True)
 DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
 SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
@@ -316,7 +319,9 @@ def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
             results: tuple[Aval, ...] = params[0].results
             return results
 
-        made = Primitive("call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",))
+        made = Primitive(
+            "call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",)
+        )
         for give_rule in on_new_call:
             give_rule(made)
         _calls[nout] = made

@@ -289,7 +289,8 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
     program = Program()
     if data is not None:
         graph, windows = load(data)
-        program.extend(Tape(graph, *window[:2], list(window[2]), list(window[3]), *window[4:]) for window in windows)
+        for start, end, inputs, outputs, kind, single in windows:
+            program.append(Tape(graph, start, end, list(inputs), list(outputs), kind, single))
     program._linear, program._omitted = extra
     return program
 

@@ -120,8 +120,10 @@ def output_operand(recording: Recording, result: Any, driver: str) -> int:
             )
         return operand
     kind = type(result).__name__
-    advice = "Use np.stack or np.array(..., like=x) to return one array." if isinstance(result, (list, tuple)) else (
-        "Return the value to be differentiated."
+    advice = (
+        "Use np.stack or np.array(..., like=x) to return one array."
+        if isinstance(result, (list, tuple))
+        else ("Return the value to be differentiated.")
     )
     raise ShapeError(f"{driver} needs a function that returns a number or an array, but f returned {kind}. {advice}")
 

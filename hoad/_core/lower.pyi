@@ -1,10 +1,13 @@
 """The door between tapes and the engine."""
 
+from typing import final
+
 from typing_extensions import Self
 
 from hoad._core.engine import Lowered
 from hoad._core.tape import Graph
 
+@final
 class Lowering:
     """The making of one program."""
 

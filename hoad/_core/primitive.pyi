@@ -63,6 +63,7 @@ class Primitive:
     infer: Callable[..., tuple[Aval, ...]] | None
     describe: Callable[[Any], str] | None
     linear_in: tuple[int, ...]
+    qualified: tuple[str, str] | None
     def keywords(self, params: Any) -> dict[str, Any]: ...
     def require_rule(self, where: str | None = None) -> Callable[..., Any]: ...
 

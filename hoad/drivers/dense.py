@@ -23,7 +23,10 @@ def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int],
     columns = _unrolled if recording.nested else _in_lanes
     if forward:
         by_input = [columns(recording, outputs, i, forward) for i in inputs]
-        return [[_inputs_last(block[o], recording, i) for block, i in zip(by_input, inputs, strict=True)] for o in range(len(outputs))]
+        return [
+            [_inputs_last(block[o], recording, i) for block, i in zip(by_input, inputs, strict=True)]
+            for o in range(len(outputs))
+        ]
     return [columns(recording, inputs, o, forward) for o in outputs]
 
 
@@ -55,7 +58,9 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     aval = recording.aval(seed)
     program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
     shapes = [recording.aval(t).shape for t in targets]
-    blocks = [np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets, strict=True)]
+    blocks = [
+        np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets, strict=True)
+    ]
     chunk = max(1, min(MOST_LANES, MOST_BYTES // max(1, program.bytes_per_lane)))
     for start in range(0, aval.size, chunk):
         lanes = min(chunk, aval.size - start)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-
 from hoad import primitive as prim
 from hoad._core.recording import is_pointwise
 from hoad._core.traced import apply_primitive, holds_traced, is_traced
@@ -80,8 +79,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
                 )
             for _ in range(n):
                 (y,) = d.or_zeros(d.tangents([y], [node], [d.ones(node)]), [y])
-            result = d.results([y])[0]
-        return result
+            return d.results([y])[0]
 
     return nth_derivative
 

@@ -42,11 +42,11 @@ def _resolve(target: Any) -> Primitive:
                 f"{target!r} names no NumPy function. Give vjp the function itself, or name the rule after one."
             )
         target = found
-    if isinstance(target, np.ufunc) and ufunc_primitive(target) is not None:
-        return ufunc_primitive(target)
+    if isinstance(target, np.ufunc) and (found := ufunc_primitive(target)) is not None:
+        return found
     if target in FUNCTION_PRIMITIVES:
         return FUNCTION_PRIMITIVES[target]
-    wrapped = getattr(target, "__hoad_primitive__", None)
+    wrapped: Primitive | None = getattr(target, "__hoad_primitive__", None)
     if wrapped is not None:
         return wrapped
     if target in FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Oracles that share nothing with hoad: plain NumPy for values, complex steps and central differences for derivatives."""
+"""Oracles that share nothing with hoad: NumPy itself for values, complex steps and differences for derivatives."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def fits(*shapes: tuple[int, ...]) -> bool:
     return True
 
 
-# ---- operations of one operand: (x, k) -> result or None ---------------------------------------------------------------
+# ---- operations of one operand: (x, k) -> result or None ------------------------------------------------------------
 
 
 def axis_of(x: Any, k: int) -> int | None:
@@ -196,7 +196,7 @@ UNARY: list[Callable[[Any, int], Any]] = [
 ]
 
 
-# ---- operations of two operands ----------------------------------------------------------------------------------------
+# ---- operations of two operands -------------------------------------------------------------------------------------
 
 
 def matrix_product(x: Any, y: Any, k: int) -> Any:

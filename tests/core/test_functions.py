@@ -322,7 +322,11 @@ SHAPES_THAT_DO_NOT_FIT: list[tuple[str, Callable[[Any], Any], str]] = [
     ("reshape, unknown that does not divide", lambda x: x.reshape(-1, 4), "cannot reshape"),
     ("matmul", lambda x: x @ np.ones(2), r"matmul of shapes \(2, 3\) and \(2,\)"),
     ("matmul with a number", lambda x: np.matmul(x, np.float64(2.0)), "matmul needs at least one dimension"),
-    ("broadcast_to", lambda x: np.broadcast_to(x, (2, 4)), r"cannot broadcast shape \(2, 3\) to \(2, 4\)|shape mismatch"),
+    (
+        "broadcast_to",
+        lambda x: np.broadcast_to(x, (2, 4)),
+        r"cannot broadcast shape \(2, 3\) to \(2, 4\)|shape mismatch",
+    ),
     ("concatenate", lambda x: np.concatenate([x, np.ones((2, 2))]), "cannot concatenate shapes"),
     ("stack", lambda x: np.stack([x, x[0]]), "cannot stack shapes"),
     ("solve", lambda x: np.linalg.solve(x, V), "square"),

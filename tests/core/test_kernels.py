@@ -119,7 +119,11 @@ def test_functions_of_two_numbers(primitive: Primitive) -> None:
         if "power" in primitive.name and (x, y) == (-np.inf, 0.5):
             continue  # NumPy takes the square root there, and gives nan
         wanted = ufunc(np.float64(x), np.float64(y))
-        for found in (as_seen(ufunc, x, y), as_seen(lambda x, y=y: ufunc(x, y), x), as_seen(lambda y, x=x: ufunc(x, y), y)):
+        for found in (
+            as_seen(ufunc, x, y),
+            as_seen(lambda x, y=y: ufunc(x, y), x),
+            as_seen(lambda y, x=x: ufunc(x, y), y),
+        ):
             assert_close_bits(found[0], wanted, f"{primitive.name}({x}, {y})")
     first, second = (np.array(side) for side in zip(*itertools.product(SPECIAL, repeat=2), strict=True))
     if "power" in primitive.name:

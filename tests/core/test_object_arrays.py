@@ -84,8 +84,10 @@ def test_object_arrays(name: str) -> None:
     def plain(x: Any) -> Any:  # complex numbers have no sqrt method either
         return np.asarray(f(x)).astype(complex)
 
-    wanted = by_complex_steps(plain, X) if name != "assigned into an object array" else np.array(
-        [[2.0, 0.0, 0.0], [0.0, 2 * X[2], 2 * X[1]]]
+    wanted = (
+        by_complex_steps(plain, X)
+        if name != "assigned into an object array"
+        else np.array([[2.0, 0.0, 0.0], [0.0, 2 * X[2], 2 * X[1]]])
     )
     value, _ = hoad.jvp(f, (X,), (X,))
     np.testing.assert_allclose(value, f(X).astype(float), rtol=1e-15)

@@ -1,4 +1,4 @@
-"""Every operator with every kind of operand on either side: the value is NumPy's, bit for bit, and so is the derivative.
+"""Every operator with every kind of operand on either side: the value is NumPy's to the bit, and so is the derivative.
 
 A float argument is traced as a float64 number of NumPy's is, so that is what it is compared with.
 """
@@ -71,8 +71,6 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def as_numpy(x: Any) -> Any:
     return np.float64(x) if type(x) is float else x
-
-
 
 
 @pytest.mark.parametrize("reflected", [False, True], ids=["left", "right"])
@@ -166,7 +164,14 @@ def test_two_traced_operands() -> None:
 
 
 def test_one_operand() -> None:
-    for op in (operator.neg, operator.pos, abs, lambda x: ~(x > 1), lambda x: (x > 1) & (x < 2), lambda x: (x > 1) | (x < 0)):
+    for op in (
+        operator.neg,
+        operator.pos,
+        abs,
+        lambda x: ~(x > 1),
+        lambda x: (x > 1) & (x < 2),
+        lambda x: (x > 1) | (x < 0),
+    ):
         for x in (1.75, -1.75, np.array([-1.5, 0.0, 2.0]), -0.0):
             assert same(seen_by(op, x), op(as_numpy(x)))
 

@@ -142,7 +142,9 @@ def test_nothing_recorded_is_ever_changed() -> None:
     np.testing.assert_allclose(third.evaluate(X, X), hessian(X) @ X)
     np.testing.assert_allclose(fourth.evaluate(X), hessian(X) @ X)
     assert (len(program), program[0].size) == (1, size)
-    assert [(n.operation, n.operands) for n in program[0] if not any(isinstance(k, Constant) for k in n.operands)] == shown
+    assert [
+        (n.operation, n.operands) for n in program[0] if not any(isinstance(k, Constant) for k in n.operands)
+    ] == shown
     assert program.evaluate(X) == pytest.approx(f(X))
 
 
@@ -168,7 +170,7 @@ GUARDED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "array of one": (lambda x: np.sum(x) if x[:1] > 0 else np.sum(x**2), np.array([1.0, -1.0]), np.array([-1.0, 1.0])),
     "loop": (lambda x: newton(x), 2.0, 1e6),
     "sorted": (lambda x: sorted([x[0], x[1]])[0] * x[1], np.array([1.0, 2.0]), np.array([2.0, 1.0])),
-    "dead": (lambda x: x if x > 1 else x, 2.0, 0.5),
+    "dead": (lambda x: x if x > 1 else x, 2.0, 0.5),  # noqa: RUF034
     "nested": (lambda x: x * hoad.grad(lambda y: y * y if y > 1 else y)(x), 2.0, 0.5),
 }
 
@@ -343,8 +345,6 @@ def test_exceptions_of_primitives_pass_through(x: Any) -> None:
             hoad.grad(lambda x: np.sum(choosy_twice(x)))(-x)
         with pytest.raises(Refused):
             hoad.jacobian(choosy_twice, mode="forward")(-x)
-        with pytest.raises(Refused):
-            hoad.hessian(lambda x: np.sum(choosy_twice(x)))(-x)
         with pytest.raises(Refused):
             hoad.vjp(choosy_twice, -x)[1](np.ones(np.shape(x)))
         np.testing.assert_allclose(program.evaluate(x), 2 * np.sum(np.sin(x)))

@@ -1,4 +1,4 @@
-"""What sweeps emit, as tapes show it: exact in IEEE arithmetic, nothing computed twice, nothing left that is not needed."""
+"""What sweeps emit, as tapes show it: exact in IEEE arithmetic, nothing computed twice, nothing kept in vain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gradient_of(f: Callable[..., Any], *args: Any, **options: Any) -> Program:
     return hoad.gradient(hoad.record(f, *args), **options)
 
 
-# ---- IEEE --------------------------------------------------------------------------------------------------------------
+# ---- IEEE -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_constant_zero_is_never_folded() -> None:
@@ -96,7 +96,7 @@ def test_masked_infinities_are_strong_zeros(mode: str) -> None:
     assert np.all(np.isfinite(hoad.jacobian(unused, mode=mode)(x)))
 
 
-# ---- simplification ----------------------------------------------------------------------------------------------------
+# ---- simplification -------------------------------------------------------------------------------------------------
 
 
 def test_products_with_one_vanish() -> None:
@@ -209,7 +209,7 @@ def test_many_nodes_beyond_the_table_of_common_subexpressions() -> None:
     np.testing.assert_allclose(hoad.grad(f)(x), wanted, rtol=1e-10)
 
 
-# ---- depth and width ---------------------------------------------------------------------------------------------------
+# ---- depth and width ------------------------------------------------------------------------------------------------
 
 
 def chain(n: int) -> Callable[[Any], Any]:
@@ -228,7 +228,7 @@ def test_a_chain_of_a_million_operations() -> None:
     f = chain(n)
     wanted = 0.999999**n
     assert hoad.grad(f)(0.5) == pytest.approx(wanted, rel=1e-9)
-    value, tangent = hoad.jvp(f, (0.5,), (2.0,))
+    _, tangent = hoad.jvp(f, (0.5,), (2.0,))
     assert tangent == pytest.approx(2 * wanted, rel=1e-9)
     program = hoad.record(f, 0.5)
     assert program[0].size == 2 * n + 1
@@ -330,7 +330,7 @@ def test_primitives_with_several_results() -> None:
         np.testing.assert_allclose(program.evaluate(x), 2 * np.asarray(x), rtol=1e-14)
 
 
-# ---- rewinding ---------------------------------------------------------------------------------------------------------
+# ---- rewinding ------------------------------------------------------------------------------------------------------
 
 
 def nodes_left_by(call: Callable[[Any], Any]) -> int:

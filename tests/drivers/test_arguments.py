@@ -63,7 +63,7 @@ def test_blocks_of_arguments_of_different_shapes() -> None:
 @pytest.mark.parametrize("driver", WITH_ARGNUMS, ids=ids)
 @pytest.mark.parametrize("argnums", [3, -4, (0, 3), (-4,)])
 def test_argnums_out_of_range(driver: Callable[..., Any], argnums: Any) -> None:
-    with pytest.raises(hoad.ShapeError, match="argnums=.* but the function was called with 3 arguments"):
+    with pytest.raises(hoad.ShapeError, match=r"argnums=.* but the function was called with 3 arguments"):
         driver(product, argnums=argnums)(1.0, 2.0, 3.0)
 
 
@@ -116,7 +116,7 @@ def test_calls_without_arguments() -> None:
         hoad.derivative(np.sin)()
 
 
-# ---- auxiliary output --------------------------------------------------------------------------------------------------
+# ---- auxiliary output -----------------------------------------------------------------------------------------------
 
 
 class Pair(NamedTuple):
@@ -186,7 +186,7 @@ def test_has_aux_needs_a_pair(returned: Any) -> None:
         hoad.jvp(lambda x: returned, (1.0,), (1.0,), has_aux=True)
 
 
-# ---- what f returns ----------------------------------------------------------------------------------------------------
+# ---- what f returns -------------------------------------------------------------------------------------------------
 
 NO_RESULT: dict[str, tuple[Callable[[Any], Any], str]] = {
     "None": (lambda x: None, "f returned NoneType. Return the value"),
@@ -232,7 +232,7 @@ def test_results_that_are_no_numbers(driver: str, shape: tuple[int, ...]) -> Non
     assert isinstance(caught.value, ValueError)
 
 
-# ---- directions and seeds ----------------------------------------------------------------------------------------------
+# ---- directions and seeds -------------------------------------------------------------------------------------------
 
 
 def test_tangents_that_do_not_fit() -> None:
@@ -280,7 +280,7 @@ def test_jvp_of_a_function_without_arguments() -> None:
     assert hoad.jvp(lambda: 3.0, (), ()) == (3.0, 0.0)
 
 
-# ---- the functions that drivers give -----------------------------------------------------------------------------------
+# ---- the functions that drivers give --------------------------------------------------------------------------------
 
 
 def test_wrapped_functions_keep_name_and_documentation() -> None:

@@ -141,8 +141,12 @@ def test_third_derivatives(outer: str, inner: str) -> None:
 def test_derivatives_of_hessians(outer: str) -> None:
     for f in (potential, vectorised):
         np.testing.assert_allclose(WAYS[outer](hoad.hessian(f))(X), tensor(3), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(hoad.hessian(lambda x, f=f: hoad.grad(f)(x)[1])(X), tensor(3)[1], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(hoad.jacobian(WAYS[outer](hoad.hessian(vectorised)))(X), tensor(4), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(
+            hoad.hessian(lambda x, f=f: hoad.grad(f)(x)[1])(X), tensor(3)[1], rtol=1e-12, atol=1e-12
+        )
+    np.testing.assert_allclose(
+        hoad.jacobian(WAYS[outer](hoad.hessian(vectorised)))(X), tensor(4), rtol=1e-11, atol=1e-11
+    )
 
 
 def test_hessians_of_hessians() -> None:
@@ -193,7 +197,9 @@ def test_outer_linear_maps_in_derivatives_of_any_order(reverse: bool) -> None:
         np.testing.assert_allclose(hoad.jacobian(apply)(u), a, rtol=1e-13)
         np.testing.assert_allclose(hoad.jacobian(lambda u: apply(u**3), mode="reverse")(u), a * 3 * u**2, rtol=1e-13)
         wanted = np.einsum("ij,jk->ijk", a, np.diag(6 * u))
-        np.testing.assert_allclose(hoad.jacobian(hoad.jacobian(lambda u: apply(u**3)))(u), wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            hoad.jacobian(hoad.jacobian(lambda u: apply(u**3)))(u), wanted, rtol=1e-12, atol=1e-12
+        )
         found = hoad.grad(lambda s: np.sum(apply(s * s * u) * apply(u)))(2.0)
         assert found == pytest.approx(4 * np.sum((a @ u) ** 2), rel=1e-13)
         objects = hoad.grad(lambda s: np.sum(apply(np.array([s, s * s, 1.0]))))(2.0)
@@ -281,7 +287,9 @@ def test_high_orders_against_mpmath(name: str) -> None:
 def test_derivative_inside_derivative_adds_up() -> None:
     f = lambda x: np.sin(x * x)  # noqa: E731
     for n, m in itertools.product(range(4), repeat=2):
-        assert hoad.derivative(hoad.derivative(f, n), m)(0.7) == pytest.approx(hoad.derivative(f, n + m)(0.7), rel=1e-12)
+        assert hoad.derivative(hoad.derivative(f, n), m)(0.7) == pytest.approx(
+            hoad.derivative(f, n + m)(0.7), rel=1e-12
+        )
     x = np.array([0.7, 0.2])
     np.testing.assert_allclose(hoad.derivative(hoad.derivative(f, 2), 2)(x), hoad.derivative(f, 4)(x), rtol=1e-12)
 

@@ -41,7 +41,9 @@ def test_jacobians(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
     value, tangent = hoad.jvp(f, (x,), (np.ones(x_shape),))
     np.testing.assert_allclose(value, f(x), rtol=1e-14)
-    np.testing.assert_allclose(tangent, np.sum(wanted, axis=tuple(range(len(y_shape), wanted.ndim))), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        tangent, np.sum(wanted, axis=tuple(range(len(y_shape), wanted.ndim))), rtol=1e-12, atol=1e-13
+    )
     value, pullback = hoad.vjp(f, x)
     (adjoint,) = pullback(np.ones(y_shape))
     assert np.shape(adjoint) == x_shape

@@ -101,7 +101,9 @@ def test_changes_after_use(kind: str, change: str) -> None:
 
     value, gradient = hoad.value_and_grad(f)(X)
     assert value == np.sum(before * X**2)
-    np.testing.assert_allclose(gradient, np.sum(np.broadcast_to(before * 2 * X, np.shape(before * X)).reshape(-1, 3), axis=0))
+    np.testing.assert_allclose(
+        gradient, np.sum(np.broadcast_to(before * 2 * X, np.shape(before * X)).reshape(-1, 3), axis=0)
+    )
 
 
 def test_the_argument_itself_may_be_written_to() -> None:

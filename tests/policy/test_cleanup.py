@@ -26,7 +26,7 @@ def resident() -> int:
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
-# ---- exceptions --------------------------------------------------------------------------------------------------------
+# ---- exceptions -----------------------------------------------------------------------------------------------------
 
 
 class Planned(Exception):
@@ -147,7 +147,7 @@ def test_a_linear_map_keeps_what_it_needs_and_no_more() -> None:
     assert reference() is None
 
 
-# ---- memory ------------------------------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
 def fails_quietly(f: Callable[[Any], Any]) -> None:
@@ -276,7 +276,7 @@ def test_rewinding_takes_no_longer_beside_many_captured_arrays() -> None:
     assert hoad.grad(f)(2.0) == 2 * sum(range(5000))
 
 
-# ---- leaked values -----------------------------------------------------------------------------------------------------
+# ---- leaked values --------------------------------------------------------------------------------------------------
 
 LEAKED: list[Any] = []
 
@@ -382,7 +382,7 @@ def test_an_inner_variable_at_a_plain_number_is_a_constant_of_the_outer() -> Non
     assert hoad.grad(f)(2.0) == 1.5
 
 
-# ---- linear maps that outlive what they were made in -------------------------------------------------------------------
+# ---- linear maps that outlive what they were made in ----------------------------------------------------------------
 
 
 def test_a_linear_map_of_an_inner_derivative_lives_as_long_as_the_outer() -> None:

@@ -130,7 +130,7 @@ def test_a_closure_that_outlives_its_derivative_raises() -> None:
 
 
 def test_a_function_returned_by_an_inner_derivative_as_aux() -> None:
-    """The inner variable is captured by a closure that the outer function uses: it is a constant there, or it raises."""
+    """The inner variable is captured by a closure that the outer function uses: a constant there, or it raises."""
 
     def f(x: Any) -> Any:
         _, closure = hoad.grad(lambda y: (y * y, lambda z: y * z), has_aux=True)(x)

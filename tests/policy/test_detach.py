@@ -185,7 +185,11 @@ ARRAYS: dict[str, tuple[F, str, str]] = {
     "np.add.at, traced": (lambda x: np.add.at(x, [0], 1.0), WRITE, NEW),
     "np.copyto": (lambda x: np.copyto(np.zeros(3), x), WRITE, NEW),
     "bool": (lambda x: 1.0 if x else 2.0, r"bool\(\) of a traced array of shape \(3,\) is ambiguous", r"np\.where"),
-    "if x > 1": (lambda x: 1.0 if x > 1 else 2.0, r"bool\(\) of a traced array of shape \(3,\) is ambiguous", r"np\.where"),
+    "if x > 1": (
+        lambda x: 1.0 if x > 1 else 2.0,
+        r"bool\(\) of a traced array of shape \(3,\) is ambiguous",
+        r"np\.where",
+    ),
     "0 < x < 5": (lambda x: np.sum(x * (0 < x < 5)), r"bool\(\) of a traced array of shape \(3,\) is ambiguous", "."),
     "x and x": (lambda x: np.sum(x and x), r"bool\(\) of a traced array of shape \(3,\) is ambiguous", "."),
     "x[0] = 1": (lambda x: x.__setitem__(0, 1.0), "not recorded", NEW),
@@ -291,7 +295,9 @@ IN_PLACE: dict[str, F] = {
 
 @pytest.mark.parametrize("symbol", IN_PLACE)
 def test_in_place_operators_on_traced_arrays(symbol: str) -> None:
-    with pytest.raises(hoad.TracedValueError, match=f"in-place {re.escape(symbol)} on a traced array is not recorded") as e:
+    with pytest.raises(
+        hoad.TracedValueError, match=f"in-place {re.escape(symbol)} on a traced array is not recorded"
+    ) as e:
         hoad.grad(IN_PLACE[symbol])(X)
     assert f"x = x {symbol[:-1]} y" in str(e.value)
     with pytest.raises(hoad.TracedValueError, match=r"\(test_detach\.py:\d+\)"):
@@ -311,7 +317,7 @@ def test_in_place_operators_on_traced_numbers_make_new_numbers() -> None:
     assert hoad.value_and_grad(f)(2.0) == (2.75**2, 2 * 2.75 * 2.5)
 
 
-# ---- other errors: loud, of the kind Python or NumPy raises ------------------------------------------------------------
+# ---- other errors: loud, of the kind Python or NumPy raises ---------------------------------------------------------
 
 LOUD: dict[str, F] = {
     "struct": lambda x: struct.unpack("d", struct.pack("d", x))[0],
@@ -375,7 +381,7 @@ def test_what_else_would_cut_off_an_array_raises(name: str) -> None:
         hoad.grad(LOUD_ARRAYS[name])(X)
 
 
-# ---- what is recorded rightly ------------------------------------------------------------------------------------------
+# ---- what is recorded rightly ---------------------------------------------------------------------------------------
 
 RIGHT: dict[str, tuple[F, float, float]] = {
     "abs": (lambda x: abs(-x), 2.0, 1.0),

@@ -158,7 +158,7 @@ def test_rules_and_signatures_made_for_the_first_time_in_many_threads() -> None:
     np.testing.assert_allclose(results[0][0], wanted, rtol=1e-12)
 
 
-# ---- traced values in a foreign thread ---------------------------------------------------------------------------------
+# ---- traced values in a foreign thread ------------------------------------------------------------------------------
 
 FOREIGN: dict[str, Callable[[Any], Any]] = {
     "operator": lambda x: x * x,
@@ -222,7 +222,7 @@ def test_a_traced_value_that_dies_in_another_thread() -> None:
     assert hoad.grad(f)(3.0) == 6.0
 
 
-# ---- contexts, coroutines, generators ------------------------------------------------------------------------------------
+# ---- contexts, coroutines, generators -------------------------------------------------------------------------------
 
 
 def test_copied_contexts_nest() -> None:

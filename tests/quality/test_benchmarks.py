@@ -11,9 +11,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 NAMES = sorted(
-    path.stem
-    for path in BENCHMARKS.glob("*.py")
-    if path.stem not in {"__main__", "build_install", "harness", "run"}
+    path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in {"__main__", "build_install", "harness", "run"}
 )
 
 
