@@ -243,7 +243,8 @@ cdef class Graph:
         ext = &self.exts[row]
         ext.first = self.n_pool
         ext.count = count
-        memcpy(self.pool + self.n_pool, operands, count * sizeof(int32_t))
+        if count:
+            memcpy(self.pool + self.n_pool, operands, count * sizeof(int32_t))
         self.n_pool += count
         Py_INCREF(sig)
         ext.sig = <PyObject*>sig

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
+import itertools
 import re
 import shutil
 import subprocess
@@ -33,18 +36,24 @@ def test_ci_runs_the_two_commands() -> None:
 
 
 def test_examples_run() -> None:
-    """The Python blocks, one after the other; results that are shown must be those that come."""
+    """The Python blocks, one after the other; results that are shown must be those that come.
+
+    What a block without prompts prints stands in a block of text behind it.
+    """
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     names = {"np": np, "hoad": hoad}
     attempted = 0
-    for block in fenced(README, "python"):
-        if ">>> " not in block:
-            exec(block, names)
-            continue
-        report: list[str] = []
-        example = doctest.DocTestParser().get_doctest(block, names, "README", None, 0)
-        result = doctest.DocTestRunner(optionflags=flags).run(example, out=report.append, clear_globs=False)
-        assert result.failed == 0, "".join(report)
-        names.update(example.globs)
-        attempted += result.attempted
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+    for (language, block), (next_language, shown) in itertools.pairwise([*blocks, ("", "")]):
+        if language == "python" and ">>> " not in block:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(block, names)
+            assert printed.getvalue() == (shown if next_language == "text" else "")
+        elif language == "python":
+            report: list[str] = []
+            example = doctest.DocTestParser().get_doctest(block, names, "README", None, 0)
+            result = doctest.DocTestRunner(optionflags=flags).run(example, out=report.append, clear_globs=False)
+            assert result.failed == 0, "".join(report)
+            names.update(example.globs)
+            attempted += result.attempted
     assert attempted > 0
