@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad import numpy_protocol  # noqa: F401  (puts NumPy's functions in place)
 from hoad._core.recording import Recording, is_open
 from hoad._core.tape import Graph
 from hoad._core.traced import Array, Scalar, holds_traced, is_traced, plain_value

@@ -61,12 +61,12 @@ def test_a_primitive_that_cannot_be_found_by_name() -> None:
     def local(x: Any) -> Any:
         return x
 
-    with pytest.raises(pickle.PicklingError, match="local.*cannot be pickled.*top of a module"):
+    with pytest.raises(pickle.PicklingError, match=r"local.*cannot be pickled.*top of a module"):
         pickle.dumps(hoad.record(local, 1.0))
 
 
 def test_a_primitive_whose_rule_has_changed() -> None:
     data = pickle.dumps(hoad.record(cube, 1.0))
     hoad.rules.vjp(cube, lambda g, p, x: (3.0 * g * x * x,))
-    with pytest.raises(pickle.UnpicklingError, match="cube.*rules.*Record the program again"):
+    with pytest.raises(pickle.UnpicklingError, match=r"cube.*rules.*Record the program again"):
         pickle.loads(data)

@@ -19,7 +19,7 @@ import hoad
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
     1: ("hoad/primitive.py",),
-    2: ("hoad/trace.py", "hoad/numpy_protocol.py", "hoad/pickling.py", "hoad/program.py"),
+    2: ("hoad/trace.py", "hoad/numpy_protocol", "hoad/pickling.py", "hoad/program.py"),
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
@@ -218,7 +218,7 @@ def test_scan_of_cython() -> None:
         ("hoad/drivers/first.py", "hoad/__init__.py", False),
         ("hoad/_core/tape.pyx", "hoad/errors.py", True),
         ("hoad/errors.py", "hoad/_core/tape.pyx", False),
-        ("hoad/trace.py", "hoad/numpy_protocol.py", True),
+        ("hoad/trace.py", "hoad/numpy_protocol/door.py", False),
         ("hoad/check.py", "hoad/display/table.py", False),
         ("hoad/demo/fit.py", "hoad/__init__.py", True),
         ("hoad/cli.py", "hoad/demo/__init__.py", True),

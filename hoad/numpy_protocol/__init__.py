@@ -1,0 +1,21 @@
+"""NumPy's functions and methods on traced values: each is a primitive or is composed of primitives.
+
+One function, one implementation: ``__array_function__``, the methods and the operators all come here. What is not
+here raises `NoRuleError`.
+"""
+
+from hoad.numpy_protocol import indexing, logic, making, methods, products, reductions, shape, writing
+from hoad.numpy_protocol.door import as_traced, implements
+
+__all__ = [
+    "as_traced",
+    "implements",
+    "indexing",
+    "logic",
+    "making",
+    "methods",
+    "products",
+    "reductions",
+    "shape",
+    "writing",
+]

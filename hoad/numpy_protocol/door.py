@@ -1,0 +1,67 @@
+"""How an implementation is registered, and what all of them need."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.traced import (
+    FUNCTIONS,
+    METHODS,
+    here,
+    holds_traced,
+    is_traced,
+)
+from hoad.errors import NoRuleError
+
+Axis = int | Sequence[int] | None
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def implements(*functions: Callable[..., Any], method: str | None = None) -> Callable[..., Any]:
+    """Register an implementation of NumPy functions, and of a method if named."""
+
+    def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            FUNCTIONS[function] = implementation
+        if method is not None:
+            METHODS[method] = implementation
+        return implementation
+
+    return register
+
+
+def as_traced(x: Any) -> Any:
+    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array."""
+    if is_traced(x):
+        return x
+    if holds_traced(x):
+        return METHODS["__pack__"](x)
+    return np.asarray(x)
+
+
+def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """The axes as a sorted tuple of non-negative numbers."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and 0 <= axis < ndim:
+        return (axis,)
+    axes = [operator.index(a) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    for a in axes:
+        if not -ndim <= a < ndim:
+            raise np.exceptions.AxisError(a, ndim)
+    axes = [a % ndim for a in axes]
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"duplicate axes in {axis}")
+    return tuple(sorted(axes))
+
+
+def only_defaults(name: str, **options: Any) -> None:
+    """Raise for options that are not recorded."""
+    for option, value in options.items():
+        if value is not None and value is not np._NoValue and value is not True:
+            raise NoRuleError(f"np.{name} with {option}= has no derivative rule ({here()}). Leave {option} out.")

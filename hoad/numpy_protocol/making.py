@@ -1,0 +1,139 @@
+"""Arrays made of traced values, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad import primitive as prim
+from hoad._core.tape import intern_aval
+from hoad._core.traced import (
+    METHODS,
+    Scalar,
+    apply_assembly,
+    apply_primitive,
+    here,
+    holds_traced,
+    is_traced,
+)
+from hoad.errors import ShapeError
+from hoad.numpy_protocol.door import FLOAT64, as_traced, implements, normal_axes, only_defaults
+from hoad.numpy_protocol.shape import (
+    astype,
+    broadcast_to,
+    ravel,
+    reshape,
+)
+
+
+def pack(x: Any) -> Any:
+    """One traced array of nested sequences (or an object array) of numbers and traced values."""
+    if not holds_traced(x):
+        return np.asarray(x, dtype=np.float64)
+    if isinstance(x, np.ndarray):
+        flat = x.ravel().tolist()
+        return reshape(_pack_flat(flat), x.shape)
+    if all(isinstance(item, (Scalar, float, int, np.generic)) for item in x):
+        return _pack_flat(list(x))
+    return stack([as_traced(item) for item in x])
+
+
+def _pack_flat(items: list[Any]) -> Any:
+    if not all(isinstance(item, Scalar) or np.ndim(item) == 0 for item in items):
+        return stack(items)
+    offsets = np.arange(len(items), dtype=np.int64)
+    numbers = [item if isinstance(item, Scalar) and item.dtype == FLOAT64 else 1.0 * item for item in items]
+    numbers = [float(item) if not is_traced(item) else item for item in numbers]
+    return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *numbers)
+
+
+METHODS["__pack__"] = pack
+
+
+@implements(np.array, np.asarray, np.asanyarray)
+def array(x: Any, dtype: Any = None, *, like: Any = None, copy: Any = None, **options: Any) -> Any:
+    made = as_traced(x)
+    if not is_traced(made):
+        return np.array(x, dtype=dtype, **options)
+    return made if dtype is None else astype(made, dtype)
+
+
+@implements(np.concatenate)
+def concatenate(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    only_defaults("concatenate", out=out, dtype=dtype)
+    parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
+    if axis is None:
+        parts, axis = [ravel(x) for x in parts], 0
+    ndim = parts[0].ndim
+    (axis,) = normal_axes(axis, ndim)
+    for x in parts:
+        rest = x.shape[:axis] + x.shape[axis + 1 :]
+        if x.ndim != ndim or rest != parts[0].shape[:axis] + parts[0].shape[axis + 1 :]:
+            raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis} ({here()}).")
+    dtype = np.result_type(*[x.dtype for x in parts])
+    return apply_primitive(prim.JOIN, (axis,), *[x.astype(dtype) for x in parts])
+
+
+@implements(np.stack)
+def stack(
+    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    only_defaults("stack", out=out, dtype=dtype)
+    parts = [as_traced(x) for x in arrays]
+    if any(x.shape != parts[0].shape for x in parts):
+        raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")
+    (axis,) = normal_axes(axis, parts[0].ndim + 1)
+    if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
+        return _pack_flat([x if is_traced(x) else float(x) for x in parts])
+    shape = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
+    return concatenate([reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts], axis)
+
+
+def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
+    """``zeros_like`` and its kin: a plain array, which a traced value never leaks into."""
+
+    def make(
+        x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    ) -> Any:
+        x = as_traced(x)
+        return fill(x.shape if shape is None else shape, dtype=dtype or x.dtype)
+
+    return make
+
+
+implements(np.zeros_like, np.empty_like)(_filled(np.zeros))
+implements(np.ones_like)(_filled(np.ones))
+
+
+@implements(np.full_like)
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
+    dtype = np.dtype(dtype or as_traced(x).dtype)
+    shape = as_traced(x).shape if shape is None else shape
+    if not is_traced(fill_value):
+        return np.full(shape, fill_value, dtype=dtype)
+    return broadcast_to(astype(fill_value, dtype), shape)
+
+
+@implements(np.zeros, np.empty)
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    return np.zeros(shape, dtype)
+
+
+@implements(np.ones)
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    return np.ones(shape, dtype)
+
+
+@implements(np.full)
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
+    if not is_traced(fill_value):
+        return np.full(shape, fill_value, dtype)
+    return broadcast_to(fill_value if dtype is None else astype(fill_value, dtype), shape)

@@ -1,0 +1,147 @@
+"""Products and linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hoad import primitive as prim
+from hoad._core.traced import (
+    apply_primitive,
+    is_traced,
+)
+from hoad.errors import NoRuleError
+from hoad.numpy_protocol.door import as_traced, implements, only_defaults
+from hoad.numpy_protocol.indexing import where
+from hoad.numpy_protocol.reductions import max, min, sum
+from hoad.numpy_protocol.shape import (
+    ravel,
+    reshape,
+    squeeze,
+    transpose,
+)
+
+
+@implements(np.matmul)
+def matmul(a: Any, b: Any, /, **options: Any) -> Any:
+    if options:
+        only_defaults("matmul", **options)
+    a, b = as_traced(a), as_traced(b)
+    if a.dtype != b.dtype:
+        dtype = np.result_type(a.dtype, b.dtype)
+        a, b = a.astype(dtype), b.astype(dtype)
+    return apply_primitive(prim.MATMUL, None, a, b)
+
+
+@implements(np.dot, method="dot")
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    only_defaults("dot", out=out)
+    a, b = as_traced(a), as_traced(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return np.multiply(a, b)
+    if (a.ndim <= 2 and b.ndim <= 2) or b.ndim == 1:
+        return matmul(a, b)
+    axis = b.ndim - 2
+    rows = reshape(a, (-1, a.shape[-1]))
+    order = (axis, *[d for d in range(b.ndim) if d != axis])
+    columns = reshape(transpose(b, order), (b.shape[axis], -1))
+    return reshape(matmul(rows, columns), a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
+
+
+@implements(np.outer)
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    only_defaults("outer", out=out)
+    a, b = as_traced(a), as_traced(b)
+    return np.multiply(
+        reshape(a, (-1, 1)) if is_traced(a) else a.reshape(-1, 1), ravel(b) if is_traced(b) else b.ravel()
+    )
+
+
+@implements(np.divmod)
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    return np.floor_divide(x, y), np.remainder(x, y)
+
+
+# ---- linear algebra -------------------------------------------------------------------------------------------------
+
+
+def _inexact(x: Any) -> Any:
+    x = as_traced(x)
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+@implements(np.linalg.solve)
+def solve(a: Any, b: Any) -> Any:
+    a, b = _inexact(a), _inexact(b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    a, b = a.astype(dtype), b.astype(dtype)
+    if b.ndim == 1:
+        return apply_primitive(prim.SOLVE, None, a, reshape(b, (-1, 1)) if is_traced(b) else b.reshape(-1, 1))[..., 0]
+    return apply_primitive(prim.SOLVE, None, a, b)
+
+
+@implements(np.linalg.inv)
+def inv(a: Any) -> Any:
+    return apply_primitive(prim.INV, None, _inexact(a))
+
+
+@implements(np.linalg.det)
+def det(a: Any) -> Any:
+    return apply_primitive(prim.DET, None, _inexact(a))
+
+
+@implements(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    sign, logabsdet = apply_primitive(prim.SLOGDET, None, _inexact(a))
+    return type(np.linalg.slogdet(np.eye(1)))(sign, logabsdet)
+
+
+def _root(squares: Any) -> Any:
+    """The square root, whose derivative at 0 is the subgradient 0."""
+    zero = np.equal(squares, 0)
+    return where(zero, 0.0, np.sqrt(where(zero, 1.0, squares)))
+
+
+@implements(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = _inexact(x)
+    if axis is None:
+        axes: tuple[int, ...] = tuple(range(x.ndim))
+        if ord is None:
+            return _root(sum(x * x, axes, keepdims=keepdims))
+        if x.ndim not in (1, 2):
+            raise ValueError("np.linalg.norm with ord needs one or two dimensions, or an axis")
+    else:
+        axes = tuple(a % x.ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes, keepdims)
+    return _matrix_norm(x, ord, axes, keepdims)
+
+
+def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if ord is None or ord == 2:
+        return _root(sum(x * x, axes, keepdims=keepdims))
+    if ord == np.inf:
+        return max(np.abs(x), axes, keepdims=keepdims)
+    if ord == -np.inf:
+        return min(np.abs(x), axes, keepdims=keepdims)
+    if ord == 1:
+        return sum(np.abs(x), axes, keepdims=keepdims)
+    if ord == 0:
+        return sum(np.not_equal(x, 0).astype(x.dtype), axes, keepdims=keepdims)
+    powers = sum(np.abs(x) ** ord, axes, keepdims=keepdims)
+    zero = np.equal(powers, 0)
+    return where(zero, 0.0, where(zero, 1.0, powers) ** (1.0 / ord))
+
+
+def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    row, column = axes
+    if ord is None or ord == "fro":
+        return _root(sum(x * x, axes, keepdims=keepdims))
+    if ord in (1, -1, np.inf, -np.inf):
+        inner, outer_axis = (row, column) if abs(ord) == 1 else (column, row)
+        sums = sum(np.abs(x), inner, keepdims=True)
+        found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
+        return found if keepdims else squeeze(found, axes)
+    raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")

@@ -1,0 +1,171 @@
+"""Shapes, axes, dtypes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from hoad import primitive as prim
+from hoad._core.traced import (
+    METHODS,
+    Scalar,
+    apply_primitive,
+    here,
+)
+from hoad.errors import NoRuleError, ShapeError
+from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes
+
+
+@implements(np.reshape)
+def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None = None) -> Any:
+    x = as_traced(x)
+    size = math.prod(x.shape)
+    shape = tuple(operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+    if -1 in shape:
+        known = math.prod(n for n in shape if n != -1)
+        if shape.count(-1) > 1 or known == 0 or size % known:
+            raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape} ({here()}).")
+        shape = tuple(size // known if n == -1 else n for n in shape)
+    if math.prod(shape) != size:
+        raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape} ({here()}).")
+    if order == "F":
+        return transpose(reshape(transpose(x), shape[::-1]))
+    if order not in ("C", "A", "K"):
+        raise ValueError(f"order must be C, F, A or K, not {order!r}")
+    if shape == x.shape:
+        return x
+    if shape == () and x.dtype == FLOAT64:
+        return x[(0,) * x.ndim]
+    return apply_primitive(prim.RESHAPE, (shape,), x)
+
+
+def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    return reshape(x, shape[0] if len(shape) == 1 else shape, order)
+
+
+METHODS["reshape"] = _reshape_method
+
+
+@implements(np.ravel, method="ravel")
+def ravel(x: Any, order: str = "C") -> Any:
+    return reshape(x, (-1,) if math.prod(np.shape(x)) else (0,), order)
+
+
+METHODS["flatten"] = ravel
+
+
+@implements(np.transpose)
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+    x = as_traced(x)
+    order = tuple(range(x.ndim))[::-1] if axes is None else tuple(operator.index(a) % x.ndim for a in axes)
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
+    if order == tuple(range(x.ndim)):
+        return x
+    return apply_primitive(prim.TRANSPOSE, (order,), x)
+
+
+def _transpose_method(x: Any, *axes: Any) -> Any:
+    if not axes or axes == (None,):
+        return transpose(x)
+    return transpose(x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
+
+
+METHODS["transpose"] = _transpose_method
+
+
+@implements(np.swapaxes, method="swapaxes")
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return transpose(x, order)
+
+
+@implements(np.broadcast_to)
+def broadcast_to(x: Any, shape: SupportsIndex | tuple[int, ...] | list[int], subok: bool = False) -> Any:
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+    if x.shape == shape:
+        return x
+    if np.broadcast_shapes(x.shape, shape) != shape:
+        raise ShapeError(f"cannot broadcast shape {x.shape} to {shape} ({here()}).")
+    return apply_primitive(prim.BROADCAST_TO, (shape,), x)
+
+
+@implements(np.expand_dims)
+def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    axes = normal_axes(axis, x.ndim + count)
+    rest = iter(x.shape)
+    return reshape(x, tuple(1 if d in axes else next(rest) for d in range(x.ndim + count)))
+
+
+@implements(np.squeeze, method="squeeze")
+def squeeze(x: Any, axis: Axis = None) -> Any:
+    axes = normal_axes(axis, x.ndim) if axis is not None else tuple(d for d, n in enumerate(x.shape) if n == 1)
+    if any(x.shape[d] != 1 for d in axes):
+        raise ValueError(f"cannot squeeze axis {axis} of shape {x.shape}: its length is not 1")
+    return reshape(x, tuple(n for d, n in enumerate(x.shape) if d not in axes))
+
+
+@implements(np.shape)
+def shape(x: Any) -> tuple[int, ...]:
+    return tuple(as_traced(x).shape)
+
+
+@implements(np.ndim)
+def ndim(x: Any) -> int:
+    return int(as_traced(x).ndim)
+
+
+@implements(np.size)
+def size(x: Any, axis: int | None = None) -> int:
+    return int(as_traced(x).size if axis is None else as_traced(x).shape[axis])
+
+
+@implements(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    return bool(as_traced(x).dtype.kind == "c")
+
+
+@implements(np.copy, method="copy")
+def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
+    return x
+
+
+@implements(np.real, method="real")
+def real(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise NoRuleError("np.real of a complex traced array has no derivative rule.")
+    return x
+
+
+@implements(np.imag)
+def imag(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise NoRuleError("np.imag of a complex traced array has no derivative rule.")
+    return np.zeros(x.shape, x.dtype)
+
+
+@implements(method="astype")
+def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    dtype = np.dtype(dtype)
+    if dtype == x.dtype:
+        return x
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        raise NoRuleError(
+            f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first."
+        )
+    return apply_primitive(prim.ASTYPE, (dtype.str,), x)
+
+
+@implements(method="item")
+def item(x: Any, *index: Any) -> Any:
+    if not index:
+        if x.size != 1:
+            raise ValueError("can only convert an array of size 1 to a scalar")
+        return x if isinstance(x, Scalar) else x[(0,) * x.ndim]
+    return x[index] if len(index) > 1 or isinstance(index[0], tuple) else ravel(x)[index[0]]
