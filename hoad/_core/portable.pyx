@@ -68,7 +68,7 @@ cdef tuple signature_key(Signature sig):
 def graph_from(dict data, find):
     """The graph of `graph_data`; `find` turns a description into a primitive."""
     cdef Graph graph = Graph(True)
-    cdef int32_t i, count
+    cdef int32_t i
     cdef int32_t[::1] operands
     cdef Primitive primitive
     cdef Slot expected
