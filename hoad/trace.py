@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._core.recording import Recording, is_open
 from hoad._core.tape import Graph
-from hoad._core.traced import Array, Scalar, holds_traced, is_traced, plain_value
+from hoad._core.traced import Array, Scalar, check_class, holds_traced, is_traced, plain_value
 from hoad.errors import DTypeError, ShapeError
 
 # The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
@@ -47,6 +47,8 @@ def check_argument(driver: str, position: int, value: Any) -> None:
     elif isinstance(value, float):
         return
     elif isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, np.ndarray):
+            check_class(value)
         dtype = value.dtype
     elif isinstance(value, (bool, int)):
         raise DTypeError(

@@ -48,7 +48,7 @@ from hoad._core.tape cimport (
 
 from hoad._core.primitive import make_signature
 
-from hoad.errors import NoRuleError, TracedValueError
+from hoad.errors import DTypeError, NoRuleError, TracedValueError
 
 cnp.import_array()
 
@@ -838,6 +838,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     if isinstance(x, float):
         return graph.const_float(<double>x)
     if isinstance(x, np.ndarray):
+        check_class(x)
         if x.dtype == object:
             return operand_of(graph, METHODS["__pack__"](x))
         return graph.capture(x)
@@ -848,6 +849,19 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     if x.dtype.kind not in "biufc":
         raise TypeError(f"a value of type {type(x).__name__} and dtype {x.dtype} cannot take part in a recording")
     return graph.const_object(x)
+
+
+cpdef int check_class(object x) except -1:
+    """Raise for an array class whose arithmetic is its own: hoad would record that of plain arrays."""
+    cdef object kind = type(x)
+    if kind is ndarray:
+        return 0
+    if kind.__array_ufunc__ is ndarray.__array_ufunc__ and kind.__mul__ is ndarray.__mul__:
+        return 0
+    raise DTypeError(
+        f"arrays of class {kind.__name__} have an arithmetic of their own, which is not recorded ({here()}). Take "
+        "np.asarray(x), or x.filled(...) of a masked array."
+    )
 
 
 def holds_traced(x):
@@ -937,6 +951,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             kinds.append(FLOAT64)
         elif isinstance(x, np.ndarray) and x.dtype != object:
+            check_class(x)
             kinds.append(x.dtype)
         elif isinstance(x, np.ndarray) or (isinstance(x, (list, tuple)) and holds_traced(x)):
             x = METHODS["__pack__"](x)

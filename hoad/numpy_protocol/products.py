@@ -9,6 +9,7 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.traced import (
     apply_primitive,
+    here,
     is_traced,
 )
 from hoad.errors import NoRuleError
@@ -68,6 +69,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _inexact(x: Any) -> Any:
     x = as_traced(x)
+    if x.dtype.kind == "c":
+        raise NoRuleError(f"linear algebra of complex traced arrays has no derivative rule ({here()}).")
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 

@@ -19,7 +19,15 @@ DEGREE = float(180.0 / np.pi)
 vjp(np.add, lambda g, p, x, y: (g, g))
 vjp(np.subtract, lambda g, p, x, y: (g, -g))
 vjp(np.multiply, lambda g, p, x, y: (g * y, g * x))
-vjp(np.divide, lambda g, p, x, y: (g / y, -(g / y * p)))
+
+
+def _divide(g, p, x, y):
+    """(g/y, -p g/y), by one quotient: its transpose is then (x' - p y')/y, which stays one quotient at every order."""
+    quotient = g / y
+    return quotient, -(quotient * p)
+
+
+vjp(np.divide, _divide)
 vjp(np.negative, lambda g, p, x: (-g,))
 vjp(np.positive, lambda g, p, x: (g,))
 vjp(np.conjugate, lambda g, p, x: (g,))
@@ -122,7 +130,14 @@ vjp(np.fmin, lambda g, p, x, y: (_chosen_number(g, np.less(y, x), x, y), _chosen
 
 # Products with strong zeros: closed under differentiation
 vjp(smul, lambda g, p, x, y: (g * y, smul(x, g)))
-vjp(sdiv, lambda g, p, x, y: (g / y, -smul(p, g / y)))
+
+
+def _strong_divide(g, p, x, y):
+    quotient = g / y
+    return quotient, -smul(p, quotient)
+
+
+vjp(sdiv, _strong_divide)
 
 # Parts of numbers
 vjp(np.sign, lambda g, p, x: (None,))

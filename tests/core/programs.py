@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+import hoad
+
 Step = tuple[int, int, int, int]
 MOST_ITEMS = 40
 
@@ -162,6 +164,88 @@ def determined(x: Any, k: int) -> Any:
     return np.linalg.det(np.sin(x) * 0.5 + np.eye(np.shape(x)[0]))
 
 
+# Derivatives inside: of traced values by hoad, of plain ones by their formula.
+
+
+def is_plain(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic, float, complex))
+
+
+def inner_gradient(x: Any, k: int) -> Any:
+    if is_plain(x):
+        return np.cos(x) * x * 0.5
+    return hoad.grad(lambda y: np.sum(np.sin(y) * x) * 0.5)(x)
+
+
+def inner_product(x: Any, k: int) -> Any:
+    """∇² of Σ sin(y) y, times x, at y = x."""
+    if is_plain(x):
+        return (2 * np.cos(x) - x * np.sin(x)) * np.sin(x) * 0.25
+    driver = (hoad.hvp, hoad.vhp)[k % 2]
+    return driver(lambda y: np.sum(np.sin(y) * y))(x, np.sin(x)) * 0.25
+
+
+def inner_tangent(x: Any, k: int) -> Any:
+    if is_plain(x):
+        return np.cos(x) * np.tanh(x) + np.sin(x)
+    value, tangent = hoad.jvp(np.sin, (x,), (np.tanh(x),))
+    return tangent + value
+
+
+def inner_linear_map(x: Any, k: int) -> Any:
+    """A pushforward or pullback of y sin(y) + x, used twice, the second time on what the first gave."""
+    if is_plain(x):
+        slope = (np.sin(x) + x * np.cos(x)) * 0.5
+        return slope * slope * np.cos(x)
+    f = lambda y: (y * np.sin(y) + x) * 0.5  # noqa: E731
+    if k % 2:
+        linear = hoad.linearize(f, x)[1]
+    else:
+        pullback = hoad.vjp(f, x)[1]
+        linear = lambda u: pullback(u)[0]  # noqa: E731
+    return linear(linear(np.cos(x)))
+
+
+def inner_second(x: Any, k: int) -> Any:
+    return -np.sin(x) * 0.5 if is_plain(x) else hoad.derivative(lambda y: np.sin(y) * 0.5, 2)(x)
+
+
+def inner_jacobian(x: Any, k: int) -> Any:
+    """The row sums of the Jacobian of y² Σy, of a vector or a number."""
+    if np.ndim(x) > 1 or np.size(x) > 6:
+        return None
+    if is_plain(x):
+        rows = 2 * x * np.sum(x) + np.size(x) * x * x
+    else:
+        jacobian = hoad.jacobian(lambda y: y * y * np.sum(y), mode=("forward", "reverse")[k % 2])(x)
+        rows = np.sum(jacobian, axis=-1) if np.ndim(x) else jacobian
+    return np.sin(rows * 0.25)
+
+
+def inner_constant(x: Any, k: int) -> Any:
+    """A derivative that owes nothing to x, which is forgotten as soon as it is taken."""
+    slope = hoad.grad(lambda y: np.sum(y * np.arange(3.0)) ** 2)(np.ones(3))
+    return x * slope[k % 3] * 0.1
+
+
+POINT = np.array([0.5, -0.25, 1.0])
+PUSHFORWARD = hoad.linearize(lambda y: np.sin(y) * np.sum(y), POINT)[1]
+MATRIX = hoad.jacobian(lambda y: np.sin(y) * np.sum(y))(POINT)
+PROGRAM = hoad.record(lambda y: np.sin(y) * np.sum(y), POINT)
+
+
+def outer_linear_map(x: Any, k: int) -> Any:
+    if np.shape(x) != (3,):
+        return None
+    return MATRIX @ x if is_plain(x) else PUSHFORWARD(x)
+
+
+def called(x: Any, k: int) -> Any:
+    if np.shape(x) != (3,):
+        return None
+    return np.sin(x) * np.sum(x) if is_plain(x) else PROGRAM(x)
+
+
 UNARY: list[Callable[[Any, int], Any]] = [
     lambda x, k: np.sin(x),
     lambda x, k: np.cos(x) * 0.5,
@@ -193,6 +277,15 @@ UNARY: list[Callable[[Any, int], Any]] = [
     solved,
     inverted,
     determined,
+    inner_gradient,
+    inner_product,
+    inner_tangent,
+    inner_linear_map,
+    inner_second,
+    inner_jacobian,
+    inner_constant,
+    outer_linear_map,
+    called,
 ]
 
 

@@ -121,7 +121,7 @@ def test_every_operation_is_reached() -> None:
 def test_each_operation_alone() -> None:
     for op in range(len(UNARY) + len(BINARY)):
         for k in range(len(ARGUMENTS)):
-            for parameter in range(0, 30, 7):
+            for parameter in range(0, 30, 11):
                 program = [(0, 0, 0, 0), (op, 1, parameter, parameter), (2, 2, 0, 1)]
                 check_first(program, k)
                 check_second(program, k)

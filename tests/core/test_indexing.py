@@ -203,3 +203,29 @@ def test_unpacking_and_membership() -> None:
         hoad.grad(lambda x: [*x])(1.0)
     with pytest.raises(TypeError):
         hoad.grad(lambda x: len(x))(1.0)
+
+
+ITEMS: dict[str, Any] = {
+    "item(1)": lambda x: x.item(1),
+    "item(-1)": lambda x: x.item(-1),
+    "item(0, 2)": lambda x: x.item(0, 2),
+    "item((1, 3))": lambda x: x.item((1, 3)),
+    "item() of one": lambda x: x[:1, :1].item(),
+    "item(0) of a slice": lambda x: x[1:].item(0),
+}
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_items_by_method(name: str) -> None:
+    f = ITEMS[name]
+    value, gradient = hoad.value_and_grad(f)(M)
+    assert value == f(M)
+    np.testing.assert_array_equal(gradient, (M == f(M)).astype(float))
+
+
+def test_items_by_method_outside() -> None:
+    for f in (lambda x: x.item(12), lambda x: x.item(0, 4), lambda x: x.item((3, 0))):
+        with pytest.raises(IndexError):
+            hoad.grad(f)(M)
+    with pytest.raises(ValueError, match="size 1"):
+        hoad.grad(lambda x: x.item())(M)

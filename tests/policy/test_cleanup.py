@@ -176,6 +176,7 @@ CALLS: dict[str, tuple[Callable[[], Any], int]] = {
     "a refused operation": (lambda: fails_quietly(lambda x: float(x)), 20_000),
     "changing shapes": (lambda: hoad.grad(lambda x: np.sum(x**2))(np.ones(1 + len(TICKS) % 300)), 12_000),
     "changing slices": (lambda: hoad.grad(lambda x: np.sum(x[len(TICKS) % 300 :] ** 2))(LONG), 12_000),
+    "a program, recorded anew": (lambda: hoad.grad(hoad.record(lambda x: np.sum(x * x), LONG))(LONG), 3_000),
     "a primitive of the user's": (lambda: hoad.grad(lambda x: doubled(x) * x)(2.0), 10_000),
 }
 TICKS: list[None] = []

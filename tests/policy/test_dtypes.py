@@ -253,3 +253,38 @@ class Celsius(float):
 def test_subclasses_of_float_count_as_floats() -> None:
     assert hoad.grad(lambda x: x * x)(Celsius(3.0)) == 6.0
     assert hoad.grad(lambda x: x * Celsius(3.0))(2.0) == 3.0
+
+
+class Units(np.ndarray):
+    """An array that gives ufuncs a meaning of its own."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return "a quantity"
+
+
+MEANINGFUL: dict[str, Any] = {
+    "masked": np.ma.array([1.0, 2.0, 3.0], mask=[True, False, False]),
+    "matrix": np.ones((3, 3)).view(np.matrix),
+    "overriding": np.ones(3).view(Units),
+}
+
+MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "operator": lambda x, a: x * a,
+    "reflected": lambda x, a: a * x,
+    "ufunc": lambda x, a: np.add(x, a),
+    "function": lambda x, a: np.dot(x, a),
+}
+
+
+@pytest.mark.parametrize("meeting", MEETINGS)
+@pytest.mark.parametrize("kind", MEANINGFUL)
+def test_subclasses_with_a_meaning_of_their_own_are_refused(kind: str, meeting: str) -> None:
+    """A masked array is more than its data, and a product of matrices is no product of arrays: never in silence."""
+    with pytest.raises(TypeError):
+        hoad.jacobian(lambda x: np.sum(MEETINGS[meeting](x, MEANINGFUL[kind])))(X)
+
+
+def test_arguments_with_a_meaning_of_their_own_are_refused() -> None:
+    for a in MEANINGFUL.values():
+        with pytest.raises(TypeError):
+            hoad.grad(lambda x: np.sum(x**2))(a)

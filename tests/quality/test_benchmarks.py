@@ -15,7 +15,6 @@ NAMES = sorted(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_benchmark_runs(name: str, tmp_path: Path) -> None:
     target = tmp_path / "rows.json"
