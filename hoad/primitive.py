@@ -313,6 +313,8 @@ on_new_call: list[Callable[[Primitive], None]] = []
 
 def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
     """The primitive ``call(*inputs, program=...)`` for programs of `nout` outputs."""
+    if not nout:
+        raise ShapeError("a program without outputs cannot be called on traced values.")
     if nout not in _calls:
 
         def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
@@ -322,6 +324,7 @@ def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
         made = Primitive(
             "call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",)
         )
+        made.of_programs = True
         for give_rule in on_new_call:
             give_rule(made)
         _calls[nout] = made

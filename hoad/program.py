@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex, overload
 
 import numpy as np
 
@@ -192,6 +192,7 @@ class Program(list[Tape]):
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
         self._adjoints: dict[bool, Program] = {}
+        self._frozen: Program | None = None
 
     _format: ClassVar[Callable[[Program], str] | None] = None
 
@@ -264,8 +265,29 @@ class Program(list[Tape]):
         for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
-        results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self,), *args)
-        return results if not self._last._single or not isinstance(results, tuple) else results[0]
+        results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self._as_it_is(),), *args)
+        if self._last._single:
+            return results
+        return results if isinstance(results, tuple) else (results,)
+
+    def _as_it_is(self) -> Program:
+        """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
+        if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
+            self._frozen = Program(self)
+            self._frozen._linear, self._frozen._omitted = self._linear, self._omitted
+        return self._frozen
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Tape: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Program: ...
+    def __getitem__(self, index: Any, /) -> Any:
+        found = super().__getitem__(index)
+        return Program(found) if isinstance(index, slice) else found
+
+    def copy(self) -> Program:
+        """A list of the same tapes."""
+        return Program(self)
 
     def __reduce__(self) -> Any:
         extra = (self._linear, self._omitted)

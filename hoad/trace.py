@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._core.recording import Recording, is_open
 from hoad._core.tape import Graph
-from hoad._core.traced import Array, Scalar, check_class, holds_traced, is_traced, plain_value
+from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_traced, plain_value
 from hoad.errors import DTypeError, ShapeError
 
 # The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
@@ -102,8 +102,11 @@ def call_traced(
     """f with the chosen arguments traced; what it returned, as it returned it."""
     traced = list(args)
     for k in chosen:
-        check_argument(driver, k, args[k])
-        traced[k] = recording.input(args[k])
+        value = args[k]
+        if isinstance(value, np.ndarray) and value.dtype == object and holds_traced(value):
+            value = METHODS["__pack__"](value)
+        check_argument(driver, k, value)
+        traced[k] = recording.input(value)
     return f(*traced, **(kwargs or {}))
 
 

@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, Primitive, Signature, primitive_count, primitive_of, signature
+from hoad._core.primitive cimport INFO, MOST_RESULTS, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_FLOAT,
@@ -36,6 +36,7 @@ from hoad._core.tape cimport (
     int64_t,
     node_operands,
     operand_aval,
+    past_results,
     uint8_t,
     uint16_t,
     uint64_t,
@@ -127,7 +128,7 @@ cdef class Sweep:
         for i in range(low, self.high):
             node = &self.graph.nodes[i]
             if not node.flags & (F_EXT | F_BOOL):
-                a = node.a
+                a = node.a if ARITY[node.op] else ZERO
                 b = node.b if ARITY[node.op] == 2 else ZERO
                 found = (depends[a - low] if a >= low else 0) | (depends[b - low] if b >= low else 0)
                 if found & DEPENDS and node.op != OP_STOP:
@@ -135,7 +136,7 @@ cdef class Sweep:
                 continue
             if node.flags & F_BOOL or node.b != AVAL_FLOAT:
                 depends[i - low] |= OTHER_KIND
-            if node.op == OP_STOP or node.flags & F_BOOL:
+            if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
                 continue
             operands = node_operands(self.graph, i, &n)
             found = 0
@@ -302,7 +303,7 @@ cdef class Sweep:
 
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
-        cdef int32_t few[8]
+        cdef int32_t few[MOST_RESULTS]
         cdef int32_t k, nout
         cdef bint some = False
         if self.graph.nodes[i].op == OP_RESULT:
@@ -468,7 +469,7 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     if not wrt:
         return []
     low = min(wrt)
-    high = max(wrt + targets) + 1
+    high = past_results(graph, <int32_t>max(wrt + targets) + 1)
     sweep = Sweep(graph, emitter, low, high, notes)
     sweep.mark_dependent(wrt)
     emitter.learn(low, high)

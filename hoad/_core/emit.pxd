@@ -50,7 +50,7 @@ cdef class Emitter:
     cdef bint both_scalar(self, const int32_t* operands) noexcept
     cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept
-    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -2
+    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -1
     cdef int32_t masked(self, const int32_t* operands, int32_t aval) except? -1
     cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1
     cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1

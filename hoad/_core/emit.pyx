@@ -65,6 +65,7 @@ cdef enum:
     MOST_LEARNED = 2048
     MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
+    NOTHING = -2147483646       # not even a symbolic zero; no constant has this number
 
 cdef double NAN = float("nan")
 cdef int LOGICAL_NOT = -1
@@ -450,8 +451,8 @@ cdef class Emitter:
         for i in range(count):
             few[i] = operands[i]
         found = self.zero_ext(primitive, few, count, aval)
-        if found != -1:
-            return ZERO if found == ZERO else found
+        if found != NOTHING:
+            return found
         if primitive.kind == K_UFUNC:
             if count == 2:
                 op = self.strengthen(op, &few[0], &few[1])
@@ -510,15 +511,15 @@ cdef class Emitter:
                 return F_STRONG
         return 0
 
-    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -2:
-        """The result if symbolic zeros decide it (ZERO or an operand), else -1; needed zeros are put in."""
+    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -1:
+        """The result if symbolic zeros decide it (ZERO or an operand), else NOTHING."""
         cdef int32_t i
         cdef int32_t zeros = 0
         cdef int op = primitive.op
         for i in range(count):
             zeros += operands[i] == ZERO
         if not zeros:
-            return -1
+            return NOTHING
         if op == OP_ADD or op == OP_SUBTRACT:
             if zeros == 2:
                 return ZERO
@@ -666,7 +667,7 @@ cdef class Emitter:
             elif node.op == OP_ASSEMBLE:
                 ext = &self.graph.exts[node.a]
                 inner = assembled_item((<Signature>ext.sig).params, self.graph.pool + ext.first, offset)
-                if inner != -1:
+                if inner != NOTHING:
                     return inner
         return self.push(OP_ITEM, x, offset)
 
@@ -674,14 +675,22 @@ cdef class Emitter:
                           object parts) except? -1:
         """Zeros of `aval` with items added at flat offsets and then parts; see `Plan.set_assembly`."""
         cdef int32_t i
+        cdef uint16_t flags = F_STRONG
         cdef Signature sig
         avals = tuple([aval_of(operand_aval(self.graph, operands[i])) for i in range(count)])
         sig = make_signature(ASSEMBLE, (offsets, parts), avals, (aval_of(aval),))
-        return self.graph.push_ext(OP_ASSEMBLE, F_STRONG, sig, operands, count, aval)
+        # where every item is given, and none is strong, there is no zero that an index left
+        if len(parts) == 0 and count == aval_of(aval).size:
+            for i in range(count):
+                if self.is_strong(operands[i]):
+                    break
+            else:
+                flags = 0
+        return self.graph.push_ext(OP_ASSEMBLE, flags, sig, operands, count, aval)
 
 
 cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offset) except? -2:
-    """The one operand that an assembly of distinct items holds at `offset`, ZERO for none, -1 if not that simple."""
+    """The one operand an assembly of distinct items holds at `offset`, ZERO for none, NOTHING if not that simple."""
     cdef cnp.ndarray offsets = params[0]
     cdef cnp.npy_int64* at = <cnp.npy_int64*>cnp.PyArray_DATA(offsets)
     cdef Py_ssize_t n = (<object>offsets).size
@@ -689,7 +698,7 @@ cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offse
     cdef Py_ssize_t high = n
     cdef Py_ssize_t middle
     if len(params[1]) or n == 0:
-        return -1
+        return NOTHING
     while low < high:
         middle = (low + high) // 2
         if at[middle] < offset:
@@ -804,6 +813,6 @@ cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int
     graph.nodes[to] = graph.nodes[start + i]
     if graph.nodes[to].flags & F_VALUED:
         graph.slots[to] = graph.slots[start + i]
-    if graph.notes != NULL:
+    if graph.notes != NULL and 3 * (start + i - graph.notes_start) + 2 < graph.cap_notes:
         for k in range(3):
             graph.notes[3 * (to - graph.notes_start) + k] = graph.notes[3 * (start + i - graph.notes_start) + k]

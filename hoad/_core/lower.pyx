@@ -45,6 +45,7 @@ from hoad._core.tape cimport (
     int64_t,
     node_operands,
     operand_aval,
+    past_results,
     uint8_t,
 )
 
@@ -450,7 +451,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     cdef Lowering lowering
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
-    high = max(high, guards)
+    high = past_results(graph, max(high, guards))
     lowering = Lowering(graph, floor, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     lowering.place_inputs(inputs)

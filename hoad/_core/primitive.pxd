@@ -16,6 +16,9 @@ cdef enum Kind:
     K_CONCATENATE     # parameters: (axis,)
     K_PYTHON          # a Python function of the values
 
+cdef enum:
+    MOST_RESULTS = 64
+
 cdef struct Info:
     Scalar1 f1
     Scalar2 f2
@@ -39,6 +42,7 @@ cdef class Primitive:
     cdef public object rule             # vjp(g, p, *operands)
     cdef public str rule_name
     cdef public bint per_call
+    cdef public bint of_programs        # its first parameter is a program
     cdef public int version             # counts the rules it has had
     cdef public object infer            # (params, *avals) -> tuple of Aval
     cdef public object describe         # params -> str, for tables

@@ -59,6 +59,7 @@ class Primitive:
     rule: Callable[..., Any] | None
     rule_name: str | None
     per_call: bool
+    of_programs: bool
     version: int
     infer: Callable[..., tuple[Aval, ...]] | None
     describe: Callable[[Any], str] | None

@@ -77,6 +77,8 @@ cdef class Primitive:
         cdef int op = NUMBERS.get(name, max(len(PRIMITIVES), <int>OP_FIRST_FREE))
         if op < OP_FIRST_FREE and op < len(PRIMITIVES) and PRIMITIVES[op] is not None:
             op = len(PRIMITIVES)    # a primitive of the user's that shares a name with one of ours
+        if not 1 <= nout <= MOST_RESULTS:
+            raise ValueError(f"a primitive has 1 to {<int>MOST_RESULTS} results, and {name} would have {nout}")
         if op > 65535:
             raise OverflowError("hoad can number 65 536 primitives, and all numbers are taken")
         while len(PRIMITIVES) <= op:
@@ -178,7 +180,12 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
     cdef Signature sig
     cdef int32_t i
     cdef object key
-    if count == 1:
+    if primitive.of_programs:       # a table that outlives a program would keep it alive
+        return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), None)
+    if primitive.kind == K_PYTHON and params is not None:
+        # parameters that compare equal may differ: 0.0 and -0.0, 1 and True
+        key = (primitive.op, params, repr(params), *[avals[i] for i in range(count)])
+    elif count == 1:
         key = (primitive.op, params, avals[0])
     elif count == 2:
         key = (primitive.op, params, avals[0], avals[1])

@@ -110,11 +110,12 @@ cdef class Recording:
         """The value of an operand, or None."""
         return self.graph.value_of(operand)
 
-    def seed_input(self, int like):
-        """An input without a value, shaped like an operand, whose zeros are strong: for seeds with lanes."""
+    def seed_input(self, int like, bint strong=False):
+        """An input without a value, shaped like an operand; `strong` if its zeros stand for no dependence."""
         cdef Aval aval = aval_of(operand_aval(self.graph, like))
         new_input(self.graph, aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape), False)
-        self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
+        if strong:
+            self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
     def unit(self, int like, int offset):
@@ -128,6 +129,11 @@ cdef class Recording:
             return operand_of(self.graph, np.eye(1, aval.size, offset, dtype=aval.dtype).reshape(aval.shape))
         one = self.graph.const_float(1.0)
         return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
+
+    def broadcast(self, int operand, tuple shape):
+        """An operand at a shape."""
+        cdef Aval aval = intern_aval(aval_of(operand_aval(self.graph, operand)).dtype, shape)
+        return Emitter(self.graph).broadcast(operand, aval.number)
 
     def ones(self, int like):
         """An operand of ones shaped like another, which products do not see."""
@@ -172,10 +178,10 @@ cdef class Recording:
         """A program for these operands with lanes over a seed input."""
         return lower(self.graph, operands, [seed], [True], self.frame.start, 0, False)
 
-    def results(self, list operands):
+    def results(self, list operands, bint traced=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
         values = self.compute(operands)
-        if not self.nested or not self.reaches_out(operands):
+        if not traced and (not self.nested or not self.reaches_out(operands)):
             return values
         return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else value for x, value in zip(operands, values)]
 
@@ -213,6 +219,7 @@ cdef class Recording:
     def end(self):
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
         cdef bint unused = self.graph.frame.live == 0
+        cdef int32_t k
         cdef Frame frame = self.frame
         if not self.nested:
             if self.kept:
@@ -221,8 +228,10 @@ cdef class Recording:
             else:
                 self.graph.close()
             return
+        unused = unused and not self.reaches_out(
+            [self.graph.guards[k].node for k in range(frame.n_guards, self.graph.n_guards)])
         self.graph.leave()
-        if unused:
+        if unused:      # and no branch inside was taken on a value from outside
             self.graph.rewind(frame)
 
     def hold(self):
@@ -272,9 +281,9 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
         node = &graph.nodes[i]
         if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP
                                or node.op == OP_RESULT
-                               or primitive_of(node.op).name == "astype"):
+                               or (primitive_of(node.op).name == "astype" and primitive_of(node.op).qualified is None)):
             depends[i] = 2
-        if depends[i] == 1 and node.flags & F_EXT:
+        if depends[i] == 1:
             for k in range(n):      # a value that passed through another operation taints what it meets
                 if operands[k] >= 0 and depends[operands[k]] == 2:
                     depends[i] = 2
@@ -301,7 +310,7 @@ def inline(Graph source, list outputs, list inputs, list values):
     leaves = [operand_of(graph, value) for value in values]
     operands = template.replay(emitter, inputs, leaves)
     lower(graph, [x for x in operands if x >= 0], [], [], 0, 0, True).execute([], 1)
-    return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else graph.value_of(x) for x in operands]
+    return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else np.copy(graph.value_of(x))[()] for x in operands]
 
 
 cdef set BUSY = set()       # graphs that are being extended
@@ -354,6 +363,7 @@ cdef class Extension:
     def abandon(self):
         """Forget what was emitted, after a failure."""
         self.graph.rewind(self.before)
+        self.graph.drop_notes()
         self.done()
 
     def input(self, aval):
@@ -433,13 +443,21 @@ def node_row(Graph graph, int i):
         params = (graph.pool[graph.exts[node.a].first + 1],)
     elif node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
         params = (<Signature>graph.exts[node.a].sig).params
-    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), graph.value_of(i),
+    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)),
             bool(node.flags & F_STRONG))
 
 
 def const_value(Graph graph, int operand):
-    """The value of a constant operand."""
-    return graph.value_of(operand)
+    """The value of a constant operand, for reading."""
+    return read_only(graph.value_of(operand))
+
+
+cdef object read_only(object value):
+    """A view that cannot be written through: tapes are never changed."""
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def graph_nbytes(Graph graph):

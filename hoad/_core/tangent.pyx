@@ -14,7 +14,7 @@ cimport cython
 from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport INFO, Signature, primitive_count, primitive_of, signature
+from hoad._core.primitive cimport INFO, MOST_RESULTS, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_FLOAT,
@@ -34,6 +34,7 @@ from hoad._core.tape cimport (
     int32_t,
     node_operands,
     operand_aval,
+    past_results,
     uint8_t,
     uint16_t,
     uint64_t,
@@ -226,7 +227,9 @@ cdef class ForwardSweep:
         cdef Node* node
         for i in range(self.low, self.high):
             node = &self.graph.nodes[i]
-            if not self.needed[i - self.low] or node.flags & F_BOOL or node.op == OP_INPUT or node.op == OP_STOP:
+            if not self.needed[i - self.low] or node.op == OP_INPUT or node.op == OP_STOP:
+                continue
+            if node.flags & F_BOOL and INFO[node.op].nout == 1:
                 continue
             if self.dot[i - self.low] != ZERO:
                 continue        # an input of the sweep
@@ -306,7 +309,7 @@ cdef class ForwardSweep:
         cdef int32_t count = ext.count
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
-        cdef int32_t results[8]
+        cdef int32_t results[MOST_RESULTS]
         cdef int32_t* leaves = few
         cdef int32_t k, operand, dot
         cdef uint64_t active = 0
@@ -376,7 +379,7 @@ cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, li
     if not wrt:
         return [ZERO for _ in targets]
     low = min(wrt)
-    high = max(wrt + targets) + 1
+    high = past_results(graph, <int32_t>max(wrt + targets) + 1)
     sweep = ForwardSweep(graph, emitter, low, high)
     sweep.mark_needed(targets)
     emitter.learn(low, high)

@@ -166,6 +166,13 @@ cdef inline const int32_t* node_operands(Graph graph, int32_t node, int32_t* cou
     count[0] = ARITY[row.op]
     return &row.a
 
+cdef inline int32_t past_results(Graph graph, int32_t end) noexcept:
+    """`end`, moved past the further results of a node that lies just before it."""
+    while end < graph.size and graph.nodes[end].op == OP_RESULT:
+        end += 1
+    return end
+
+
 cdef inline int32_t push_node(Graph graph, uint16_t op, uint16_t flags, int32_t a, int32_t b) except -1:
     """Append a node without a value."""
     cdef int32_t i = graph.size

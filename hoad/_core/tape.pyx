@@ -151,6 +151,12 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     return 0
 
 
+cdef inline void copy(void* to, const void* origin, size_t nbytes) noexcept:
+    """memcpy, which may not be given the NULL of an empty table."""
+    if nbytes:
+        memcpy(to, origin, nbytes)
+
+
 cdef class Graph:
     """Nodes, operands, constants and values of one recording and of all that was derived from it."""
 
@@ -465,17 +471,19 @@ cdef class Graph:
         grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
         grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
         grow(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
-        memcpy(other.nodes, self.nodes, size * sizeof(Node))
-        memcpy(other.slots, self.slots, size * sizeof(Slot))
-        memcpy(other.consts, self.consts, self.n_consts * sizeof(Const))
-        memcpy(other.exts, self.exts, self.n_exts * sizeof(Ext))
-        memcpy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
-        memcpy(other.guards, self.guards, self.n_guards * sizeof(Guard))
+        copy(other.nodes, self.nodes, size * sizeof(Node))
+        copy(other.slots, self.slots, size * sizeof(Slot))
+        copy(other.consts, self.consts, self.n_consts * sizeof(Const))
+        copy(other.exts, self.exts, self.n_exts * sizeof(Ext))
+        copy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
+        for i in range(self.n_guards):
+            if self.guards[i].node < size:
+                other.guards[other.n_guards] = self.guards[i]
+                other.n_guards += 1
         other.size = size
         other.n_consts = self.n_consts
         other.n_exts = self.n_exts
         other.n_pool = self.n_pool
-        other.n_guards = self.n_guards
         for i in range(size):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)

@@ -427,9 +427,9 @@ cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t
     cdef str name
     if node.op in (OP_RESULT, OP_ITEM, OP_IDENTITY):
         return True
-    name = primitive_of(node.op).name
     if node.op == OP_ASSEMBLE:
         return True
+    name = primitive_of(node.op).name if primitive_of(node.op).qualified is None else ""
     if INFO[node.op].linear:        # an affine sum (g + 1) is not linear; a zero beside g is
         return depends or is_zero_const(graph, operands[k])
     if INFO[node.op].multilinear:

@@ -16,7 +16,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.plan cimport FAILED_SINGULAR, plan_of
-from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, MOST_RESULTS, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
@@ -1061,8 +1061,8 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     """The values of a node's results: floats, truth values, arrays."""
     cdef char* few[FEW]
     cdef char few_truths[FEW]
-    cdef char* places[FEW]
-    cdef Slot scalars[FEW]
+    cdef char* places[MOST_RESULTS]
+    cdef Slot scalars[MOST_RESULTS]
     cdef char** at = few
     cdef char* truths = few_truths
     cdef int32_t i

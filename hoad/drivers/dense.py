@@ -54,7 +54,7 @@ def float_dtype(recording: Recording, operand: int) -> Any:
 
 def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
     """One array per target, of shape (shape of what is seeded, target shape)."""
-    seed = recording.seed_input(seeded)
+    seed = recording.seed_input(seeded, strong=True)
     aval = recording.aval(seed)
     program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
     shapes = [recording.aval(t).shape for t in targets]

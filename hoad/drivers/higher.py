@@ -7,8 +7,6 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from hoad import primitive as prim
 from hoad._core.recording import is_pointwise
 from hoad._core.traced import apply_primitive, holds_traced, is_traced
@@ -71,7 +69,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
             node = d.inputs[0]
             shape = d.aval(node).shape
             if shape and d.aval(y).shape != shape and not d.depends(y, node):
-                y = d.operand(np.broadcast_to(d.compute([y])[0], shape))
+                y = d.broadcast(y, shape)
             if shape and (d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [node], y)):
                 raise ShapeError(
                     f"derivative of an array needs a function that acts element by element, but f takes shape {shape} "

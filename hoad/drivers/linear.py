@@ -61,4 +61,5 @@ class LinearMap:
             )
         recording.forget()
         operands = [recording.operand(seed) for seed in seeds]
-        return recording.results(self.sweep(recording, self.y, *operands))
+        traced = any(operand >= 0 for operand in operands)
+        return recording.results(self.sweep(recording, self.y, *operands), traced)

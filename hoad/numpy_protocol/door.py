@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -44,17 +44,21 @@ def as_traced(x: Any) -> Any:
     return np.asarray(x)
 
 
+def normal_axis(axis: SupportsIndex, ndim: int) -> int:
+    """The axis as a non-negative number."""
+    found = operator.index(axis)
+    if not -ndim <= found < ndim:
+        raise np.exceptions.AxisError(found, ndim)
+    return found % ndim
+
+
 def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """The axes as a sorted tuple of non-negative numbers."""
     if axis is None:
         return tuple(range(ndim))
     if type(axis) is int and 0 <= axis < ndim:
         return (axis,)
-    axes = [operator.index(a) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    for a in axes:
-        if not -ndim <= a < ndim:
-            raise np.exceptions.AxisError(a, ndim)
-    axes = [a % ndim for a in axes]
+    axes = [normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     if len(set(axes)) < len(axes):
         raise ValueError(f"duplicate axes in {axis}")
     return tuple(sorted(axes))

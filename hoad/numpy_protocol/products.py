@@ -13,7 +13,7 @@ from hoad._core.traced import (
     is_traced,
 )
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.door import as_traced, implements, only_defaults
+from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.reductions import max, min, sum
 from hoad.numpy_protocol.shape import (
@@ -116,7 +116,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         if x.ndim not in (1, 2):
             raise ValueError("np.linalg.norm with ord needs one or two dimensions, or an axis")
     else:
-        axes = tuple(a % x.ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+        axes = tuple(normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"duplicate axes in {axis}")
     if len(axes) == 1:
         return _vector_norm(x, ord, axes, keepdims)
     return _matrix_norm(x, ord, axes, keepdims)

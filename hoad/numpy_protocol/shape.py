@@ -17,7 +17,7 @@ from hoad._core.traced import (
     here,
 )
 from hoad.errors import NoRuleError, ShapeError
-from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes
+from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
 
 
 @implements(np.reshape)
@@ -61,7 +61,7 @@ METHODS["flatten"] = ravel
 @implements(np.transpose)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     x = as_traced(x)
-    order = tuple(range(x.ndim))[::-1] if axes is None else tuple(operator.index(a) % x.ndim for a in axes)
+    order = tuple(range(x.ndim))[::-1] if axes is None else tuple(normal_axis(a, x.ndim) for a in axes)
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
     if order == tuple(range(x.ndim)):
@@ -81,7 +81,8 @@ METHODS["transpose"] = _transpose_method
 @implements(np.swapaxes, method="swapaxes")
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     order = list(range(x.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
+    order[axis1], order[axis2] = axis2, axis1
     return transpose(x, order)
 
 
@@ -168,4 +169,6 @@ def item(x: Any, *index: Any) -> Any:
         if x.size != 1:
             raise ValueError("can only convert an array of size 1 to a scalar")
         return x if isinstance(x, Scalar) else x[(0,) * x.ndim]
-    return x[index] if len(index) > 1 or isinstance(index[0], tuple) else ravel(x)[index[0]]
+    if isinstance(index[0], tuple):
+        return x[index[0]]
+    return x[index] if len(index) > 1 else ravel(x)[index[0]]

@@ -327,3 +327,17 @@ def test_value() -> None:
     assert hoad.grad(lambda x: x * hoad.value(x))(3.0) == 3.0
     assert hoad.grad(lambda x: hoad.grad(lambda y: y * hoad.value(x) * x)(x))(3.0) == 3.0
     assert hoad.grad(lambda x: x * np.sum(hoad.value(np.array([x, x]))))(3.0) == 6.0
+
+
+def test_inner_derivatives_at_object_arrays_of_traced_numbers() -> None:
+    """`np.array([x, x * x])` is an argument, a direction and a seed like any other."""
+    cube = lambda y: np.sum(y**3)  # noqa: E731
+    wanted = 6 * 2.0 + 3 * 4 * 2.0**3  # d/dx (3x² + 3x⁴)
+    assert hoad.grad(lambda x: np.sum(hoad.grad(cube)(np.array([x, x * x]))))(2.0) == pytest.approx(wanted, rel=1e-14)
+    assert hoad.grad(lambda x: np.sum(hoad.jacobian(np.square)(np.array([x, 1.0]))))(2.0) == 2.0
+    assert hoad.grad(lambda x: np.sum(hoad.hvp(cube)(X, np.array([x, x, 1.0]))))(2.0) == pytest.approx(
+        6 * (X[0] + X[1])
+    )
+    assert hoad.grad(lambda x: np.sum(hoad.vjp(np.square, X)[1](np.array([x, x * x, 1.0]))[0]))(2.0) == pytest.approx(
+        2 * X[0] + 8 * X[1], rel=1e-14
+    )

@@ -272,7 +272,6 @@ MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
     "operator": lambda x, a: x * a,
     "reflected": lambda x, a: a * x,
     "ufunc": lambda x, a: np.add(x, a),
-    "function": lambda x, a: np.dot(x, a),
 }
 
 
