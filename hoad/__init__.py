@@ -1,4 +1,8 @@
-"""Higher-order automatic differentiation of plain NumPy code."""
+"""Higher-order automatic differentiation of plain NumPy code.
+
+Drivers (`grad`, `jacobian`, `hessian`, ...) take a function of floats and arrays and return a function. The arguments
+differentiated with respect to are floats, traced as ``np.float64``, and arrays of float64 and float32.
+"""
 
 from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
