@@ -54,7 +54,8 @@ def float_dtype(recording: Recording, operand: int) -> Any:
 
 def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
     """One array per target, of shape (shape of what is seeded, target shape)."""
-    seed = recording.seed_input(seeded, strong=True)
+    # zeros of unit vectors stand for no dependence; a single entry has the seed 1 alone
+    seed = recording.seed_input(seeded, strong=recording.aval(seeded).size > 1)
     aval = recording.aval(seed)
     program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
     shapes = [recording.aval(t).shape for t in targets]

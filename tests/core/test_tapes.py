@@ -41,6 +41,25 @@ def test_a_constant_zero_is_never_folded() -> None:
     assert math.isnan(found[0]) and found[1] == 0.0
 
 
+def test_every_driver_keeps_an_ordinary_zero() -> None:
+    """Where nothing is masked, no zero is strong: all drivers agree on 0 · inf."""
+    f = lambda x: x * math.inf * 0.0  # noqa: E731
+    g = lambda x: x * 0.0 * math.inf  # noqa: E731
+    with np.errstate(invalid="ignore"):
+        for h in (f, g):
+            found = [
+                hoad.grad(h)(1.0),
+                hoad.jacobian(h, mode="forward")(1.0),
+                hoad.jacobian(h, mode="reverse")(1.0),
+                hoad.jvp(h, (1.0,), (1.0,))[1],
+                hoad.vjp(h, 1.0)[1](1.0)[0],
+                hoad.linearize(h, 1.0)[1](1.0),
+                hoad.derivative(h)(1.0),
+                hoad.gradient(hoad.record(h, 1.0)).evaluate(1.0),
+            ]
+            assert all(math.isnan(v) for v in found), found
+
+
 def test_zero_seeds_and_directions_are_numbers() -> None:
     """A cotangent or direction that happens to be 0.0 is not the symbolic zero: 0 · inf stays nan."""
     with np.errstate(all="ignore"):

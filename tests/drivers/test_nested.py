@@ -294,13 +294,58 @@ def test_derivative_inside_derivative_adds_up() -> None:
     np.testing.assert_allclose(hoad.derivative(hoad.derivative(f, 2), 2)(x), hoad.derivative(f, 4)(x), rtol=1e-12)
 
 
-def test_derivative_of_an_array_that_mixes_elements_is_refused() -> None:
-    for f in (lambda x: x * np.sum(x), lambda x: x[::-1], lambda x: x @ np.eye(3), lambda x: x[[0, 0, 1]]):
-        with pytest.raises(hoad.ShapeError, match="acts element by element") as caught:
+@hoad.primitive(vjp=lambda g, p, x: (g[::-1],))
+def backwards(x: Any) -> Any:
+    return x[::-1]
+
+
+MIXING: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: x * np.sum(x),
+    "reversed": lambda x: x[::-1],
+    "matrix": lambda x: x @ np.eye(3),
+    "gathered": lambda x: x[[0, 0, 1]],
+    "item": lambda x: x * x[0],
+    "stacked items": lambda x: np.stack([x[1], x[0], x[2]]),
+    "object array": lambda x: np.array([x[1], x[0], x[2]]),
+    "chosen": lambda x: np.where(x > 1, x[::-1], x),
+    "chosen by the others": lambda x: np.where(x[::-1] > 2, x, -x),
+    "stopped": lambda x: x * hoad.stop_gradient(np.sum(x)),
+    "floor of the sum": lambda x: x * np.floor(np.sum(x)),
+    "primitive": backwards,
+    "program": hoad.record(lambda x: x[::-1], X),
+    "maximum": lambda x: np.maximum(x, x[0]),
+    "joined": lambda x: np.concatenate([x[1:], x[:1]]),
+    "inner gradient": lambda x: hoad.grad(lambda y: np.sum(y) ** 3)(x),
+}
+
+
+@pytest.mark.parametrize("name", MIXING)
+def test_derivative_of_an_array_that_mixes_elements_is_refused(name: str) -> None:
+    with pytest.raises(hoad.ShapeError, match="acts element by element") as caught:
+        hoad.derivative(MIXING[name])(X)
+    assert "Use jacobian(f)" in str(caught.value)
+
+
+def test_derivative_of_an_array_to_another_shape_is_refused() -> None:
+    for f, shape in ((np.sum, r"\(\)"), (lambda x: x[:2], r"\(2,\)"), (lambda x: np.outer(x, x), r"\(3, 3\)")):
+        with pytest.raises(hoad.ShapeError, match=rf"takes shape \(3,\) to {shape}"):
             hoad.derivative(f)(X)
-        assert "Use jacobian(f)" in str(caught.value)
-    with pytest.raises(hoad.ShapeError, match=r"takes shape \(3,\) to \(\)"):
-        hoad.derivative(np.sum)(X)
+
+
+def test_derivative_takes_what_acts_element_by_element() -> None:
+    weights = np.array([1.0, 2.0, 3.0])
+    taken: list[tuple[Callable[[Any], Any], np.ndarray]] = [
+        (lambda x: weights * x**3, weights * 6 * X),
+        (lambda x: np.where(x > 0, x**3, np.exp(x)), np.where(X > 0, 6 * X, np.exp(X))),
+        (lambda x: np.sum(weights) * x**3, 36 * X),
+        (lambda x: np.clip(x, -1.0, 0.6) ** 3, np.where((X > -1) & (X < 0.6), 6 * X, 0.0)),
+        (lambda x: x[:] * x[...] * np.copy(x), 6 * X),
+        (lambda x: hoad.grad(lambda y: np.sum(y**4))(x) / 4, 6 * X),
+        (lambda x: weights[::-1], np.zeros(3)),
+        (lambda x: 2.0, np.zeros(3)),
+    ]
+    for f, wanted in taken:
+        np.testing.assert_allclose(hoad.derivative(f, 2)(X), wanted, rtol=1e-13, atol=1e-13)
 
 
 def test_derivative_of_a_curve() -> None:
