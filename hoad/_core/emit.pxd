@@ -7,6 +7,27 @@ cdef struct Entry:
     uint32_t tag        # low bits of the hash, so that another node is seldom looked at in vain
     int32_t node        # 0 is empty, else node + 1
 
+cdef enum:
+    NEGATED = 8         # beside an adjoint: it is minus the operand
+    PLACES = 96         # of the longest rule on scalars
+
+cdef struct Step:       # op(a, b) on scalars; operands are places
+    uint16_t op
+    uint8_t a
+    uint8_t b
+
+# A rule on scalars, ready to be spliced. Its places hold: the symbolic zero, what stands for no second operand, the
+# leaves, the constants, and what each step gives.
+cdef struct ScalarRule:
+    Step* steps
+    double* constants
+    int n_leaves
+    int n_constants
+    int n_steps
+    int n_outputs
+    uint8_t outputs[2]
+    bint negated[2]     # the output is minus what its place holds
+
 cdef class Emitter:
     cdef readonly Graph graph
     cdef bint simplify
@@ -17,7 +38,12 @@ cdef class Emitter:
     cdef bint learned           # the nodes that the emitter found are in the table
     cdef bint lossy             # newer nodes push out older ones
 
-    cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int splice(self, const ScalarRule* rule, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1
+    cdef int32_t subtract(self, int32_t a, int32_t b) except? -1
+    cdef int32_t negative(self, int32_t a) except? -1
     cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
                           int32_t aval) except? -1
     cdef int32_t add(self, int32_t a, int32_t b) except? -1
@@ -41,7 +67,6 @@ cdef class Emitter:
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
     cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
-    cdef int32_t negative(self, int32_t a) except? -1
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t fold(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_product(self, int32_t a, int32_t b) except? -1

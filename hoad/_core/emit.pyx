@@ -2,7 +2,7 @@
 
 What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
 signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
-for the joining of integer factors, which changes rounding only. A constant 0.0 is never folded away: ``0.0 * inf`` is
+for the joining of integer factors, which changes rounding only, and the sign of a zero that terms of one sign cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is
 nan. Products with a strong zero become `smul` and `sdiv`.
 """
 
@@ -27,7 +27,6 @@ from hoad._core.tape cimport (
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_FIRST_FREE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
@@ -238,25 +237,23 @@ cdef class Emitter:
 
     # ---- scalars
 
-    cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
+    cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append ``op(a, b)`` on scalars (b is 0 for one operand); returns an operand, or ZERO."""
+        cdef const Node* x
+        cdef const Node* y
+        if self.simplify and a >= 0 and b >= 0 and (a != b or op != OP_MULTIPLY):
+            # the common case, nodes of which nothing special is known, goes straight on
+            x = &self.graph.nodes[a]
+            y = &self.graph.nodes[b]
+            if not (((x.flags | y.flags) & (F_STRONG | F_BOOL)) | (x.op == OP_NEGATIVE) | (y.op == OP_NEGATIVE)):
+                return self.push(op, a, b)
+        return self.emit_special(op, a, b)
+
+    cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """As `emit`, for constants, signs, strong zeros and truth values."""
         cdef int32_t found
-        cdef uint16_t flags
-        cdef bint plain
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
-        if self.simplify and a >= 0 and op < OP_FIRST_FREE and op != OP_POWER:
-            # the common case, two nodes of which nothing special is known, goes straight on
-            flags = self.graph.nodes[a].flags
-            plain = self.graph.nodes[a].op != OP_NEGATIVE
-            if ARITY[op] == 2:
-                if b < 0:
-                    plain = False
-                else:
-                    flags |= self.graph.nodes[b].flags
-                    plain = plain and self.graph.nodes[b].op != OP_NEGATIVE and a != b
-            if plain and not flags & (F_STRONG | F_BOOL):
-                return self.push(op, a, b)
         op = self.strengthen(op, &a, &b)
         if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
             return ZERO         # a strong zero stays one
@@ -267,6 +264,26 @@ cdef class Emitter:
             if found != ZERO:
                 return found
         return self.push(op, a, b)
+
+    cdef int splice(self, const ScalarRule* rule, const int32_t* leaves, int32_t* outputs) except -1:
+        """Emit a rule on scalars with `leaves` (ZERO allowed); writes the operands of its outputs, signs aside."""
+        cdef int32_t place[PLACES]
+        cdef int32_t* at = place + 2
+        cdef const Step* step = rule.steps
+        cdef int k
+        place[0] = ZERO
+        place[1] = 0
+        for k in range(rule.n_leaves):
+            at[k] = leaves[k]
+        at += rule.n_leaves
+        for k in range(rule.n_constants):
+            at[k] = self.graph.const_float(rule.constants[k])
+        at += rule.n_constants
+        for k in range(rule.n_steps):
+            at[k] = self.emit(step[k].op, place[step[k].a], place[step[k].b])
+        for k in range(rule.n_outputs):
+            outputs[k] = place[rule.outputs[k]]
+        return 0
 
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append, or find again, a scalar node as it stands."""
@@ -622,6 +639,22 @@ cdef class Emitter:
 
     # ---- what sweeps build by themselves
 
+    cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1:
+        """Add a contribution to an adjoint; both have a sign beside them, which costs no node until they meet."""
+        if adjoint == ZERO:
+            return 0
+        if bar[0] == ZERO:
+            bar[0] = adjoint
+            state[0] |= NEGATED if negated else 0
+        elif (state[0] & NEGATED != 0) == negated:
+            bar[0] = self.add(bar[0], adjoint)
+        elif negated:
+            bar[0] = self.subtract(bar[0], adjoint)
+        else:
+            bar[0] = self.subtract(adjoint, bar[0])
+            state[0] &= ~NEGATED
+        return 0
+
     cdef int32_t add(self, int32_t a, int32_t b) except? -1:
         """a + b of one abstract value."""
         cdef int32_t operands[2]
@@ -632,6 +665,15 @@ cdef class Emitter:
         operands[0] = a
         operands[1] = b
         return self.emit_ext(primitive_of(OP_ADD), None, operands, 2, operand_aval(self.graph, a))
+
+    cdef int32_t subtract(self, int32_t a, int32_t b) except? -1:
+        """a - b of one abstract value, neither of them ZERO."""
+        cdef int32_t operands[2]
+        if operand_aval(self.graph, a) == AVAL_FLOAT:
+            return self.emit(OP_SUBTRACT, a, b)
+        operands[0] = a
+        operands[1] = b
+        return self.emit_ext(primitive_of(OP_SUBTRACT), None, operands, 2, operand_aval(self.graph, a))
 
     cdef int32_t copy(self, int32_t operand) except? -1:
         """A node of its own for `operand`."""
@@ -736,26 +778,26 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
     cdef int32_t i, kept
     if size <= 0:
         return 0
-    live = <uint8_t*>take_zeroed(size)
+    live = <uint8_t*>take_zeroed(size + 1)      # the first entry takes marks of what lies before `start`
     if live == NULL:
         raise MemoryError
     for i in range(count):
         if outputs[i] >= start:
-            live[outputs[i] - start] = 1
+            live[outputs[i] - start + 1] = 1
     for i in range(graph.n_guards):     # guards outlive dead nodes
         if graph.guards[i].node >= start:
-            live[graph.guards[i].node - start] = 1
-    kept = mark_live(graph, start, size, live)
+            live[graph.guards[i].node - start + 1] = 1
+    kept = mark_live(graph, start, size, live + 1)
     if kept == size:
-        give(live, size)
+        give(live, size + 1)
         return 0
     place = <int32_t*>take(size * sizeof(int32_t))
     if place == NULL:
-        give(live, size)
+        give(live, size + 1)
         raise MemoryError
     kept = 0
     for i in range(size):
-        if live[i]:
+        if live[i + 1]:
             place[i] = start + kept
             move_node(graph, start, i, start + kept, place)
             kept += 1
@@ -767,17 +809,17 @@ cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) ex
             graph.guards[i].node = place[graph.guards[i].node - start]
     graph.size = start + kept
     give(place, size * sizeof(int32_t))
-    give(live, size)
+    give(live, size + 1)
     return 0
 
 
 cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) noexcept:
-    """Spread liveness from the outputs to what they need; returns how many nodes live."""
+    """Spread liveness from the outputs to what they need; returns how many nodes live. ``live[-1]`` is written too."""
     cdef int32_t i, k, n
     cdef int32_t kept = 0
     cdef bint several = False
     cdef const int32_t* operands
-    cdef Node* node
+    cdef const Node* node
     for i in range(size - 1, -1, -1):
         node = &graph.nodes[start + i]
         if node.op == OP_INPUT:
@@ -785,11 +827,9 @@ cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) 
         if not live[i]:
             continue
         kept += 1
-        if not node.flags & F_EXT:
-            if node.a >= start and ARITY[node.op]:
-                live[node.a - start] = 1
-            if node.b >= start and ARITY[node.op] == 2:
-                live[node.b - start] = 1
+        if not node.flags & F_EXT:      # without branches, which no one could predict
+            live[max(node.a - start if ARITY[node.op] else -1, -1)] = 1
+            live[max(node.b - start if ARITY[node.op] == 2 else -1, -1)] = 1
             continue
         several = several or INFO[node.op].nout > 1
         operands = node_operands(graph, start + i, &n)

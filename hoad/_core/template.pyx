@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
-from hoad._core.emit cimport Emitter
+from hoad._core.emit cimport PLACES, Emitter, ScalarRule, Step
 from hoad._core.lower cimport lower
 from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
@@ -23,10 +23,17 @@ from hoad._core.tape cimport (
     F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
+    OP_DIVIDE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
     OP_RESULT,
+    OP_SDIV,
+    OP_SMUL,
+    OP_SQUARE,
     OP_SUBTRACT,
     ZERO,
     Aval,
@@ -36,6 +43,7 @@ from hoad._core.tape cimport (
     aval_of,
     node_operands,
     operand_aval,
+    uint16_t,
 )
 from hoad._core.traced cimport operand_of
 
@@ -60,7 +68,8 @@ cdef class Template:
     def __dealloc__(self):
         PyMem_RawFree(self.steps)
         PyMem_RawFree(self.outputs)
-        PyMem_RawFree(self.quick)
+        PyMem_RawFree(self.scalar.steps)
+        PyMem_RawFree(self.scalar.constants)
 
     cdef int finish(self, list outputs) except -1:
         """Keep these outputs and what they need."""
@@ -87,23 +96,8 @@ cdef class Template:
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
                 self.n_steps += 1
-        self.quick = <Quick*>PyMem_RawMalloc(max(1, self.n_steps) * sizeof(Quick))
-        for k in range(self.n_steps):
-            i = self.steps[k]
-            self.quick[k].node = i
-            self.quick[k].op = graph.nodes[i].op
-            self.quick[k].a = graph.nodes[i].a
-            self.quick[k].b = graph.nodes[i].b
-            self.quick[k].binary = ARITY[graph.nodes[i].op] == 2
-            self.quick[k].scalar = not (graph.nodes[i].flags & F_EXT or graph.nodes[i].op == OP_ITEM
-                                        or graph.nodes[i].op == OP_IDENTITY
-                                        or self.has_truth(graph.nodes[i].a)
-                                        or (self.quick[k].binary and self.has_truth(graph.nodes[i].b)))
+        self.is_scalar = scalar_rule(self)
         return 0
-
-    cdef bint has_truth(self, int32_t operand) noexcept:
-        """Whether an operand is a constant truth value."""
-        return operand < 0 and self.graph.consts[~operand].aval != AVAL_FLOAT
 
     # ---- splicing
 
@@ -111,27 +105,22 @@ cdef class Template:
         """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
         cdef int32_t few[FEW]
         cdef int32_t* place = few
-        cdef int32_t i, k, a, b
-        cdef Quick* step
-        cdef Graph graph = self.graph
-        if graph.size > FEW:
-            place = <int32_t*>PyMem_RawMalloc(graph.size * sizeof(int32_t))
+        cdef int32_t i, k
+        if emitter.simplify and self.is_scalar:
+            emitter.splice(&self.scalar, leaves, outputs)
+            for k in range(self.n_outputs):
+                if self.scalar.negated[k] and outputs[k] != ZERO:
+                    outputs[k] = emitter.negative(outputs[k])
+            return 0
+        if self.graph.size > FEW:
+            place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
             if place == NULL:
                 raise MemoryError
         try:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
             for k in range(self.n_steps):
-                step = &self.quick[k]
-                if step.scalar:
-                    a = step.a
-                    a = place[a] if a >= 0 else emitter.graph.const_float(self.graph.consts[~a].value.d)
-                    b = step.b
-                    if step.binary:
-                        b = place[b] if b >= 0 else emitter.graph.const_float(self.graph.consts[~b].value.d)
-                    place[step.node] = emitter.emit(step.op, a, b)
-                else:
-                    place[step.node] = self.emitted(emitter, step.node, place)
+                place[self.steps[k]] = self.emitted(emitter, self.steps[k], place)
             for k in range(self.n_outputs):
                 outputs[k] = self.placed(emitter, self.outputs[k], place)
             for k in range(self.graph.n_guards):
@@ -242,6 +231,112 @@ cdef class Template:
             return emitter.emit_ext(sig.primitive, sig.params, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
+
+
+# ---- rules on scalars -----------------------------------------------------------------------------------------------
+
+cdef bint scalar_rule(Template template) except -1:
+    """Decode a template of float64 scalars into its `ScalarRule`, signs moved to the outputs; False if it is not one.
+
+    A rule is linear in g, so a sign costs no node: it passes through products, quotients and sums.
+    """
+    cdef Graph graph = template.graph
+    cdef ScalarRule* rule = &template.scalar
+    cdef int32_t k
+    cdef dict places = {ZERO: 0}        # of operands
+    cdef set signs = set()              # operands that are minus what their place holds
+    cdef list constants = []
+    if template.n_outputs > 2 or graph.n_guards or template.n_leaves + 5 * template.n_steps + 2 > PLACES:
+        return False
+    for k in range(template.n_leaves):
+        if operand_aval(graph, k) != AVAL_FLOAT:
+            return False
+        places[k] = 2 + k
+    for k in range(template.n_steps):
+        if not add_constants(graph, template.steps[k], template.n_leaves, places, constants):
+            return False
+    rule.n_leaves = template.n_leaves
+    rule.n_constants = len(constants)
+    rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
+    rule.steps = <Step*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(Step))
+    if rule.constants == NULL or rule.steps == NULL:
+        raise MemoryError
+    for k in range(rule.n_constants):
+        rule.constants[k] = constants[k]
+    for k in range(template.n_steps):
+        add_step(rule, graph, template.steps[k], places, signs)
+    rule.n_outputs = template.n_outputs
+    for k in range(template.n_outputs):
+        if template.outputs[k] not in places:
+            return False
+        rule.outputs[k] = places[template.outputs[k]]
+        rule.negated[k] = template.outputs[k] in signs
+    return True
+
+
+cdef bint add_constants(Graph graph, int32_t i, int32_t n_leaves, dict places, list constants) except -1:
+    """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
+    cdef Node* node = &graph.nodes[i]
+    cdef int32_t k, n
+    cdef const int32_t* operands
+    if node.flags & F_EXT or node.op == OP_ITEM or node.op == OP_RESULT:
+        return False
+    operands = node_operands(graph, i, &n)
+    for k in range(n):
+        if operands[k] < 0 and operands[k] not in places:
+            if graph.consts[~operands[k]].aval != AVAL_FLOAT:
+                return False
+            places[operands[k]] = 2 + n_leaves + len(constants)
+            constants.append(graph.consts[~operands[k]].value.d)
+    return True
+
+
+cdef int add_step(ScalarRule* rule, Graph graph, int32_t i, dict places, set signs) except -1:
+    """Append node `i`, or only note which place it is, or minus which."""
+    cdef uint16_t op = graph.nodes[i].op
+    cdef int32_t a = graph.nodes[i].a
+    cdef int32_t b = graph.nodes[i].b
+    cdef bint binary = ARITY[op] == 2
+    cdef bint of_a = a in signs
+    cdef bint of_b = binary and b in signs
+    cdef bint negated = False
+    if op == OP_IDENTITY or op == OP_NEGATIVE:
+        places[i] = places[a]
+        if of_a != (op == OP_NEGATIVE):
+            signs.add(i)
+        return 0
+    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SDIV):
+        negated = of_a != of_b
+    elif op == OP_MASK:
+        negated = of_b
+    elif op == OP_ADD or op == OP_SUBTRACT:
+        negated = of_a              # -a + b is -(a - b)
+        if of_a != of_b:
+            op = OP_SUBTRACT if op == OP_ADD else OP_ADD
+    elif op != OP_SQUARE:           # anything else needs the number itself
+        places[i] = push_step(rule, op, signed(rule, a, places, signs), signed(rule, b, places, signs) if binary else 1)
+        return 0
+    if op == OP_SUBTRACT and negated:
+        negated = False
+        a, b = b, a
+    places[i] = push_step(rule, op, places[a], places[b] if binary else 1)
+    if negated:
+        signs.add(i)
+    return 0
+
+
+cdef int signed(ScalarRule* rule, int32_t operand, dict places, set signs) except -1:
+    """The place of an operand with its sign."""
+    return push_step(rule, OP_NEGATIVE, places[operand], 1) if operand in signs else places[operand]
+
+
+cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
+    """Append a step; its place."""
+    rule.steps[rule.n_steps].op = op
+    rule.steps[rule.n_steps].a = a
+    rule.steps[rule.n_steps].b = b
+    rule.n_steps += 1
+    return 1 + rule.n_leaves + rule.n_constants + rule.n_steps
 
 
 # ---- making templates -----------------------------------------------------------------------------------------------
