@@ -13,7 +13,17 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
-from hoad._core.emit cimport NEGATED, Emitter
+from hoad._core.emit cimport (
+    DEPENDS,
+    DEPENDS_A,
+    DEPENDS_B,
+    IS_INPUT,
+    NEGATED,
+    OTHER_KIND,
+    PLAIN,
+    Emitter,
+    ScalarRule,
+)
 from hoad._core.primitive cimport INFO, MOST_RESULTS, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
@@ -57,11 +67,6 @@ cdef struct Piece:
     int32_t node        # the item, slice or gather node whose adjoint it is
     int32_t adjoint
     bint negated
-
-cdef enum State:        # and NEGATED, of the adjoint so far
-    DEPENDS = 1         # on an input of the sweep, differentiably
-    IS_INPUT = 2
-    OTHER_KIND = 4      # no float64 scalar
 
 cdef int GETITEM = -1
 cdef int GATHER = -1
@@ -113,7 +118,8 @@ cdef class Sweep:
     cdef Graph graph
     cdef Emitter emitter
     cdef int32_t low, high
-    cdef uint8_t* state         # bits of `State`
+    cdef uint8_t* states        # what is known of a constant, and of each node
+    cdef uint8_t* state         # the latter
     cdef int32_t* bar           # adjoint so far
     cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
     cdef Piece* pieces
@@ -121,10 +127,10 @@ cdef class Sweep:
     cdef bint notes
     cdef int32_t* parts         # contributions so far, for notes
 
-    # Scalar templates, by operation and active operands, so that a node costs no look-up.
-    cdef list kept
-    cdef void** quick           # [4 * op + active] -> Template, borrowed from kept
-    cdef int32_t n_quick
+    # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
+    cdef list kept              # templates in use
+    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
+    cdef int32_t n_rules
 
     def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
         cdef int32_t size = max(1, high - low)
@@ -135,58 +141,78 @@ cdef class Sweep:
         self.high = high
         self.notes = notes
         self.kept = []
-        self.n_quick = 4 * primitive_count()
-        self.state = <uint8_t*>take_zeroed(size)
+        self.n_rules = 4 * primitive_count()
+        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.state = self.states + 1
         self.bar = <int32_t*>take(size * sizeof(int32_t))
-        self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
+        self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
         if notes:
             self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
-        if not (self.state and self.bar and self.quick):
+        if not (self.states and self.bar and self.rules):
             raise MemoryError
         for i in range(size):
             self.bar[i] = ZERO
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.state, size)
+        give(self.states, size + 1)
         give(self.bar, size * sizeof(int32_t))
         give(self.pieces_of, size * sizeof(int32_t))
         PyMem_RawFree(self.pieces)
-        PyMem_RawFree(self.quick)
+        PyMem_RawFree(self.rules)
         PyMem_RawFree(self.parts)
 
     cdef int mark_dependent(self, list wrt) except -1:
         """Find the nodes that depend differentiably on an input."""
-        cdef int32_t i, k, n, a, b
+        cdef int32_t i
         cdef Node* node
-        cdef const int32_t* operands
-        cdef uint8_t found
         cdef int32_t low = self.low
         cdef uint8_t* state = self.state
+        cdef uint8_t of_a, of_b
+        # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
+        cdef bint alone = low == 0 and not self.graph.has_truths
         for i in wrt:
             state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
             node = &self.graph.nodes[i]
-            if not node.flags & (F_EXT | F_BOOL):
-                a = node.a if ARITY[node.op] else ZERO
-                b = node.b if ARITY[node.op] == 2 else ZERO
-                found = (state[a - low] if a >= low else 0) | (state[b - low] if b >= low else 0)
-                if found & DEPENDS and node.op != OP_STOP:
-                    state[i - low] |= DEPENDS
+            if node.flags & (F_EXT | F_BOOL):
+                self.mark_any(i)
                 continue
-            if node.flags & F_BOOL or node.b != AVAL_FLOAT:
-                state[i - low] |= OTHER_KIND
-            if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
-                continue
-            operands = node_operands(self.graph, i, &n)
-            found = 0
-            for k in range(n):
-                if operands[k] >= low and state[operands[k] - low] & DEPENDS:
-                    found = 1
-                    break
-            if found and (aval_of(node.b).inexact or self.has_inexact_result(i)):
-                state[i - low] |= DEPENDS
+            if alone:       # without branches that no one could predict
+                of_a = state[max(node.a if ARITY[node.op] else -1, -1)]
+                of_b = state[max(node.b if ARITY[node.op] == 2 else -1, -1)]
+            else:
+                of_a = self.kind_of(node.a if ARITY[node.op] else ZERO)
+                of_b = self.kind_of(node.b if ARITY[node.op] == 2 else ZERO)
+            if (of_a | of_b) & DEPENDS and node.op != OP_STOP:
+                state[i - low] |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
+                if node.op > OP_STOP and not (of_a | of_b) & OTHER_KIND and not state[i - low] & IS_INPUT:
+                    state[i - low] |= PLAIN
         return 0
+
+    cdef int mark_any(self, int32_t i) except -1:
+        """Mark a node of any kind."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef uint8_t* state = &self.state[i - self.low]
+        cdef int32_t k, n
+        cdef const int32_t* operands
+        if node.flags & F_BOOL or node.b != AVAL_FLOAT:
+            state[0] |= OTHER_KIND
+        if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+            return 0
+        operands = node_operands(self.graph, i, &n)
+        for k in range(n):
+            if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+                if aval_of(node.b).inexact or self.has_inexact_result(i):
+                    state[0] |= DEPENDS
+                break
+        return 0
+
+    cdef inline uint8_t kind_of(self, int32_t operand) noexcept:
+        """Whether an operand depends, and whether it is something else than a float64 scalar."""
+        if operand >= self.low:
+            return self.state[operand - self.low]
+        return 0 if operand == ZERO or operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
 
     cdef bint has_inexact_result(self, int32_t i) except -1:
         """Whether a node with several results has one that has derivatives, the first aside."""
@@ -201,10 +227,26 @@ cdef class Sweep:
     cdef int run(self) except -1:
         cdef int32_t i = self.high - 1
         cdef int32_t low = self.low
+        cdef bint fast = self.emitter.simplify and not self.notes
         cdef uint8_t state
+        cdef ScalarRule* rule
+        cdef Node* node
+        cdef int32_t leaves[4]
         while i >= low:
             state = self.state[i - low]
-            if state & DEPENDS:
+            if fast and state & PLAIN:
+                leaves[0] = self.bar[i - low]
+                if leaves[0] != ZERO:
+                    node = &self.graph.nodes[i]
+                    rule = self.rules[4 * <int32_t>node.op + ((state & (DEPENDS_A | DEPENDS_B)) >> 4)]
+                    if rule != NULL:
+                        leaves[1] = i
+                        leaves[2] = node.a
+                        leaves[3] = node.b
+                        self.emitter.pull_back(rule, leaves, state & NEGATED != 0, self.bar, self.state, low)
+                    else:
+                        self.propagate_scalar(i, leaves[0], state & NEGATED != 0)
+            elif state & DEPENDS:
                 if self.pieces_of != NULL and self.pieces_of[i - low]:
                     self.gather_pieces(i)
                 if not state & IS_INPUT:
@@ -271,70 +313,45 @@ cdef class Sweep:
         return self.propagate_scalar(i, adjoint, negated)
 
     cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
-        """A scalar operation of one or two operands."""
+        """A scalar operation of one or two operands, some of them perhaps truth values."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef uint16_t op = node.op
-        cdef int32_t a = node.a
-        cdef int32_t b = node.b
-        cdef int arity = ARITY[op]
-        cdef int32_t active
+        cdef uint8_t state = self.state[i - self.low]
         cdef int32_t leaves[4]
         cdef int32_t adjoints[2]
         cdef bint negated_a = negated
         cdef bint negated_b = negated
-        cdef int32_t row
         cdef Template template
-        cdef uint8_t state_a = self.state_of(a)
-        cdef uint8_t state_b = self.state_of(b) if arity == 2 else 0
-        active = (state_a & DEPENDS) | (state_b & DEPENDS) << 1
-        if not active:
-            return 0
-        row = 4 * <int32_t>op + active
-        if not (state_a | state_b) & OTHER_KIND and row < self.n_quick and self.quick[row] != NULL:
-            template = <Template>self.quick[row]
-        else:
-            template = self.scalar_template(i, op, active, arity, a, b)
         leaves[0] = adjoint
         leaves[1] = i
-        leaves[2] = a
-        leaves[3] = b
+        leaves[2] = node.a
+        leaves[3] = node.b
+        template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
         if template.is_scalar and self.emitter.simplify:
             self.emitter.splice(&template.scalar, leaves, adjoints)
             negated_a ^= template.scalar.negated[0]
             negated_b ^= template.scalar.negated[1]
         else:
             template.splice(self.emitter, leaves, adjoints)
-        if active & 1:
-            self.accumulate(a, adjoints[0], negated_a, i)
-        if active & 2:
-            self.accumulate(b, adjoints[1], negated_b, i)
+        if state & DEPENDS_A:
+            self.accumulate(leaves[2], adjoints[0], negated_a, i)
+        if state & DEPENDS_B:
+            self.accumulate(leaves[3], adjoints[1], negated_b, i)
         return 0
 
-    cdef inline uint8_t state_of(self, int32_t operand) noexcept:
-        if operand >= self.low:
-            return self.state[operand - self.low]
-        return 0 if operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
-
-    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
-        cdef int32_t row = 4 * <int32_t>op + active
+    cdef Template scalar_template(self, int32_t i, int32_t active):
+        """The vjp template of a scalar operation; the next node of its kind finds its `ScalarRule` in the table."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int arity = ARITY[node.op]
         cdef int32_t avals[2]
-        cdef int32_t operands[2]
         cdef Template template
         cdef Signature sig
-        # operands that are truth values make another signature
-        cdef bint plain = (operand_aval(self.graph, a) == AVAL_FLOAT
-                           and (arity == 1 or operand_aval(self.graph, b) == AVAL_FLOAT))
-        if plain and row < self.n_quick and self.quick[row] != NULL:
-            return <Template>self.quick[row]
-        avals[0] = operand_aval(self.graph, a)
-        avals[1] = operand_aval(self.graph, b) if arity == 2 else 0
-        operands[0] = a
-        operands[1] = b
-        sig = signature(primitive_of(op), None, avals, arity)
-        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
-        if plain and row < self.n_quick and not primitive_of(op).per_call:
+        avals[0] = operand_aval(self.graph, node.a)
+        avals[1] = operand_aval(self.graph, node.b) if arity == 2 else 0
+        sig = signature(primitive_of(node.op), None, avals, arity)
+        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, &node.a, arity))
+        if template.is_scalar and self.state[i - self.low] & PLAIN and not sig.primitive.per_call:
             self.kept.append(template)
-            self.quick[row] = <void*>template
+            self.rules[4 * <int32_t>self.graph.nodes[i].op + active] = &template.scalar
         return template
 
     cdef int propagate_ext(self, int32_t i, int32_t adjoint, bint negated) except -1:
@@ -430,6 +447,7 @@ cdef class Sweep:
         self.pieces[self.n_pieces].negated = negated
         self.n_pieces += 1
         self.pieces_of[array - self.low] = self.n_pieces
+        self.state[array - self.low] &= ~PLAIN      # a scalar can have a slice, x[None]; it is gathered first
         return 0
 
     cdef int gather_pieces(self, int32_t array) except -1:
@@ -528,6 +546,7 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets) + 1)
     sweep = Sweep(graph, emitter, low, high, notes)
+    graph.reserve(high - low + (high - low) // 2)   # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     emitter.learn(low, high)
     for target, seed in zip(targets, seeds):

@@ -7,8 +7,16 @@ cdef struct Entry:
     uint32_t tag        # low bits of the hash, so that another node is seldom looked at in vain
     int32_t node        # 0 is empty, else node + 1
 
+cdef enum:               # what is known of a node in a reverse sweep
+    DEPENDS = 1         # on an input of the sweep, differentiably
+    IS_INPUT = 2
+    OTHER_KIND = 4      # no float64 scalar
+    NEGATED = 8         # its adjoint so far is minus the operand kept for it
+    DEPENDS_A = 16      # its first operand depends
+    DEPENDS_B = 32
+    PLAIN = 64          # an operation on float64 scalars
+
 cdef enum:
-    NEGATED = 8         # beside an adjoint: it is minus the operand
     PLACES = 96         # of the longest rule on scalars
 
 cdef struct Step:       # op(a, b) on scalars; operands are places
@@ -41,12 +49,14 @@ cdef class Emitter:
     cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int splice(self, const ScalarRule* rule, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int pull_back(self, const ScalarRule* rule, const int32_t* leaves, bint negated, int32_t* bar,
+                       uint8_t* state, int32_t low) except -1
     cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1
-    cdef int32_t subtract(self, int32_t a, int32_t b) except? -1
+    cdef inline int accumulate_float(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1
+    cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t negative(self, int32_t a) except? -1
     cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
                           int32_t aval) except? -1
-    cdef int32_t add(self, int32_t a, int32_t b) except? -1
     cdef int32_t item(self, int32_t x, int32_t offset) except? -1
     cdef int32_t assemble(self, int32_t aval, const int32_t* operands, int32_t count, object offsets,
                           object parts) except? -1

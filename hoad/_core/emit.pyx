@@ -184,6 +184,7 @@ cdef class Emitter:
         cdef int32_t i
         cdef Node* node
         cdef bint all_of_it = self.thorough and stop - start <= MOST_LEARNED
+        start = max(start, stop - 2 * MOST_FULL)    # the newest stay
         if not self.simplify or self.learned:
             return 0
         self.learned = True
@@ -639,41 +640,57 @@ cdef class Emitter:
 
     # ---- what sweeps build by themselves
 
+    cdef int pull_back(self, const ScalarRule* rule, const int32_t* leaves, bint negated, int32_t* bar,
+                       uint8_t* state, int32_t low) except -1:
+        """Splice the vjp rule of an operation on scalars, whose leaves are (adjoint, result, a, b), and add what it
+        gives to the adjoints of a and b if they depend. The tables `bar` and `state` begin with node `low`.
+        """
+        cdef int32_t adjoints[2]
+        cdef uint8_t active = state[leaves[1] - low]
+        cdef int32_t a = leaves[2] - low
+        cdef int32_t b = leaves[3] - low
+        self.splice(rule, leaves, adjoints)
+        if active & DEPENDS_A:
+            self.accumulate_float(&bar[a], &state[a], adjoints[0], negated ^ rule.negated[0])
+        if active & DEPENDS_B:
+            self.accumulate_float(&bar[b], &state[b], adjoints[1], negated ^ rule.negated[1])
+        return 0
+
     cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1:
         """Add a contribution to an adjoint; both have a sign beside them, which costs no node until they meet."""
+        if adjoint == ZERO or bar[0] == ZERO or operand_aval(self.graph, adjoint) == AVAL_FLOAT:
+            return self.accumulate_float(bar, state, adjoint, negated)
+        if (state[0] & NEGATED != 0) == negated:
+            bar[0] = self.emit_pair(OP_ADD, bar[0], adjoint)
+        elif negated:
+            bar[0] = self.emit_pair(OP_SUBTRACT, bar[0], adjoint)
+        else:
+            bar[0] = self.emit_pair(OP_SUBTRACT, adjoint, bar[0])
+            state[0] &= ~NEGATED
+        return 0
+
+    cdef inline int accumulate_float(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1:
+        """As `accumulate`, for float64 scalars."""
         if adjoint == ZERO:
             return 0
         if bar[0] == ZERO:
             bar[0] = adjoint
-            state[0] |= NEGATED if negated else 0
+            state[0] |= NEGATED * negated
         elif (state[0] & NEGATED != 0) == negated:
-            bar[0] = self.add(bar[0], adjoint)
+            bar[0] = self.emit(OP_ADD, bar[0], adjoint)
         elif negated:
-            bar[0] = self.subtract(bar[0], adjoint)
+            bar[0] = self.emit(OP_SUBTRACT, bar[0], adjoint)
         else:
-            bar[0] = self.subtract(adjoint, bar[0])
+            bar[0] = self.emit(OP_SUBTRACT, adjoint, bar[0])
             state[0] &= ~NEGATED
         return 0
 
-    cdef int32_t add(self, int32_t a, int32_t b) except? -1:
-        """a + b of one abstract value."""
+    cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """``op(a, b)`` of one abstract value."""
         cdef int32_t operands[2]
-        if a == ZERO or b == ZERO:
-            return b if a == ZERO else a
-        if operand_aval(self.graph, a) == AVAL_FLOAT:
-            return self.emit(OP_ADD, a, b)
         operands[0] = a
         operands[1] = b
-        return self.emit_ext(primitive_of(OP_ADD), None, operands, 2, operand_aval(self.graph, a))
-
-    cdef int32_t subtract(self, int32_t a, int32_t b) except? -1:
-        """a - b of one abstract value, neither of them ZERO."""
-        cdef int32_t operands[2]
-        if operand_aval(self.graph, a) == AVAL_FLOAT:
-            return self.emit(OP_SUBTRACT, a, b)
-        operands[0] = a
-        operands[1] = b
-        return self.emit_ext(primitive_of(OP_SUBTRACT), None, operands, 2, operand_aval(self.graph, a))
+        return self.emit_ext(primitive_of(op), None, operands, 2, operand_aval(self.graph, a))
 
     cdef int32_t copy(self, int32_t operand) except? -1:
         """A node of its own for `operand`."""

@@ -201,7 +201,7 @@ cdef class Graph:
     cdef void drop_beyond(self, Frame to) noexcept:
         """Release what rows beyond `to` hold, and forget them."""
         cdef int32_t i
-        for i in range(to.start, self.size):
+        for i in range(to.start, self.size if self.has_objects else 0):
             if self.nodes[i].flags & F_OBJ:
                 Py_XDECREF(self.slots[i].o)
         for i in range(to.n_exts, self.n_exts):
@@ -222,14 +222,18 @@ cdef class Graph:
 
     # ---- appending
 
+    cdef int reserve(self, int32_t more) except -1:
+        """Make room for more nodes."""
+        cdef int32_t slots_capacity = self.capacity
+        grow(<void**>&self.slots, &slots_capacity, self.size + more, sizeof(Slot))
+        grow(<void**>&self.nodes, &self.capacity, self.size + more, sizeof(Node))
+        return 0
+
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
         cdef int32_t i = self.size
         cdef Node* node
-        cdef int32_t slots_capacity
         if i == self.capacity:
-            slots_capacity = self.capacity
-            grow(<void**>&self.slots, &slots_capacity, i + 1, sizeof(Slot))
-            grow(<void**>&self.nodes, &self.capacity, i + 1, sizeof(Node))
+            self.reserve(1)
         node = &self.nodes[i]
         node.op = op
         node.flags = flags
@@ -279,6 +283,7 @@ cdef class Graph:
                 Py_XDECREF(self.slots[node].o)
             self.slots[node].o = <PyObject*>value
             row.flags |= F_OBJ | F_VALUED
+            self.has_objects = True
         else:
             self.slots[node].d = <double>value
             row.flags |= F_VALUED
@@ -288,6 +293,7 @@ cdef class Graph:
         cdef int32_t i = self.n_consts
         grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
         self.consts[i].aval = aval
+        self.has_truths |= aval == AVAL_BOOL
         self.n_consts = i + 1
         return i
 
@@ -464,9 +470,7 @@ cdef class Graph:
         cdef Graph other = Graph(self.valued)
         cdef int32_t i
         other.thread = 0
-        grow(<void**>&other.nodes, &other.capacity, self.size, sizeof(Node))
-        i = 0
-        grow(<void**>&other.slots, &i, self.size, sizeof(Slot))
+        other.reserve(2 * size + size // 2)     # another tape is to follow
         grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
         grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
         grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
@@ -484,7 +488,9 @@ cdef class Graph:
         other.n_consts = self.n_consts
         other.n_exts = self.n_exts
         other.n_pool = self.n_pool
-        for i in range(size):
+        other.has_objects = self.has_objects
+        other.has_truths = self.has_truths
+        for i in range(size if other.has_objects else 0):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)
         for i in range(other.n_exts):
