@@ -21,8 +21,10 @@ from hoad._core.emit cimport (
     NEGATED,
     OTHER_KIND,
     PLAIN,
+    SPECIAL,
     Emitter,
     ScalarRule,
+    State,
 )
 from hoad._core.primitive cimport INFO, MOST_RESULTS, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
@@ -30,10 +32,12 @@ from hoad._core.tape cimport (
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
+    F_STRONG,
     OP_ASSEMBLE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_NEGATIVE,
     OP_RESULT,
     OP_STOP,
     ZERO,
@@ -77,7 +81,7 @@ cdef class Items:
     """The adjoints of the items of one array, by offset."""
 
     cdef int32_t* bar
-    cdef uint8_t* state
+    cdef State* state
     cdef Py_ssize_t size
     cdef int32_t count          # of the items that have one
 
@@ -85,7 +89,7 @@ cdef class Items:
         cdef Py_ssize_t i
         self.size = size
         self.bar = <int32_t*>take(size * sizeof(int32_t))
-        self.state = <uint8_t*>take_zeroed(size)
+        self.state = <State*>take_zeroed(size * sizeof(State))
         if self.bar == NULL or self.state == NULL:
             raise MemoryError
         for i in range(size):
@@ -93,7 +97,7 @@ cdef class Items:
 
     def __dealloc__(self):
         give(self.bar, self.size * sizeof(int32_t))
-        give(self.state, self.size)
+        give(self.state, self.size * sizeof(State))
 
     cdef int add(self, Emitter emitter, int32_t offset, int32_t adjoint, bint negated) except -1:
         self.count += self.bar[offset] == ZERO
@@ -118,8 +122,8 @@ cdef class Sweep:
     cdef Graph graph
     cdef Emitter emitter
     cdef int32_t low, high
-    cdef uint8_t* states        # what is known of a constant, and of each node
-    cdef uint8_t* state         # the latter
+    cdef State* states          # what is known of a constant, and of each node
+    cdef State* state           # the latter
     cdef int32_t* bar           # adjoint so far
     cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
     cdef Piece* pieces
@@ -142,7 +146,7 @@ cdef class Sweep:
         self.notes = notes
         self.kept = []
         self.n_rules = 4 * primitive_count()
-        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.states = <State*>take_zeroed((size + 1) * sizeof(State))
         self.state = self.states + 1
         self.bar = <int32_t*>take(size * sizeof(int32_t))
         self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
@@ -155,7 +159,7 @@ cdef class Sweep:
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.states, size + 1)
+        give(self.states, (size + 1) * sizeof(State))
         give(self.bar, size * sizeof(int32_t))
         give(self.pieces_of, size * sizeof(int32_t))
         PyMem_RawFree(self.pieces)
@@ -167,14 +171,17 @@ cdef class Sweep:
         cdef int32_t i
         cdef Node* node
         cdef int32_t low = self.low
-        cdef uint8_t* state = self.state
-        cdef uint8_t of_a, of_b
+        cdef State* state = self.state
+        cdef State of_a, of_b
         # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
         cdef bint alone = low == 0 and not self.graph.has_truths
+        state[-1] = SPECIAL
         for i in wrt:
             state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
             node = &self.graph.nodes[i]
+            if node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE:
+                state[i - low] |= SPECIAL
             if node.flags & (F_EXT | F_BOOL):
                 self.mark_any(i)
                 continue
@@ -193,7 +200,7 @@ cdef class Sweep:
     cdef int mark_any(self, int32_t i) except -1:
         """Mark a node of any kind."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef uint8_t* state = &self.state[i - self.low]
+        cdef State* state = &self.state[i - self.low]
         cdef int32_t k, n
         cdef const int32_t* operands
         if node.flags & F_BOOL or node.b != AVAL_FLOAT:
@@ -208,7 +215,7 @@ cdef class Sweep:
                 break
         return 0
 
-    cdef inline uint8_t kind_of(self, int32_t operand) noexcept:
+    cdef inline State kind_of(self, int32_t operand) noexcept:
         """Whether an operand depends, and whether it is something else than a float64 scalar."""
         if operand >= self.low:
             return self.state[operand - self.low]
@@ -228,24 +235,17 @@ cdef class Sweep:
         cdef int32_t i = self.high - 1
         cdef int32_t low = self.low
         cdef bint fast = self.emitter.simplify and not self.notes
-        cdef uint8_t state
+        cdef State state
         cdef ScalarRule* rule
-        cdef Node* node
-        cdef int32_t leaves[4]
         while i >= low:
             state = self.state[i - low]
             if fast and state & PLAIN:
-                leaves[0] = self.bar[i - low]
-                if leaves[0] != ZERO:
-                    node = &self.graph.nodes[i]
-                    rule = self.rules[4 * <int32_t>node.op + ((state & (DEPENDS_A | DEPENDS_B)) >> 4)]
+                if self.bar[i - low] != ZERO:
+                    rule = self.rules[4 * <int32_t>self.graph.nodes[i].op + ((state & (DEPENDS_A | DEPENDS_B)) >> 4)]
                     if rule != NULL:
-                        leaves[1] = i
-                        leaves[2] = node.a
-                        leaves[3] = node.b
-                        self.emitter.pull_back(rule, leaves, state & NEGATED != 0, self.bar, self.state, low)
+                        self.emitter.pull_back(rule, i, self.bar, self.state, low)
                     else:
-                        self.propagate_scalar(i, leaves[0], state & NEGATED != 0)
+                        self.propagate_scalar(i, self.bar[i - low], state & NEGATED != 0)
             elif state & DEPENDS:
                 if self.pieces_of != NULL and self.pieces_of[i - low]:
                     self.gather_pieces(i)
@@ -257,7 +257,7 @@ cdef class Sweep:
     cdef int accumulate(self, int32_t node, int32_t adjoint, bint negated, int32_t swept) except -1:
         """Add a contribution, or minus it, to the adjoint of `node`."""
         cdef int32_t* bar = &self.bar[node - self.low]
-        cdef uint8_t* state = &self.state[node - self.low]
+        cdef State* state = &self.state[node - self.low]
         cdef int32_t before
         if not self.notes or adjoint == ZERO:
             return self.emitter.accumulate(bar, state, adjoint, negated)
@@ -315,7 +315,7 @@ cdef class Sweep:
     cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
         """A scalar operation of one or two operands, some of them perhaps truth values."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef uint8_t state = self.state[i - self.low]
+        cdef State state = self.state[i - self.low]
         cdef int32_t leaves[4]
         cdef int32_t adjoints[2]
         cdef bint negated_a = negated
@@ -327,7 +327,7 @@ cdef class Sweep:
         leaves[3] = node.b
         template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
         if template.is_scalar and self.emitter.simplify:
-            self.emitter.splice(&template.scalar, leaves, adjoints)
+            template.splice_scalar(self.emitter, leaves, adjoints)
             negated_a ^= template.scalar.negated[0]
             negated_b ^= template.scalar.negated[1]
         else:

@@ -7,7 +7,9 @@ cdef struct Entry:
     uint32_t tag        # low bits of the hash, so that another node is seldom looked at in vain
     int32_t node        # 0 is empty, else node + 1
 
-cdef enum:               # what is known of a node in a reverse sweep
+ctypedef uint16_t State
+
+cdef enum:               # what is known of a node in a reverse sweep: bits of its State
     DEPENDS = 1         # on an input of the sweep, differentiably
     IS_INPUT = 2
     OTHER_KIND = 4      # no float64 scalar
@@ -15,26 +17,33 @@ cdef enum:               # what is known of a node in a reverse sweep
     DEPENDS_A = 16      # its first operand depends
     DEPENDS_B = 32
     PLAIN = 64          # an operation on float64 scalars
+    SPECIAL = 128       # see `Emitter.is_special`
+    SPECIAL_BAR = 256   # its adjoint so far is special
 
 cdef enum:
+    FIRST_LEAF = 2
+    LEAVES = 6
     PLACES = 96         # of the longest rule on scalars
 
 cdef struct Step:       # op(a, b) on scalars; operands are places
     uint16_t op
     uint8_t a
     uint8_t b
+    uint8_t special     # so is its result
 
-# A rule on scalars, ready to be spliced. Its places hold: the symbolic zero, what stands for no second operand, the
+# A rule on scalars, ready to be spliced. Its places hold: the symbolic zero, what stands for no second operand, six
 # leaves, the constants, and what each step gives.
 cdef struct ScalarRule:
     Step* steps
     double* constants
-    int n_leaves
     int n_constants
     int n_steps
-    int n_outputs
     uint8_t outputs[2]
     bint negated[2]     # the output is minus what its place holds
+
+cdef struct Places:
+    int32_t operand[96]
+    bint special[96]
 
 cdef class Emitter:
     cdef readonly Graph graph
@@ -48,11 +57,13 @@ cdef class Emitter:
 
     cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1
-    cdef int splice(self, const ScalarRule* rule, const int32_t* leaves, int32_t* outputs) except -1
-    cdef int pull_back(self, const ScalarRule* rule, const int32_t* leaves, bint negated, int32_t* bar,
-                       uint8_t* state, int32_t low) except -1
-    cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1
-    cdef inline int accumulate_float(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1
+    cdef inline bint is_special(self, int32_t operand) noexcept
+    cdef int splice(self, const ScalarRule* rule, Places* at) except -1
+    cdef int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
+                       int32_t low) except -1
+    cdef int accumulate(self, int32_t* bar, State* state, int32_t adjoint, bint negated) except -1
+    cdef inline int accumulate_float(self, int32_t* bar, State* state, int32_t adjoint, bint special,
+                                     bint negated) except -1
     cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t negative(self, int32_t a) except? -1
     cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,

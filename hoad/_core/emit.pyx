@@ -240,15 +240,17 @@ cdef class Emitter:
 
     cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append ``op(a, b)`` on scalars (b is 0 for one operand); returns an operand, or ZERO."""
-        cdef const Node* x
-        cdef const Node* y
-        if self.simplify and a >= 0 and b >= 0 and (a != b or op != OP_MULTIPLY):
-            # the common case, nodes of which nothing special is known, goes straight on
-            x = &self.graph.nodes[a]
-            y = &self.graph.nodes[b]
-            if not (((x.flags | y.flags) & (F_STRONG | F_BOOL)) | (x.op == OP_NEGATIVE) | (y.op == OP_NEGATIVE)):
-                return self.push(op, a, b)
+        if self.simplify and not (self.is_special(a) or self.is_special(b) or (a == b and op == OP_MULTIPLY)):
+            return self.push(op, a, b)      # the common case
         return self.emit_special(op, a, b)
+
+    cdef inline bint is_special(self, int32_t operand) noexcept:
+        """Whether an operation on it may be simplified, or is another one: constants, signs, strong zeros, truths."""
+        cdef const Node* node
+        if operand < 0:
+            return True
+        node = &self.graph.nodes[operand]
+        return node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """As `emit`, for constants, signs, strong zeros and truth values."""
@@ -266,24 +268,34 @@ cdef class Emitter:
                 return found
         return self.push(op, a, b)
 
-    cdef int splice(self, const ScalarRule* rule, const int32_t* leaves, int32_t* outputs) except -1:
-        """Emit a rule on scalars with `leaves` (ZERO allowed); writes the operands of its outputs, signs aside."""
-        cdef int32_t place[PLACES]
-        cdef int32_t* at = place + 2
+    cdef int splice(self, const ScalarRule* rule, Places* at) except -1:
+        """Emit a rule on scalars whose leaves are in their places (ZERO allowed).
+
+        Nodes far back in the graph are not looked at: what matters of them comes with the leaves.
+        """
         cdef const Step* step = rule.steps
+        cdef int32_t a, b
         cdef int k
-        place[0] = ZERO
-        place[1] = 0
-        for k in range(rule.n_leaves):
-            at[k] = leaves[k]
-        at += rule.n_leaves
+        cdef int to = FIRST_LEAF + LEAVES
+        at.operand[0] = ZERO
+        at.special[0] = True
+        at.operand[1] = 0
+        at.special[1] = False
         for k in range(rule.n_constants):
-            at[k] = self.graph.const_float(rule.constants[k])
-        at += rule.n_constants
+            at.operand[to] = self.graph.const_float(rule.constants[k])
+            at.special[to] = True
+            to += 1
         for k in range(rule.n_steps):
-            at[k] = self.emit(step[k].op, place[step[k].a], place[step[k].b])
-        for k in range(rule.n_outputs):
-            outputs[k] = place[rule.outputs[k]]
+            a = at.operand[step.a]
+            b = at.operand[step.b]
+            if at.special[step.a] | at.special[step.b] or (a == b and step.op == OP_MULTIPLY):
+                at.operand[to] = self.emit_special(step.op, a, b)
+                at.special[to] = self.is_special(at.operand[to])
+            else:
+                at.operand[to] = self.push(step.op, a, b)
+                at.special[to] = step.special
+            to += 1
+            step += 1
         return 0
 
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
@@ -640,26 +652,40 @@ cdef class Emitter:
 
     # ---- what sweeps build by themselves
 
-    cdef int pull_back(self, const ScalarRule* rule, const int32_t* leaves, bint negated, int32_t* bar,
-                       uint8_t* state, int32_t low) except -1:
-        """Splice the vjp rule of an operation on scalars, whose leaves are (adjoint, result, a, b), and add what it
-        gives to the adjoints of a and b if they depend. The tables `bar` and `state` begin with node `low`.
+    cdef int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
+                       int32_t low) except -1:
+        """Splice the vjp rule of an operation on scalars, and add what it gives to the adjoints of its operands.
+
+        The tables `bar` and `state` begin with node `low`; before it, `state` speaks for constants.
         """
-        cdef int32_t adjoints[2]
-        cdef uint8_t active = state[leaves[1] - low]
-        cdef int32_t a = leaves[2] - low
-        cdef int32_t b = leaves[3] - low
-        self.splice(rule, leaves, adjoints)
-        if active & DEPENDS_A:
-            self.accumulate_float(&bar[a], &state[a], adjoints[0], negated ^ rule.negated[0])
-        if active & DEPENDS_B:
-            self.accumulate_float(&bar[b], &state[b], adjoints[1], negated ^ rule.negated[1])
+        cdef const Node* row = &self.graph.nodes[node]
+        cdef int32_t a = row.a - low
+        cdef int32_t b = row.b - low
+        cdef State known = state[node - low]
+        cdef bint negated = known & NEGATED != 0
+        cdef Places at
+        cdef int k
+        at.operand[FIRST_LEAF] = bar[node - low]
+        at.special[FIRST_LEAF] = known & SPECIAL_BAR
+        at.operand[FIRST_LEAF + 1] = node
+        at.special[FIRST_LEAF + 1] = known & SPECIAL
+        at.operand[FIRST_LEAF + 2] = row.a
+        at.special[FIRST_LEAF + 2] = state[max(a, -1)] & SPECIAL
+        at.operand[FIRST_LEAF + 3] = row.b
+        at.special[FIRST_LEAF + 3] = state[max(b, -1)] & SPECIAL
+        self.splice(rule, &at)
+        if known & DEPENDS_A:
+            k = rule.outputs[0]
+            self.accumulate_float(&bar[a], &state[a], at.operand[k], at.special[k] != 0, negated ^ rule.negated[0])
+        if known & DEPENDS_B:
+            k = rule.outputs[1]
+            self.accumulate_float(&bar[b], &state[b], at.operand[k], at.special[k] != 0, negated ^ rule.negated[1])
         return 0
 
-    cdef int accumulate(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1:
+    cdef int accumulate(self, int32_t* bar, State* state, int32_t adjoint, bint negated) except -1:
         """Add a contribution to an adjoint; both have a sign beside them, which costs no node until they meet."""
         if adjoint == ZERO or bar[0] == ZERO or operand_aval(self.graph, adjoint) == AVAL_FLOAT:
-            return self.accumulate_float(bar, state, adjoint, negated)
+            return self.accumulate_float(bar, state, adjoint, self.is_special(adjoint), negated)
         if (state[0] & NEGATED != 0) == negated:
             bar[0] = self.emit_pair(OP_ADD, bar[0], adjoint)
         elif negated:
@@ -669,20 +695,27 @@ cdef class Emitter:
             state[0] &= ~NEGATED
         return 0
 
-    cdef inline int accumulate_float(self, int32_t* bar, uint8_t* state, int32_t adjoint, bint negated) except -1:
-        """As `accumulate`, for float64 scalars."""
+    cdef inline int accumulate_float(self, int32_t* bar, State* state, int32_t adjoint, bint special,
+                                     bint negated) except -1:
+        """As `accumulate`, for float64 scalars of which it is known whether they are special."""
+        cdef uint16_t op = OP_ADD
+        cdef int32_t a = bar[0]
+        cdef int32_t b = adjoint
         if adjoint == ZERO:
             return 0
-        if bar[0] == ZERO:
-            bar[0] = adjoint
-            state[0] |= NEGATED * negated
-        elif (state[0] & NEGATED != 0) == negated:
-            bar[0] = self.emit(OP_ADD, bar[0], adjoint)
-        elif negated:
-            bar[0] = self.emit(OP_SUBTRACT, bar[0], adjoint)
-        else:
-            bar[0] = self.emit(OP_SUBTRACT, adjoint, bar[0])
-            state[0] &= ~NEGATED
+        if a != ZERO:
+            if (state[0] & NEGATED != 0) != negated:
+                op = OP_SUBTRACT
+                if not negated:
+                    a, b = b, a
+                negated = False
+            if special or state[0] & SPECIAL_BAR or not self.simplify:
+                adjoint = self.emit_special(op, a, b)
+                special = self.is_special(adjoint)
+            else:
+                adjoint = self.push(op, a, b)
+        bar[0] = adjoint
+        state[0] = (state[0] & ~(NEGATED | SPECIAL_BAR)) | NEGATED * negated | SPECIAL_BAR * special
         return 0
 
     cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1:

@@ -18,6 +18,7 @@ cdef class Template:
     cdef int32_t n_outputs
 
     cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
     cdef int finish(self, list outputs) except -1
     cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1
     cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1

@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
-from hoad._core.emit cimport PLACES, Emitter, ScalarRule, Step
+from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
 from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
@@ -107,7 +107,7 @@ cdef class Template:
         cdef int32_t* place = few
         cdef int32_t i, k
         if emitter.simplify and self.is_scalar:
-            emitter.splice(&self.scalar, leaves, outputs)
+            self.splice_scalar(emitter, leaves, outputs)
             for k in range(self.n_outputs):
                 if self.scalar.negated[k] and outputs[k] != ZERO:
                     outputs[k] = emitter.negative(outputs[k])
@@ -130,6 +130,18 @@ cdef class Template:
         finally:
             if place != few:
                 PyMem_RawFree(place)
+        return 0
+
+    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+        """As `splice`, for a rule on scalars, without the signs of the outputs."""
+        cdef Places at
+        cdef int32_t k
+        for k in range(self.n_leaves):
+            at.operand[FIRST_LEAF + k] = leaves[k]
+            at.special[FIRST_LEAF + k] = emitter.is_special(leaves[k])
+        emitter.splice(&self.scalar, &at)
+        for k in range(self.n_outputs):
+            outputs[k] = at.operand[self.scalar.outputs[k]]
         return 0
 
     cdef list replay(self, Emitter emitter, list inputs, list leaves):
@@ -246,16 +258,16 @@ cdef bint scalar_rule(Template template) except -1:
     cdef dict places = {ZERO: 0}        # of operands
     cdef set signs = set()              # operands that are minus what their place holds
     cdef list constants = []
-    if template.n_outputs > 2 or graph.n_guards or template.n_leaves + 5 * template.n_steps + 2 > PLACES:
+    if (template.n_outputs > 2 or template.n_leaves > LEAVES or graph.n_guards
+            or FIRST_LEAF + LEAVES + 5 * template.n_steps > PLACES):
         return False
     for k in range(template.n_leaves):
         if operand_aval(graph, k) != AVAL_FLOAT:
             return False
-        places[k] = 2 + k
+        places[k] = FIRST_LEAF + k
     for k in range(template.n_steps):
-        if not add_constants(graph, template.steps[k], template.n_leaves, places, constants):
+        if not add_constants(graph, template.steps[k], places, constants):
             return False
-    rule.n_leaves = template.n_leaves
     rule.n_constants = len(constants)
     rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
     rule.steps = <Step*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(Step))
@@ -265,7 +277,7 @@ cdef bint scalar_rule(Template template) except -1:
         rule.constants[k] = constants[k]
     for k in range(template.n_steps):
         add_step(rule, graph, template.steps[k], places, signs)
-    rule.n_outputs = template.n_outputs
+    rule.outputs[1] = 0
     for k in range(template.n_outputs):
         if template.outputs[k] not in places:
             return False
@@ -274,7 +286,7 @@ cdef bint scalar_rule(Template template) except -1:
     return True
 
 
-cdef bint add_constants(Graph graph, int32_t i, int32_t n_leaves, dict places, list constants) except -1:
+cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) except -1:
     """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
     cdef Node* node = &graph.nodes[i]
     cdef int32_t k, n
@@ -286,7 +298,7 @@ cdef bint add_constants(Graph graph, int32_t i, int32_t n_leaves, dict places, l
         if operands[k] < 0 and operands[k] not in places:
             if graph.consts[~operands[k]].aval != AVAL_FLOAT:
                 return False
-            places[operands[k]] = 2 + n_leaves + len(constants)
+            places[operands[k]] = FIRST_LEAF + LEAVES + len(constants)
             constants.append(graph.consts[~operands[k]].value.d)
     return True
 
@@ -335,8 +347,9 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].op = op
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
+    rule.steps[rule.n_steps].special = INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SDIV, OP_MASK)
     rule.n_steps += 1
-    return 1 + rule.n_leaves + rule.n_constants + rule.n_steps
+    return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
 
 
 # ---- making templates -----------------------------------------------------------------------------------------------
