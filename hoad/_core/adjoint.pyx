@@ -1,8 +1,8 @@
 """The reverse sweep: from adjoints of outputs to adjoints of inputs, on any stretch of a graph.
 
 It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is spliced
-with its adjoint in place of g. A rule is linear in g, so the sign of an adjoint is kept beside it. Contributions to items and slices of one array are collected and become one assemble
-node.
+with its adjoint in place of g. A rule is linear in g, so the sign of an adjoint is kept beside it. Contributions to
+items and slices of one array are collected and become one assemble node.
 """
 
 import numpy as np
@@ -168,49 +168,55 @@ cdef class Sweep:
 
     cdef int mark_dependent(self, list wrt) except -1:
         """Find the nodes that depend differentiably on an input."""
-        cdef int32_t i
-        cdef Node* node
+        cdef int32_t i, a, b
+        cdef const Node* nodes = self.graph.nodes
+        cdef const Node* node
+        cdef const uint8_t* arity = ARITY
         cdef int32_t low = self.low
         cdef State* state = self.state
-        cdef State of_a, of_b
+        cdef State of_a, of_b, found
         # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
         cdef bint alone = low == 0 and not self.graph.has_truths
         state[-1] = SPECIAL
         for i in wrt:
             state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
-            node = &self.graph.nodes[i]
+            node = &nodes[i]
+            found = state[i - low]
             if node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE:
-                state[i - low] |= SPECIAL
-            if node.flags & (F_EXT | F_BOOL):
+                state[i - low] = found = found | SPECIAL
+            if node.flags & (F_EXT | F_BOOL) or node.op <= OP_STOP:
                 self.mark_any(i)
                 continue
+            a = node.a
+            b = node.b if arity[node.op] == 2 else -1
             if alone:       # without branches that no one could predict
-                of_a = state[max(node.a if ARITY[node.op] else -1, -1)]
-                of_b = state[max(node.b if ARITY[node.op] == 2 else -1, -1)]
+                of_a = state[a if a >= 0 else -1]
+                of_b = state[b if b >= 0 else -1]
             else:
-                of_a = self.kind_of(node.a if ARITY[node.op] else ZERO)
-                of_b = self.kind_of(node.b if ARITY[node.op] == 2 else ZERO)
-            if (of_a | of_b) & DEPENDS and node.op != OP_STOP:
-                state[i - low] |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
-                if node.op > OP_STOP and not (of_a | of_b) & OTHER_KIND and not state[i - low] & IS_INPUT:
-                    state[i - low] |= PLAIN
+                of_a = self.kind_of(a)
+                of_b = self.kind_of(b) if arity[node.op] == 2 else 0
+            if (of_a | of_b) & DEPENDS:
+                found |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
+                if not ((of_a | of_b) & OTHER_KIND or found & IS_INPUT):
+                    found |= PLAIN
+                state[i - low] = found
         return 0
 
     cdef int mark_any(self, int32_t i) except -1:
-        """Mark a node of any kind."""
+        """Mark a node that is no operation on scalars, or gives a truth value."""
         cdef Node* node = &self.graph.nodes[i]
         cdef State* state = &self.state[i - self.low]
         cdef int32_t k, n
         cdef const int32_t* operands
-        if node.flags & F_BOOL or node.b != AVAL_FLOAT:
+        if operand_aval(self.graph, i) != AVAL_FLOAT:
             state[0] |= OTHER_KIND
         if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0
         operands = node_operands(self.graph, i, &n)
         for k in range(n):
             if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
-                if aval_of(node.b).inexact or self.has_inexact_result(i):
+                if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
                     state[0] |= DEPENDS
                 break
         return 0
@@ -503,7 +509,7 @@ cdef class Sweep:
         cdef int32_t first = ext.first
         cdef int32_t k = 0
         cdef int32_t pair[2]
-        cdef int32_t operand
+        cdef int32_t operand, operand_bar
         offsets, parts = sig.params
         for offset in offsets.tolist():
             operand = self.graph.pool[first + k]
@@ -520,7 +526,8 @@ cdef class Sweep:
             k += 1
             if operand < self.low or not self.state[operand - self.low] & DEPENDS:
                 continue
-            self.accumulate(operand, taken(self.emitter, pair, part, operand_aval(self.graph, operand), size), negated, i)
+            operand_bar = taken(self.emitter, pair, part, operand_aval(self.graph, operand), size)
+            self.accumulate(operand, operand_bar, negated, i)
         return 0
 
 

@@ -4,7 +4,7 @@ from hoad._core.primitive cimport Primitive, Signature
 from hoad._core.tape cimport Graph, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef struct Entry:
-    uint32_t tag        # low bits of the hash, so that another node is seldom looked at in vain
+    uint32_t tag        # bits of the hash, so that another node is seldom looked at in vain
     int32_t node        # 0 is empty, else node + 1
 
 ctypedef uint16_t State
@@ -30,6 +30,8 @@ cdef struct Step:       # op(a, b) on scalars; operands are places
     uint8_t a
     uint8_t b
     uint8_t special     # so is its result
+    uint8_t commutative
+    uint8_t flags       # of its result, if no operand is special
 
 # A rule on scalars, ready to be spliced. Its places hold: the symbolic zero, what stands for no second operand, six
 # leaves, the constants, and what each step gives.
@@ -80,11 +82,13 @@ cdef class Emitter:
     cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept
     cdef inline bint is_const(self, int32_t operand) noexcept
     cdef inline bint is_number(self, int32_t operand, double value) noexcept
+    cdef inline bint is_fraction(self, int32_t operand) noexcept
     cdef inline bint is_integral(self, int32_t operand) noexcept
     cdef inline bint is_strong(self, int32_t operand) noexcept
     cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept
     cdef inline int32_t first_operand(self, int32_t node) noexcept
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
     cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1

@@ -2,8 +2,9 @@
 
 What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
 signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
-for the joining of integer factors, which changes rounding only, and the sign of a zero that terms of one sign cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is
-nan. Products with a strong zero become `smul` and `sdiv`.
+for the joining of integer factors, which changes rounding only, and for the sign of a zero that terms of one sign
+cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become `smul` and
+`sdiv`.
 """
 
 import numpy as np
@@ -93,6 +94,11 @@ cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil
             + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93) * <uint64_t>0xC2B2AE3D27D4EB4F
 
 
+cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
+    """The middle bits: the low ones of a product owe nothing to the high ones of its factors."""
+    return <uint32_t>(h >> 20)
+
+
 @cython.final
 cdef class Emitter:
     """Appends nodes to one graph for the length of one sweep."""
@@ -122,7 +128,7 @@ cdef class Emitter:
             while self.table[row].node:
                 row = (row + 1) & (self.rows - 1)
             self.used += 1
-        self.table[row].tag = <uint32_t>h
+        self.table[row].tag = tag_of(h)
         self.table[row].node = node + 1
         return 0
 
@@ -163,7 +169,7 @@ cdef class Emitter:
         cdef Ext* ext
         while self.table[row].node:
             node = &self.graph.nodes[self.table[row].node - 1]
-            if self.table[row].tag == <uint32_t>h and node.flags & F_EXT:
+            if self.table[row].tag == tag_of(h) and node.flags & F_EXT:
                 ext = &self.graph.exts[node.a]
                 if <void*>ext.sig == <void*>sig and ext.count == count:
                     for i in range(count):
@@ -223,6 +229,14 @@ cdef class Emitter:
         value = self.graph.consts[~operand].value.d
         return fabs(value) < 1e6 and value == floor(value) and value != 0.0
 
+    cdef inline bint is_fraction(self, int32_t operand) noexcept:
+        """Whether it is a constant with which a product is never simplified."""
+        cdef double value
+        if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
+            return False
+        value = self.graph.consts[~operand].value.d
+        return value != floor(value)
+
     cdef inline bint is_truth(self, int32_t operand) noexcept:
         return operand_aval(self.graph, operand) == AVAL_BOOL
 
@@ -257,6 +271,11 @@ cdef class Emitter:
         cdef int32_t found
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
+        if op == OP_MULTIPLY and self.simplify:
+            if b < a:
+                a, b = b, a
+            if self.is_fraction(a) and not self.is_special(b):
+                return self.found_or_pushed(op, 0, a, b)    # all that is left to do, and common
         op = self.strengthen(op, &a, &b)
         if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
             return ZERO         # a strong zero stays one
@@ -275,24 +294,24 @@ cdef class Emitter:
         """
         cdef const Step* step = rule.steps
         cdef int32_t a, b
-        cdef int k
+        cdef int k, _k
         cdef int to = FIRST_LEAF + LEAVES
-        at.operand[0] = ZERO
-        at.special[0] = True
         at.operand[1] = 0
         at.special[1] = False
         for k in range(rule.n_constants):
             at.operand[to] = self.graph.const_float(rule.constants[k])
             at.special[to] = True
             to += 1
-        for k in range(rule.n_steps):
+        for _k in range(rule.n_steps):
             a = at.operand[step.a]
             b = at.operand[step.b]
             if at.special[step.a] | at.special[step.b] or (a == b and step.op == OP_MULTIPLY):
                 at.operand[to] = self.emit_special(step.op, a, b)
                 at.special[to] = self.is_special(at.operand[to])
             else:
-                at.operand[to] = self.push(step.op, a, b)
+                if step.commutative and a > b:
+                    a, b = b, a
+                at.operand[to] = self.found_or_pushed(step.op, step.flags, a, b)
                 at.special[to] = step.special
             to += 1
             step += 1
@@ -300,31 +319,45 @@ cdef class Emitter:
 
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append, or find again, a scalar node as it stands."""
-        cdef int32_t row, node
-        cdef uint64_t h
-        cdef Node* known
         if not self.simplify:
             return push_node(self.graph, op, self.flags_of(op, a, b), a, b)
         if INFO[op].commutative and a > b:
             a, b = b, a
-        h = hash_node(op, a, b)
-        row = <int32_t>(h >> self.shift)
-        while self.table[row].node:
-            if self.table[row].tag == <uint32_t>h:
-                known = &self.graph.nodes[self.table[row].node - 1]
-                if known.a == a and known.b == b and known.op == op and not known.flags & F_EXT:
-                    return self.table[row].node - 1
+        return self.found_or_pushed(op, self.flags_of(op, a, b), a, b)
+
+    cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1:
+        """The node ``op(a, b)``: one of the table, or a new one."""
+        cdef uint64_t h = hash_node(op, a, b)
+        cdef uint32_t tag = tag_of(h)
+        cdef int32_t row = <int32_t>(h >> self.shift)
+        cdef Entry* entry = &self.table[row]
+        cdef int32_t i
+        cdef Node* node
+        while entry.node:
+            if entry.tag == tag:
+                node = &self.graph.nodes[entry.node - 1]
+                if node.a == a and node.b == b and node.op == op and not node.flags & F_EXT:
+                    return entry.node - 1
             if self.lossy:
                 break
             row = (row + 1) & (self.rows - 1)
-        node = push_node(self.graph, op, self.flags_of(op, a, b), a, b)
-        self.table[row].tag = <uint32_t>h
-        self.table[row].node = node + 1
+            entry = &self.table[row]
+        i = self.graph.size
+        if i == self.graph.capacity:
+            self.graph.reserve(1)
+        node = &self.graph.nodes[i]
+        node.op = op
+        node.flags = flags
+        node.a = a
+        node.b = b
+        self.graph.size = i + 1
+        entry.tag = tag
+        entry.node = i + 1
         if not self.lossy:
             self.used += 1
             if 2 * self.used >= self.rows:
                 self.widen()
-        return node
+        return i
 
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept:
         """The flags of a scalar node: whether it is a truth value, whether its zeros are strong."""
@@ -667,13 +700,16 @@ cdef class Emitter:
         cdef int k
         at.operand[FIRST_LEAF] = bar[node - low]
         at.special[FIRST_LEAF] = known & SPECIAL_BAR
-        at.operand[FIRST_LEAF + 1] = node
-        at.special[FIRST_LEAF + 1] = known & SPECIAL
-        at.operand[FIRST_LEAF + 2] = row.a
-        at.special[FIRST_LEAF + 2] = state[max(a, -1)] & SPECIAL
-        at.operand[FIRST_LEAF + 3] = row.b
-        at.special[FIRST_LEAF + 3] = state[max(b, -1)] & SPECIAL
-        self.splice(rule, &at)
+        at.operand[0] = ZERO
+        at.special[0] = True
+        if rule.n_steps:        # else nothing but the adjoint itself goes on
+            at.operand[FIRST_LEAF + 1] = node
+            at.special[FIRST_LEAF + 1] = known & SPECIAL
+            at.operand[FIRST_LEAF + 2] = row.a
+            at.special[FIRST_LEAF + 2] = state[max(a, -1)] & SPECIAL
+            at.operand[FIRST_LEAF + 3] = row.b
+            at.special[FIRST_LEAF + 3] = state[max(b, -1)] & SPECIAL
+            self.splice(rule, &at)
         if known & DEPENDS_A:
             k = rule.outputs[0]
             self.accumulate_float(&bar[a], &state[a], at.operand[k], at.special[k] != 0, negated ^ rule.negated[0])
@@ -712,8 +748,10 @@ cdef class Emitter:
             if special or state[0] & SPECIAL_BAR or not self.simplify:
                 adjoint = self.emit_special(op, a, b)
                 special = self.is_special(adjoint)
+            elif op == OP_ADD and a > b:
+                adjoint = self.found_or_pushed(op, 0, b, a)
             else:
-                adjoint = self.push(op, a, b)
+                adjoint = self.found_or_pushed(op, 0, a, b)
         bar[0] = adjoint
         state[0] = (state[0] & ~(NEGATED | SPECIAL_BAR)) | NEGATED * negated | SPECIAL_BAR * special
         return 0

@@ -19,7 +19,9 @@ from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
+    F_BOOL,
     F_EXT,
+    F_STRONG,
     F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
@@ -136,6 +138,8 @@ cdef class Template:
         """As `splice`, for a rule on scalars, without the signs of the outputs."""
         cdef Places at
         cdef int32_t k
+        at.operand[0] = ZERO
+        at.special[0] = True
         for k in range(self.n_leaves):
             at.operand[FIRST_LEAF + k] = leaves[k]
             at.special[FIRST_LEAF + k] = emitter.is_special(leaves[k])
@@ -348,6 +352,9 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
     rule.steps[rule.n_steps].special = INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SDIV, OP_MASK)
+    rule.steps[rule.n_steps].commutative = INFO[op].commutative
+    rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
+                                      else F_STRONG if op in (OP_SMUL, OP_SDIV, OP_MASK) else 0)
     rule.n_steps += 1
     return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
 
