@@ -109,5 +109,3 @@ cdef class Emitter:
     cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef bint is_zero(self, int32_t operand) except -1
     cdef inline bint is_truth(self, int32_t operand) noexcept
-
-cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1

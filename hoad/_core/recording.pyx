@@ -9,7 +9,8 @@ import numpy as np
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 from hoad._core.adjoint cimport adjoint_sweep
-from hoad._core.emit cimport Emitter, compact
+from hoad._core.compact cimport compact
+from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
@@ -26,10 +27,12 @@ from hoad._core.tape cimport (
     OP_STOP,
     ZERO,
     Aval,
+    Const,
     Ext,
     Frame,
     Graph,
     Node,
+    Slot,
     aval_of,
     int32_t,
     intern_aval,
@@ -389,10 +392,10 @@ cdef class Extension:
                 for x, k in zip(operands, like)]
 
     def compact(self, list outputs):
-        """Drop dead nodes of the new tape, but for its inputs, which stay in front; the outputs renumbered."""
+        """Drop what is dead in the new tape, but for its inputs, which stay in front; the outputs renumbered."""
         cdef int32_t[::1] numbers = np.array(outputs if outputs else [0], dtype=np.int32)
         if self.simplify:
-            compact(self.graph, self.start, &numbers[0], len(outputs))
+            compact(self.graph, self.before, &numbers[0], len(outputs))
         return [int(numbers[i]) for i in range(len(outputs))]
 
 
@@ -461,9 +464,9 @@ cdef object read_only(object value):
 
 
 def graph_nbytes(Graph graph):
-    """Bytes of the tables of a graph (arrays aside): (nodes, constants, extension)."""
-    return (graph.capacity * (sizeof(Node) + 8), graph.cap_consts * 16,
-            graph.cap_exts * sizeof(Ext) + graph.cap_pool * sizeof(int32_t))
+    """Bytes of the rows of a graph (arrays aside): (nodes, constants, extension)."""
+    return (graph.size * (sizeof(Node) + sizeof(Slot)), graph.n_consts * sizeof(Const),
+            graph.n_exts * sizeof(Ext) + graph.n_pool * sizeof(int32_t))
 
 
 def guard_rows(Graph graph):

@@ -126,6 +126,8 @@ cdef class Graph:
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1
     cdef int reserve(self, int32_t more) except -1
+    cdef void trim(self) noexcept
+    cdef void release_const(self, int32_t i) noexcept
     cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
                           int32_t aval) except -1
     cdef int set_object(self, int32_t node, object value) except -1

@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, resized
+from hoad._core.blocks cimport HUGE, give, resized
 
 cnp.import_array()
 
@@ -151,6 +151,18 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     return 0
 
 
+cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
+    """Give back what lies beyond `wanted` rows of a long table, if that is much."""
+    cdef void* moved
+    if capacity[0] * itemsize <= HUGE or capacity[0] - wanted < capacity[0] // 4:
+        return
+    wanted = max(wanted, 64)
+    moved = resized(table[0], capacity[0] * itemsize, wanted * itemsize)
+    if moved != NULL:
+        table[0] = moved
+        capacity[0] = wanted
+
+
 cdef inline void copy(void* to, const void* origin, size_t nbytes) noexcept:
     """memcpy, which may not be given the NULL of an empty table."""
     if nbytes:
@@ -208,8 +220,7 @@ cdef class Graph:
             Py_XDECREF(self.exts[i].sig)
             Py_XDECREF(self.exts[i].code)
         for i in range(to.n_consts, self.n_consts):
-            if self.consts[i].aval > AVAL_BOOL:
-                Py_XDECREF(self.consts[i].value.o)
+            self.release_const(i)
         for i in range(to.n_guards, self.n_guards):
             if self.guards[i].is_object:
                 Py_XDECREF(self.guards[i].expected.o)
@@ -219,6 +230,19 @@ cdef class Graph:
         self.n_pool = to.n_pool
         self.n_consts = to.n_consts
         self.n_guards = to.n_guards
+
+    cdef void release_const(self, int32_t i) noexcept:
+        if self.consts[i].aval > AVAL_BOOL:
+            Py_XDECREF(self.consts[i].value.o)
+
+    cdef void trim(self) noexcept:
+        """Give back the room of long tables; the next tape on this graph asks for it again."""
+        cdef int32_t slots_capacity = self.capacity
+        cdef int32_t nodes_capacity = self.capacity
+        shrink(<void**>&self.slots, &slots_capacity, self.size, sizeof(Slot))
+        shrink(<void**>&self.nodes, &nodes_capacity, self.size, sizeof(Node))
+        self.capacity = min(slots_capacity, nodes_capacity)
+        shrink(<void**>&self.consts, &self.cap_consts, self.n_consts, sizeof(Const))
 
     # ---- appending
 
