@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsIndex, overload
 
@@ -10,13 +10,22 @@ import numpy as np
 
 from hoad._core.engine import Lowered
 from hoad._core.primitive import Primitive
-from hoad._core.recording import compute_values, const_value, graph_nbytes, guard_rows, lowered, node_row, operand_avals
+from hoad._core.recording import (
+    compute_values,
+    const_value,
+    differentiating,
+    graph_nbytes,
+    guard_rows,
+    lowered,
+    node_row,
+    operand_avals,
+)
 from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
 from hoad.errors import ShapeError, TracedValueError
 from hoad.pickling import dump, load
-from hoad.primitive import declare_call
-from hoad.trace import call_traced, differentiating, output_operand
+from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
+from hoad.trace import call_traced, output_operand
 
 
 @dataclass(frozen=True)
@@ -75,11 +84,18 @@ class Tape:
     """
 
     def __init__(
-        self, graph: Graph, start: int, end: int, inputs: list[int], outputs: list[int], kind: str, single: bool
+        self,
+        graph: Graph,
+        window: tuple[int, int, int],
+        inputs: list[int],
+        outputs: list[int],
+        kind: str,
+        single: bool,
+        parent: Tape | None = None,
     ) -> None:
         self._graph = graph
-        self._start = start
-        self._end = end
+        self._start, self._end, self._guards = window  # nodes from, to; guards up to
+        self._parent = parent  # the tape it came of
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._single = single
@@ -119,7 +135,11 @@ class Tape:
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
         """(node number, what it was, 'file:line') of every branch the function took on the way."""
-        return [(k + 1, was, where) for k, was, where in guard_rows(self._graph) if self._start <= k < self._end]
+        return [(k + 1, was, where) for k, was, where in self._own_guards()]
+
+    def _own_guards(self) -> Sequence[tuple[int, Any, str | None]]:
+        before = 0 if self._parent is None else self._parent._guards
+        return guard_rows(self._graph)[before : self._guards]
 
     @property
     def nbytes(self) -> int:
@@ -160,11 +180,9 @@ class Tape:
 
 
 def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
-    if primitive.name == "item":
+    if primitive in (ITEM, RESULT):
         return {"index": params[0]}
-    if primitive.name == "result":
-        return {"index": params[0]}
-    if primitive.name == "assemble":
+    if primitive is ASSEMBLE:
         return {"offsets": params[0].tolist(), "parts": params[1]}
     return primitive.keywords(params)
 
@@ -191,7 +209,7 @@ class Program(list[Tape]):
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
-        self._adjoints: dict[bool, Program] = {}
+        self._adjoints: dict[tuple[bool, int], Program] = {}
         self._frozen: Program | None = None
 
     _format: ClassVar[Callable[[Program], str] | None] = None
@@ -216,12 +234,28 @@ class Program(list[Tape]):
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
 
+    def _check_chain(self) -> None:
+        """Raise unless every tape is one that the last came of, in their order."""
+        tapes: list[Tape] = []
+        tape: Tape | None = self._last
+        while tape is not None:
+            tapes.append(tape)
+            tape = tape._parent
+        ancestry = iter(reversed(tapes))
+        for k, own in enumerate(self):
+            if not any(tape is own for tape in ancestry):
+                raise ShapeError(
+                    f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
+                    "program is what record and gradient gave, or a slice of it in its order."
+                )
+
     def _lowered(self) -> Lowered:
         tape = self._last
         found = getattr(tape, "_lowered", None)
         inputs = self._input_nodes()
         if found is None or found[0] != inputs:
-            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._end))
+            self._check_chain()
+            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
             tape._lowered = found  # type: ignore[attr-defined]
         return found[1]
 
@@ -255,6 +289,11 @@ class Program(list[Tape]):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
+        if holds_traced(args):
+            raise TracedValueError(
+                "evaluate takes plain inputs, but one is traced by a derivative that is being taken. Call the program: "
+                "program(x)."
+            )
         values = self._lowered().run(args)
         return values[0] if self._last._single else tuple(values)
 
@@ -273,8 +312,7 @@ class Program(list[Tape]):
     def _as_it_is(self) -> Program:
         """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
         if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
-            self._frozen = Program(self)
-            self._frozen._linear, self._frozen._omitted = self._linear, self._omitted
+            self._frozen = self._twin()
         return self._frozen
 
     @overload
@@ -287,11 +325,24 @@ class Program(list[Tape]):
 
     def copy(self) -> Program:
         """A list of the same tapes."""
-        return Program(self)
+        return self._twin()
 
     def __reduce__(self) -> Any:
+        if self:
+            self._check_chain()
         extra = (self._linear, self._omitted)
         return _restored, (dump(list(self)) if self else None, extra)
+
+    def __copy__(self) -> Program:
+        return self._twin()
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self._twin()  # tapes never change
+
+    def _twin(self) -> Program:
+        made = Program(self)
+        made._linear, made._omitted = self._linear, self._omitted
+        return made
 
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
@@ -300,6 +351,8 @@ class Program(list[Tape]):
         return self is other
 
     def __str__(self) -> str:
+        if self:
+            self._check_chain()
         return repr(self) if Program._format is None else Program._format(self)
 
     def __repr__(self) -> str:
@@ -311,8 +364,9 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
     program = Program()
     if data is not None:
         graph, windows = load(data)
-        for start, end, inputs, outputs, kind, single in windows:
-            program.append(Tape(graph, start, end, list(inputs), list(outputs), kind, single))
+        for window, inputs, outputs, kind, single in windows:
+            parent = program[-1] if program else None
+            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent))
     program._linear, program._omitted = extra
     return program
 
@@ -368,7 +422,8 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
         del returned
         recording.keep()
     graph = recording.graph
-    return Program([Tape(graph, 0, recording.size, recording.inputs, outputs, "primal", single)])
+    window = (0, recording.size, recording.guards)
+    return Program([Tape(graph, window, recording.inputs, outputs, "primal", single)])
 
 
 def _is_several(returned: Any) -> bool:

@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import Recording, is_open
-from hoad._core.tape import Graph
+from hoad._core.recording import Recording
 from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_traced, plain_value
 from hoad.errors import DTypeError, ShapeError
-
-# The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
-_running: ContextVar[Graph | None] = ContextVar("hoad_running", default=None)
-
-
-def running() -> Graph | None:
-    """The graph this thread is recording into, or None."""
-    graph = _running.get()
-    return graph if graph is not None and is_open(graph) else None
-
-
-class differentiating:
-    """One derivative: what is recorded inside belongs to it, and nothing of it is left when it ends."""
-
-    __slots__ = ("_recording", "_token")
-
-    def __init__(self, nested: bool = True) -> None:
-        self._recording = Recording(running() if nested else None)
-
-    def __enter__(self) -> Recording:
-        self._token = _running.set(self._recording.graph)
-        return self._recording
-
-    def __exit__(self, *failure: object) -> None:
-        _running.reset(self._token)
-        self._recording.end()
 
 
 def check_argument(driver: str, position: int, value: Any) -> None:

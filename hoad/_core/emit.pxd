@@ -90,7 +90,8 @@ cdef class Emitter:
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
-    cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept
+    cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1
+    cdef bint has_no_zero(self, int32_t operand) except -1
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t fold(self, uint16_t op, int32_t a, int32_t b) except? -1
@@ -100,7 +101,8 @@ cdef class Emitter:
     cdef bint both_scalar(self, const int32_t* operands) noexcept
     cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept
-    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -1
+    cdef int32_t zero_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
+                          int32_t aval) except? -1
     cdef int32_t masked(self, const int32_t* operands, int32_t aval) except? -1
     cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1
     cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1

@@ -218,6 +218,14 @@ cdef class Emitter:
             return self.graph.consts[~operand].value.d == 0.0
         return not (<object>self.graph.consts[~operand].value.o).any()
 
+    cdef bint has_no_zero(self, int32_t operand) except -1:
+        """Whether it is a constant without a zero."""
+        if operand >= 0 or operand == ZERO:
+            return False
+        if self.graph.consts[~operand].aval <= AVAL_BOOL:
+            return self.graph.consts[~operand].value.d != 0.0
+        return (<object>self.graph.consts[~operand].value.o).all()
+
     cdef inline bint is_integral(self, int32_t operand) noexcept:
         cdef double value
         if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
@@ -367,8 +375,8 @@ cdef class Emitter:
                 flags |= F_STRONG
         return flags
 
-    cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept:
-        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`."""
+    cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1:
+        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`; none else is."""
         if op == OP_MULTIPLY:
             if self.is_strong(a[0]):
                 return OP_SMUL
@@ -377,6 +385,10 @@ cdef class Emitter:
                 return OP_SMUL
         elif op == OP_DIVIDE and self.is_strong(a[0]):
             return OP_SDIV
+        elif op == OP_SMUL and self.has_no_zero(a[0]):
+            return OP_MULTIPLY
+        elif op == OP_SDIV and self.has_no_zero(a[0]):
+            return OP_DIVIDE
         return op
 
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1:
@@ -505,13 +517,13 @@ cdef class Emitter:
         cdef int32_t i, found
         cdef uint16_t op = primitive.op
         cdef Signature sig
+        found = self.zero_ext(primitive, operands, count, aval)
+        if found != NOTHING:
+            return found
         if count > FEW:
             return self.push_ext(many_signature(self.graph, primitive, params, operands, count), operands, count)
         for i in range(count):
             few[i] = operands[i]
-        found = self.zero_ext(primitive, few, count, aval)
-        if found != NOTHING:
-            return found
         if primitive.kind == K_UFUNC:
             if count == 2:
                 op = self.strengthen(op, &few[0], &few[1])
@@ -570,7 +582,8 @@ cdef class Emitter:
                 return F_STRONG
         return 0
 
-    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -1:
+    cdef int32_t zero_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
+                          int32_t aval) except? -1:
         """The result if symbolic zeros decide it (ZERO or an operand), else NOTHING."""
         cdef int32_t i
         cdef int32_t zeros = 0

@@ -34,6 +34,9 @@ cdef extern from "<fenv.h>" nogil:
     int fetestexcept(int) noexcept
     int FE_INVALID
 
+# Where a sum starts: it is -0.0 where NumPy's sum of -0.0 is.
+cdef object SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
+
 cdef enum:
     MOST_DIMS = 64
     MOST_LOOP_OPERANDS = 16
@@ -192,8 +195,7 @@ cdef class Plan:
         self.core_steps = integers([step, stride, step])
         self.set_loops(dims[:-1], [s[:-1] for s in strides])
         if ufunc in (np.add, np.multiply):
-            # -0.0 + x is x for every x, also for x = -0.0
-            zero = -0.0 if p.inexact and not self.empty else 0
+            zero = SUM_OF_NEGATIVE_ZERO if p.inexact and not self.empty else 0
             start = np.array(1 if ufunc is np.multiply else zero, dtype=p.dtype).tobytes()
             memcpy(self.identity, <char*>start, min(len(start), 16))
         else:
@@ -384,7 +386,7 @@ cdef class Plan:
         cdef char** at = operands + self.n_items
         memset(p, 0, self.size * self.itemsize)
         for i in range(self.n_items):
-            (<double*>p)[self.offsets[i]] += (<double*>operands[i])[0]
+            (<double*>p)[self.offsets[i]] = (<double*>operands[i])[0]     # each in a place of its own
         for k in range(self.n_parts):
             part = &self.parts[k]
             if part.gathered:
@@ -509,6 +511,12 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
         )
     for i in range(len(computed)):
         aval = sig.results[i]
+        found = np.asarray(computed[i]).dtype
+        if found != aval.dtype and not np.can_cast(found, aval.dtype, "same_kind"):
+            raise TypeError(
+                f"{sig.primitive.name} gave {found} where {aval.dtype} was inferred, from a call on ones. Return the "
+                "same dtype for every value."
+            )
         array = np.ascontiguousarray(computed[i], dtype=aval.dtype)
         if (<object>array).size != aval.size:
             raise ValueError(

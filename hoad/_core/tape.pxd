@@ -143,7 +143,7 @@ cdef class Graph:
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
     cpdef object where(self, int32_t node)
-    cdef Graph fork(self, int32_t size)
+    cdef Graph fork(self, int32_t size, int32_t n_guards)
     cdef void close(self) noexcept
     cdef void release_tables(self) noexcept
     cdef void drop_beyond(self, Frame to) noexcept

@@ -489,8 +489,8 @@ cdef class Graph:
             return None
         return f"{(<object>ext.code).co_filename}:{ext.line}"
 
-    cdef Graph fork(self, int32_t size):
-        """A graph with the first `size` nodes of this one, for a second tape on the same beginning."""
+    cdef Graph fork(self, int32_t size, int32_t n_guards):
+        """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""
         cdef Graph other = Graph(self.valued)
         cdef int32_t i
         other.thread = 0
@@ -504,10 +504,8 @@ cdef class Graph:
         copy(other.consts, self.consts, self.n_consts * sizeof(Const))
         copy(other.exts, self.exts, self.n_exts * sizeof(Ext))
         copy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
-        for i in range(self.n_guards):
-            if self.guards[i].node < size:
-                other.guards[other.n_guards] = self.guards[i]
-                other.n_guards += 1
+        copy(other.guards, self.guards, n_guards * sizeof(Guard))
+        other.n_guards = n_guards
         other.size = size
         other.n_consts = self.n_consts
         other.n_exts = self.n_exts
@@ -547,6 +545,6 @@ cdef bint same_bytes(object array, object copy):
     for d in range(cnp.PyArray_NDIM(a)):
         if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
             return False
-    if cnp.PyArray_IS_C_CONTIGUOUS(a):
-        return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0
-    return bool(np.array_equal(array, copy))
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a = <cnp.ndarray>cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+    return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0

@@ -14,7 +14,17 @@ cimport cython
 
 from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
-from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport (
+    INFO,
+    K_GUFUNC,
+    K_PYTHON,
+    K_UFUNC,
+    Primitive,
+    Signature,
+    primitive_of,
+    rules_version,
+    signature,
+)
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -49,6 +59,7 @@ from hoad._core.tape cimport (
 )
 from hoad._core.traced cimport operand_of
 
+from hoad._core.lower import NoValueError
 from hoad._core.primitive import primitive_named
 from hoad._core.traced import is_traced, new_input
 
@@ -447,7 +458,14 @@ cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* op
     wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
     missing = [k for k in wanted if graph.value_of(k) is None]
     if missing:
-        lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+        try:
+            lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+        except NoValueError as error:
+            raise RuleError(
+                f"{describe(sig)} branches on values (per_call=True), but here they depend on an input that has none: "
+                "a symbolic seed, or the direction of a matrix of derivatives. Write the branch as np.where, or apply "
+                "the primitive to something else than g in rules."
+            ) from error
     return [graph.value_of(k) for k in wanted]
 
 
@@ -458,9 +476,9 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
-    if sig.version != primitive.version:
+    if sig.version != rules_version(primitive):
         sig.templates.clear()
-        sig.version = primitive.version
+        sig.version = rules_version(primitive)
     key = ("vjp", active)
     template = <Template>sig.templates.get(key)
     if template is not None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import Recording
+from hoad._core.recording import Recording, differentiating
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand, plain, positions, split_aux
+from hoad.trace import call_traced, output_operand, plain, positions, split_aux
 
 Argnums = int | tuple[int, ...]
 

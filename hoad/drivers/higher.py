@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad import primitive as prim
-from hoad._core.recording import is_pointwise
+from hoad._core.recording import differentiating, is_pointwise
 from hoad._core.traced import apply_primitive, holds_traced, is_traced
 from hoad.errors import ShapeError
 from hoad.numpy_protocol import as_traced
-from hoad.trace import call_traced, differentiating, output_operand, plain
+from hoad.trace import call_traced, output_operand, plain
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from hoad._core.recording import differentiating
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import Argnums, as_asked, as_like, one_like, require_scalar
 from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand, plain, positions, split_aux
+from hoad.trace import call_traced, output_operand, plain, positions, split_aux
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
-from hoad._core.primitive import PYTHON, Primitive, ufunc_primitive
+from hoad._core.primitive import PYTHON, Primitive, next_epoch, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS, apply_primitive, holds_traced
 from hoad.errors import RuleError
@@ -79,6 +79,7 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     made.rule_name = getattr(rule, "__name__", "the rule")
     made.per_call = per_call
     made.version += 1
+    next_epoch()
 
 
 @overload
@@ -154,12 +155,14 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
 
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
+        inexact = any(x.inexact for x in operands)
         with np.errstate(all="ignore"):
             results = function(params, *ones)
         results = results if nout > 1 else (results,)
         if len(results) != nout:
             raise RuleError(f"{function.__name__} returned {len(results)} results where {nout} were declared.")
-        found = [np.asarray(r) for r in results]
+        # a Python int, as of max(0, 1 - x), is a number that happens to be whole here
+        found = [np.asarray(float(r) if type(r) is int and inexact else r) for r in results]
         return tuple(intern_aval(r.dtype, r.shape) for r in found)
 
     return infer

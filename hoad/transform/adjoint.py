@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.primitive import Primitive
-from hoad._core.recording import Extension, operand_avals
+from hoad._core.primitive import Primitive, rules_epoch
+from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
 from hoad.errors import ShapeError
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
@@ -20,8 +20,8 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     if isinstance(seed, str):
         if seed != "symbolic":
             raise ValueError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        inputs = [extension.input(aval) for aval in avals]
-        return inputs, inputs
+        inputs = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
+        return inputs, [k for k in inputs if k != SYMBOLIC_ZERO]
     if seed is None:
         if len(avals) > 1 or avals[0].shape:
             shapes = ", ".join(str(aval.shape) for aval in avals)
@@ -86,8 +86,14 @@ def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Pr
     """The program with the adjoints of the nodes `wrt` as one more tape."""
     made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
     if simplify:
-        origin = Program(program)
-        made._find_notes = lambda: _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+        origin, epoch = Program(program), rules_epoch()
+
+        def find_notes() -> Any:
+            if rules_epoch() != epoch:
+                return None  # the rules that emitted the tape may be gone
+            return _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+
+        made._find_notes = find_notes
     else:
         made._notes = notes
     return Program([*program, made])
@@ -96,7 +102,8 @@ def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Pr
 def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: bool, apart: bool) -> tuple[Tape, Any]:
     """The adjoint tape, and whose adjoint each of its nodes is if that is to be noted."""
     tape = program._last
-    extension = Extension(tape._graph, tape._end, simplify, apart)
+    program._check_chain()
+    extension = Extension(tape._graph, tape._end, tape._guards, simplify, apart)
     try:
         seeds, inputs = _seeds(program, tape, extension, seed)
         outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
@@ -105,8 +112,8 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
         extension.abandon()
         raise
     extension.done()
-    made = Tape(extension.graph, tape._end, extension.size, inputs, outputs, "adjoint", len(wrt) == 1)
-    return made, notes
+    window = (tape._end, extension.size, extension.guards)
+    return Tape(extension.graph, window, inputs, outputs, "adjoint", len(wrt) == 1, tape), notes
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
@@ -114,14 +121,15 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
 
 def _adjoint_of(program: Program, linear: bool) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
-    if linear not in program._adjoints:
+    key = (linear, rules_epoch())
+    if key not in program._adjoints:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
         made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
-        made._linear = len(program._last._outputs)
+        made._linear = len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-        program._adjoints[linear] = made
-    return program._adjoints[linear]
+        program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
+    return program._adjoints[key]
 
 
 def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...]:
@@ -129,7 +137,7 @@ def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    seeds = g if isinstance(g, tuple) else (g,)
+    seeds = [s for s, aval in zip(g if isinstance(g, tuple) else (g,), program.results, strict=True) if aval.inexact]
     first = len(inputs) - program._linear
     found: list[Any] = []
     if first:
