@@ -21,7 +21,7 @@ from hoad._core.primitive import (
     Primitive,
 )
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import bind_operators
+from hoad._core.traced import bind_operators, here, name_of
 from hoad.errors import ShapeError
 
 Params = Any
@@ -53,15 +53,18 @@ def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
             shape = np.broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
             shapes = " and ".join(str(x.shape) for x in operands)
-            raise ShapeError(f"np.{ufunc.__name__} cannot broadcast the shapes {shapes} together.") from None
+            raise ShapeError(
+                f"{name_of(ufunc)} cannot broadcast the shapes {shapes} together ({here()}). Make them equal, or 1, "
+                "from the last axis backwards."
+            ) from None
         return tuple(intern_aval(dtype, shape) for dtype in dtypes[ufunc.nin :])
 
     return infer
 
 
-def declare_ufunc(ufunc: np.ufunc, **flags: Any) -> Primitive:
-    """The primitive of a NumPy ufunc."""
-    name = "conjugate" if ufunc is np.conjugate else ufunc.__name__
+def declare_ufunc(ufunc: np.ufunc, name: str = "", **flags: Any) -> Primitive:
+    """The primitive of a NumPy ufunc; one of another library goes by a name that says which."""
+    name = name or ("conjugate" if ufunc is np.conjugate else ufunc.__name__)
     return Primitive(
         name, function=ufunc, kind=UFUNC, nin=ufunc.nin, nout=ufunc.nout, infer=_ufunc_infer(ufunc), **flags
     )

@@ -13,10 +13,10 @@ from hoad._core.primitive import Primitive
 from hoad._core.recording import compute_values, const_value, graph_nbytes, guard_rows, lowered, node_row, operand_avals
 from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
-from hoad.errors import ShapeError, TracedValueError
+from hoad.errors import ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import declare_call
-from hoad.trace import call_traced, differentiating, output_operand
+from hoad.trace import call_traced, check_function, differentiating, output_operand
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ class Tape:
         return iter(self.nodes)
 
     def __repr__(self) -> str:
-        return f"<Tape: {self.kind}, {self.size} nodes, {len(self._inputs)} inputs, {len(self._outputs)} outputs>"
+        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
+        return f"<Tape: {self.kind}, {', '.join(counts)}>"
 
 
 def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
@@ -322,7 +323,7 @@ def call_program(params: tuple[Program], *values: Any) -> Any:
     return params[0].evaluate(*values)
 
 
-def record(f: Callable[..., Any], *args: Any) -> Program:
+def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The primal program of f: ``Program([Tape])``.
 
     Parameters
@@ -331,6 +332,8 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
         A function of floats and arrays, written with NumPy, that returns one or a tuple of them.
     *args : float or array
         Where to record it; every argument becomes an input.
+    **kwargs
+        Handed to f as they are: constants of the program.
 
     Returns
     -------
@@ -354,15 +357,16 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
     >>> import hoad
     >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
     >>> program
-    Program([<Tape: primal, 5 nodes, 2 inputs, 1 outputs>])
+    Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
-    if holds_traced(args):
+    check_function("record", f)
+    if holds_traced(args) or holds_traced(list(kwargs.values())):
         raise TracedValueError(
             "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
             "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
         )
     with differentiating(nested=False) as recording:
-        returned = call_traced(recording, f, args, tuple(range(len(args))), "record")
+        returned = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
         single = not isinstance(returned, (tuple, list)) or not _is_several(returned)
         outputs = [output_operand(recording, r, "record") for r in ((returned,) if single else returned)]
         del returned

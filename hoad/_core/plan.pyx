@@ -26,6 +26,8 @@ from hoad._core.primitive cimport (
 )
 from hoad._core.tape cimport Aval
 
+from hoad.errors import RuleError, count as counted
+
 cnp.import_array()
 cnp.import_ufunc()
 
@@ -504,8 +506,8 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
     if sig.primitive.nout == 1:
         computed = (computed,)
     if len(computed) != len(sig.results):
-        raise ValueError(
-            f"{sig.primitive.name} gave {len(computed)} results where {len(sig.results)} were declared"
+        raise RuleError(
+            f"{sig.primitive.name} gave {counted(len(computed), 'result')}, but {len(sig.results)} were declared"
         )
     for i in range(len(computed)):
         aval = sig.results[i]

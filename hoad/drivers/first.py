@@ -11,8 +11,8 @@ import numpy as np
 from hoad._core.recording import Recording
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
-from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand, plain, positions, split_aux
+from hoad.errors import ShapeError, count
+from hoad.trace import call_traced, check_function, differentiating, output_operand, plain, positions, split_aux
 
 Argnums = int | tuple[int, ...]
 
@@ -95,6 +95,8 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     (5.0, array([2., 4.]))
     """
 
+    check_function("value_and_grad", f)
+
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradients, aux = _sweep(f, argnums, has_aux, "value_and_grad", args, kwargs)
@@ -123,6 +125,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called.
     ShapeError
         If f(x) is no scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
@@ -132,6 +136,10 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     -----
     Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
     a scalar operation, and the intermediate arrays.
+
+    Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0; ties of ``max``,
+    ``min``, ``maximum``, ``minimum`` and ``clip`` share equally; what ``np.where`` leaves out gives 0, whatever its own
+    derivative is. At a pole it is inf or nan, as IEEE arithmetic gives. See docs/design/0003-singular-points.md.
 
     References
     ----------
@@ -146,6 +154,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> hoad.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 3., 12.])
     """
+
+    check_function("grad", f)
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -213,10 +223,13 @@ def jvp(
     >>> hoad.jvp(np.sin, (0.0,), (2.0,))
     (0.0, 2.0)
     """
+    check_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ShapeError("jvp takes primals and tangents as tuples, one item per argument: jvp(f, (x,), (x_dot,)).")
     if len(primals) != len(tangents):
-        raise ShapeError(f"jvp was given {len(primals)} primals and {len(tangents)} tangents. Give one for each.")
+        raise ShapeError(
+            f"jvp was given {count(len(primals), 'primal')} and {count(len(tangents), 'tangent')}. Give one for each."
+        )
     with differentiating() as d:
         returned = call_traced(d, f, tuple(primals), tuple(range(len(primals))), "jvp")
         result, aux = split_aux(returned, has_aux, "jvp")
@@ -344,6 +357,7 @@ def _linear(
     reverse: bool,
 ) -> tuple[Any, Any, LinearMap]:
     """f's value and aux, and the linear map that a sweep from symbolic seeds gives."""
+    check_function(driver, f)
     if not primals:
         raise ShapeError(f"{driver} needs the arguments of f: {driver}(f, x).")
     with differentiating() as d:
@@ -389,6 +403,9 @@ def jacobian(
     Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
     f(x) (reverse).
 
+    Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
+    it even where others are infinite.
+
     References
     ----------
     Griewank and Walther (2008), Evaluating Derivatives, sections 3.1 to 3.3.
@@ -401,6 +418,7 @@ def jacobian(
     array([[3., 2.],
            [1., 0.]])
     """
+    check_function("jacobian", f)
     if mode not in ("auto", "forward", "reverse"):
         raise ValueError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
 

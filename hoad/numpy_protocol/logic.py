@@ -1,4 +1,4 @@
-"""Bitwise operators on truth values."""
+"""Truth values: bitwise operators, and whether all or any hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from hoad._core.traced import (
     here,
 )
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.door import as_traced
+from hoad.numpy_protocol.door import Axis, as_traced, implements, only_defaults
+from hoad.numpy_protocol.indexing import where
+from hoad.numpy_protocol.reductions import max, min
 
 
 def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:
@@ -27,3 +29,22 @@ _bitwise(np.bitwise_and, np.logical_and)
 _bitwise(np.bitwise_or, np.logical_or)
 _bitwise(np.bitwise_xor, np.logical_xor)
 _bitwise(np.invert, np.logical_not)
+
+
+@implements(np.all, method="all")
+def all_hold(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
+    only_defaults("all", out=out, where=where)
+    return _asked(np.all, min, as_traced(x), axis, keepdims)
+
+
+@implements(np.any, method="any")
+def any_holds(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
+    only_defaults("any", out=out, where=where)
+    return _asked(np.any, max, as_traced(x), axis, keepdims)
+
+
+def _asked(function: Any, extremum: Any, x: Any, axis: Axis, keepdims: Any) -> Any:
+    """The least or the greatest of 1 where x holds and 0 elsewhere; an empty x has neither."""
+    if not x.size:
+        return function(np.ones(x.shape), axis, keepdims=keepdims)
+    return extremum(where(x, 1.0, 0.0), axis, keepdims=keepdims) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -12,19 +13,30 @@ import numpy as np
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
 from hoad._core.primitive import PYTHON, Primitive, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import FUNCTIONS, apply_primitive, holds_traced
-from hoad.errors import RuleError
+from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
+from hoad.errors import RuleError, count
+from hoad.primitive import declare_ufunc
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 MANY = 10**6  # operands of a rule that takes any number
 
+# Functions whose calls with traced values NumPy hands to hoad.
+_DISPATCHED: Any = type(np.sum)
+
 # NumPy functions that are primitives of ours under another object than a ufunc.
 FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
 
 
-def _in_numpy(name: str) -> Any:
+def _named(name: str) -> Any:
+    """What a name stands for in NumPy, or in SciPy for one that begins with it."""
+    if name.startswith("scipy."):
+        module, _, function = name.rpartition(".")
+        try:
+            return getattr(importlib.import_module(module), function, None)
+        except ImportError:
+            return None
     found: Any = np
     for part in name.removeprefix("np.").removeprefix("numpy.").split("."):
         found = getattr(found, part, None)
@@ -36,14 +48,18 @@ def _resolve(target: Any) -> Primitive:
     if isinstance(target, Primitive):
         return target
     if isinstance(target, str):
-        found = _in_numpy(target) or _in_numpy(target.removeprefix("vjp_"))
+        found = _named(target) or _named(target.removeprefix("vjp_"))
         if found is None:
             raise RuleError(
-                f"{target!r} names no NumPy function. Give vjp the function itself, or name the rule after one."
+                f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give "
+                "vjp the function itself, or name the rule after one."
             )
         target = found
-    if isinstance(target, np.ufunc) and (found := ufunc_primitive(target)) is not None:
-        return found
+    if isinstance(target, np.ufunc):
+        if (found := ufunc_primitive(target)) is not None:
+            return found
+        if target not in FUNCTIONS and _is_elementwise(target):
+            return declare_ufunc(target, name_of(target), costly=True)
     if target in FUNCTION_PRIMITIVES:
         return FUNCTION_PRIMITIVES[target]
     wrapped: Primitive | None = getattr(target, "__hoad_primitive__", None)
@@ -54,14 +70,30 @@ def _resolve(target: Any) -> Primitive:
             f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
             "Wrap it in a function of your own with @hoad.primitive to give it another rule."
         )
-    if callable(target) and (getattr(target, "__module__", None) or "").split(".")[0] in ("numpy", "scipy"):
+    if isinstance(target, (np.ufunc, _DISPATCHED)):
         return _function_primitive(target)
-    raise RuleError(f"{target!r} is no primitive. Declare the function with @hoad.primitive first.")
+    if not callable(target):
+        raise RuleError(f"a rule belongs to a function, but {target!r} is none. Give vjp the function, or its name.")
+    name = name_of(target) if hasattr(target, "__name__") else repr(target)
+    if not name.startswith(("np.", "scipy.")) and inspect.isfunction(target):
+        raise RuleError(f"{name} is no primitive. Declare the function with @hoad.primitive first.")
+    raise RuleError(
+        f"{name} is no primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
+        f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.rules.vjp of the result."
+    )
+
+
+def _is_elementwise(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc of another library works as those of NumPy do: floats to floats, element by element."""
+    # The core takes a scalar operation of two operands for one that has a C function of its own.
+    if ufunc.signature is not None or ufunc.nin == 2:
+        return False
+    return any(set(types) <= set("dlpqi->") and types.endswith("d") for types in ufunc.types)
 
 
 def _function_primitive(function: Callable[..., Any]) -> Primitive:
     """A primitive for a NumPy or SciPy function that hoad has no implementation of."""
-    name = function.__name__
+    name = name_of(function) if isinstance(function, np.ufunc) else function.__name__
     made = _declare(function, name, nin=-1, nout=1, linear=())
     FUNCTIONS[function] = lambda *args, **kwargs: _call(made, function, args, kwargs)
     FUNCTION_PRIMITIVES[function] = made
@@ -93,8 +125,9 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     Parameters
     ----------
     target : ufunc, function or str, optional
-        The primitive: a NumPy function, one declared with `hoad.primitive`, or a name looked up in NumPy. Left out,
-        the name of the decorated function says which.
+        The primitive: a NumPy function, a ufunc of `scipy.special`, one declared with `hoad.primitive`, or a name
+        looked up in NumPy (or in SciPy: ``"scipy.special.erf"``). Left out, the name of the decorated function says
+        which.
     rule : callable, optional
         The rule. Left out, `vjp` is a decorator.
     per_call : bool, optional
@@ -117,7 +150,8 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
 
     Examples
     --------
-    The three forms:
+    A rule holds everywhere from then on, for NumPy's own functions too, and replaces the one before it. The three
+    forms, which repeat rules that hoad has:
 
     >>> import numpy as np
     >>> import hoad
@@ -154,11 +188,22 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
 
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
-        with np.errstate(all="ignore"):
-            results = function(params, *ones)
+        try:
+            with np.errstate(all="ignore"):
+                results = function(params, *ones)
+        except Exception as failure:
+            shapes = ", ".join("a float" if x.number == 0 else f"an array of shape {x.shape}" for x in operands)
+            raise RuleError(
+                f"{function.__name__} cannot be recorded ({here()}): called with ones ({shapes}) to find the shape of "
+                f"its result, it raised {type(failure).__name__}: {failure}. A primitive is given floats and arrays as "
+                "they come, and must take ones: write it for arrays, or give np.vectorize of it to hoad.primitive."
+            ) from failure
         results = results if nout > 1 else (results,)
         if len(results) != nout:
-            raise RuleError(f"{function.__name__} returned {len(results)} results where {nout} were declared.")
+            raise RuleError(
+                f"{function.__name__} returned {count(len(results), 'result')}, but nout={nout} was declared. Return "
+                "as many, or declare it with @hoad.primitive(nout=...)."
+            )
         found = [np.asarray(r) for r in results]
         return tuple(intern_aval(r.dtype, r.shape) for r in found)
 
@@ -185,8 +230,8 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
     params = tuple(sorted(kwargs.items()))
     if holds_traced(list(kwargs.values())):
         raise RuleError(
-            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names {arity} operands; name what "
-            "is traced among them, and put the parameters of the rule behind a *."
+            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names "
+            f"{count(arity, 'operand')}; name what is traced among them, and put the parameters of the rule behind a *."
         )
     try:
         hash(params)
@@ -229,7 +274,8 @@ def primitive(
     Parameters
     ----------
     function : callable
-        Called with plain floats and arrays.
+        Called with plain floats and arrays, as they come: where x is an array it is given the array, not its items, so
+        one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both).
     vjp : callable, optional
         Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.rules.vjp` gives it later.
     nout : int, optional

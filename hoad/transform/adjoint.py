@@ -8,7 +8,7 @@ import numpy as np
 
 from hoad._core.primitive import Primitive
 from hoad._core.recording import Extension, operand_avals
-from hoad.errors import ShapeError
+from hoad.errors import ArgumentError, ShapeError, count
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
@@ -32,7 +32,10 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
         seed = 1.0
     seeds = seed if isinstance(seed, tuple) else (seed,)
     if len(seeds) != len(avals):
-        raise ShapeError(f"gradient was given {len(seeds)} seeds for {len(avals)} outputs. Give a tuple, one for each.")
+        raise ShapeError(
+            f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
+            "each."
+        )
     for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
@@ -59,6 +62,8 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
 
     Raises
     ------
+    ArgumentError
+        If `program` is no Program, but the function itself, say.
     ShapeError
         If the last tape gives more than one number and there is no seed, or a seed does not fit.
 
@@ -79,6 +84,11 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
+            "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
+        )
     return _extended(program, seed, simplify, list(program[0]._inputs))
 
 

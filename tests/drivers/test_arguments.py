@@ -238,7 +238,7 @@ def test_results_that_are_no_numbers(driver: str, shape: tuple[int, ...]) -> Non
 def test_tangents_that_do_not_fit() -> None:
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: hoad.jvp(np.sum, X, X), "takes primals and tangents as tuples"),
-        (lambda: hoad.jvp(np.sum, (X,), (X, X)), "1 primals and 2 tangents"),
+        (lambda: hoad.jvp(np.sum, (X,), (X, X)), "1 primal and 2 tangents"),
         (lambda: hoad.jvp(np.sum, (X,), (1.0,)), r"tangent 0 must have shape \(3,\), but has shape \(\)"),
         (lambda: hoad.jvp(np.sum, (X,), (X[:2],)), r"tangent 0 must have shape \(3,\), but has shape \(2,\)"),
         (lambda: hoad.jvp(np.sum, (X,), (X[None],)), r"tangent 0 must have shape \(3,\), but has shape \(1, 3\)"),
@@ -248,15 +248,15 @@ def test_tangents_that_do_not_fit() -> None:
         (lambda: hoad.vjp(np.sum, X)[1](X), r"cotangent must have shape \(\), but has shape \(3,\)"),
         (lambda: hoad.vjp(np.sum, X)[1](1j), "complex128"),
         (lambda: hoad.linearize(np.sum, X)[1](1.0), r"tangent must have shape \(3,\), but has shape \(\)"),
-        (lambda: hoad.linearize(np.sum, X)[1](X, X), "takes 1 arguments, but 2 were given"),
-        (lambda: hoad.linearize(np.sum, X)[1](), "takes 1 arguments, but 0 were given"),
+        (lambda: hoad.linearize(np.sum, X)[1](X, X), "takes 1 argument, but 2 were given"),
+        (lambda: hoad.linearize(np.sum, X)[1](), "takes 1 argument, but 0 were given"),
         (lambda: hoad.linearize(np.dot, X, X)[1](X, 1.0), r"tangent of argument 1 must have shape \(3,\)"),
         (lambda: hoad.hvp(np.sum)(X, 1.0), r"direction must have shape \(3,\), but has shape \(\)"),
         (lambda: hoad.vhp(np.sum)(X, X[:2]), r"direction must have shape \(3,\), but has shape \(2,\)"),
         (lambda: hoad.hvp(np.sum)(X), r"hvp\(f\)\(x, v\)"),
         (lambda: hoad.hvp(np.dot, argnums=(0, 1))(X, X, (X,)), "2 directions"),
         (lambda: hoad.vhp(np.dot, argnums=(0, 1))(X, X, (X, X, X)), "2 directions"),
-        (lambda: hoad.hvp(np.sum, argnums=(0,))(X, X), "1 directions"),
+        (lambda: hoad.hvp(np.sum, argnums=(0,))(X, X), "1 direction,"),
     ]
     for call, message in cases:
         with pytest.raises((ValueError, TypeError), match=message):

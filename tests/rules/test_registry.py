@@ -289,10 +289,13 @@ def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("no_such_function", "names no NumPy function"),
+        ("no_such_function", "names no function that NumPy"),
         (lambda x: x, "is no primitive.*@hoad.primitive"),
         (np.mean, "composed of primitives.*@hoad.primitive"),
-        (3, "is no primitive"),
+        ("scipy.no_module.function", "names no function that NumPy .or SciPy"),
+        (np.vectorize(abs), "is no primitive, and NumPy does not tell hoad"),
+        (math.sin, r"math.sin is no primitive.*sin = hoad\.primitive\(math\.sin\)"),
+        (3, "a rule belongs to a function, but 3 is none"),
     ],
 )
 def test_a_rule_for_what_is_no_primitive(target: Any, says: str) -> None:
@@ -320,5 +323,5 @@ def test_results_that_were_not_declared() -> None:
     def one_result(x: float) -> tuple[float]:
         return (x,)
 
-    with pytest.raises(hoad.RuleError, match="returned 1 results where 2 were declared"):
+    with pytest.raises(hoad.RuleError, match="returned 1 result, but nout=2 was declared"):
         hoad.grad(lambda x: one_result(x)[0])(1.0)
