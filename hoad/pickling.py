@@ -8,6 +8,7 @@ from typing import Any
 
 from hoad._core.portable import graph_data, graph_from
 from hoad._core.primitive import Primitive, primitive_named
+from hoad.errors import count
 from hoad.primitive import declare_call
 
 Description = tuple[str, str, int]
@@ -45,7 +46,9 @@ def find(description: Description) -> Primitive:
     else:
         found = primitive_named(name)
     if found is None or found.version != version:
-        state = "is not declared here" if found is None else f"has had {found.version} rules here, {version} there"
+        state = (
+            "is not declared here" if found is None else f"has had {count(found.version, 'rule')} here, {version} there"
+        )
         raise pickle.UnpicklingError(
             f"this program uses the primitive {name}, which {state}. Record the program again."
         )

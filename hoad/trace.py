@@ -52,6 +52,8 @@ def check_function(driver: str, f: Any) -> None:
     if isinstance(f, (float, int, np.generic, np.ndarray)) or is_traced(f):
         shown = f" ({f})" if np.ndim(f) == 0 else f" of shape {np.shape(f)}"
         advice = f"Give it the function, not its value: {driver}(np.sin)(1.0), not {driver}(np.sin(1.0))."
+        if driver == "primitive":
+            advice = "Give it the function, not its value."
         if driver in ("jvp", "vjp", "linearize", "record"):
             advice = (
                 f"Give it the function first, then the arguments: {driver}(np.sin, ...), not {driver}(np.sin(1.0))."
@@ -59,7 +61,7 @@ def check_function(driver: str, f: Any) -> None:
     else:
         shown, advice = "", "Give it one that takes floats and arrays."
     kind = type(f).__name__
-    article = "an" if kind[0].lower() in "aeiou" else "a"
+    article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
     raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
 
 

@@ -1185,8 +1185,8 @@ cdef int check_real(Primitive primitive, Signature sig) except -1:
         if (<Aval>x).dtype.kind not in "biufc":
             operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
             raise DTypeError(
-                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use floats, "
-                "or hoad.value(x) if plain values are meant."
+                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
+                "floats, or hoad.value(x) if plain values are meant."
             )
         if (<Aval>x).dtype.kind == "c":
             name = f"astype({(<Aval>x).dtype})" if primitive.name == "astype" else primitive.name

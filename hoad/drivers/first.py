@@ -53,7 +53,9 @@ def _sweep(
     return value, gradients, aux
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """The function ``x -> (f(x), ∇f(x))``.
 
     Parameters
@@ -105,7 +107,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient function ``x -> ∇f(x)`` of a scalar function.
 
     Parameters
@@ -372,7 +374,7 @@ def _linear(
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, mode: str = "auto"
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, mode: str = "auto"
 ) -> Callable[..., Any]:
     """The Jacobian function ``x -> ∂f/∂x``.
 

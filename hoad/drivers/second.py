@@ -12,7 +12,7 @@ from hoad.errors import ShapeError, count
 from hoad.trace import call_traced, check_function, differentiating, output_operand, plain, positions, split_aux
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
     Parameters
@@ -91,7 +91,7 @@ def _split_direction(args: tuple[Any, ...], argnums: Argnums, driver: str) -> tu
     return tuple(primals), tuple(direction)
 
 
-def hvp(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
 
     Parameters
@@ -153,7 +153,7 @@ def hvp(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> C
     return product
 
 
-def vhp(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
 
     Parameters

@@ -68,7 +68,7 @@ INSTEAD = [
 
 # Integers, truth values and the like, which no derivative passes.
 CONSTANT = [
-    *("argmax", "argmin", "argsort", "argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero", "lexsort"),
+    *("argmax", "argmin", "argsort", "argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
     *("searchsorted", "digitize", "histogram", "unique", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
     *("array2string", "array_repr", "array_str"),
 ]

@@ -16,6 +16,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
 from hoad.errors import RuleError, count
 from hoad.primitive import declare_ufunc
+from hoad.trace import check_function
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -148,22 +149,27 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     -----
     Cost: the rule runs once per signature (primitive, parameters, shapes, active operands).
 
+    A rule holds in the whole process from then on, for every user of the function; one for a function that has a rule,
+    such as NumPy's own, replaces it.
+
     Examples
     --------
-    A rule holds everywhere from then on, for NumPy's own functions too, and replaces the one before it. The three
-    forms, which repeat rules that hoad has:
+    The forms of the call; the rules of one function replace each other:
 
     >>> import numpy as np
     >>> import hoad
-    >>> _ = hoad.rules.vjp(np.exp, lambda g, p, x: (g * p,))
-    >>> @hoad.rules.vjp
-    ... def sin(g, p, x):
+    >>> @hoad.primitive
+    ... def sine(x):
+    ...     return np.sin(x)
+    >>> _ = hoad.rules.vjp(sine, lambda g, p, x: (g * np.cos(x),))
+    >>> @hoad.rules.vjp(sine)
+    ... def vjp_sine(g, p, x):
     ...     return (g * np.cos(x),)
-    >>> def vjp_cos(g, p, x):
-    ...     return (-g * np.sin(x),)
-    >>> _ = hoad.rules.vjp(np.cos, vjp_cos)
-    >>> hoad.grad(np.exp)(0.0)
+    >>> hoad.grad(sine)(0.0)
     1.0
+
+    A rule for a function of NumPy or SciPy, ``hoad.rules.vjp(scipy.special.erf, rule)``, may be named after it:
+    ``@hoad.rules.vjp`` above ``def sin(g, p, x)`` is one for `np.sin`.
     """
     if rule is not None:
         set_rule(target, rule, per_call)
@@ -290,6 +296,8 @@ def primitive(
 
     Raises
     ------
+    ArgumentError
+        If `function` cannot be called.
     RuleError
         If its parameters cannot be hashed, or a rule does not do what a rule must.
 
@@ -320,10 +328,12 @@ def primitive(
 
 
 def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
-    made = _declare(function, function.__name__, nin=-1, nout=nout, linear=linear)
-    made.qualified = (function.__module__, function.__qualname__)
+    check_function("primitive", function)
+    kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
+    made = _declare(function, getattr(function, "__name__", kind), nin=-1, nout=nout, linear=linear)
+    made.qualified = (function.__module__, getattr(function, "__qualname__", kind))
 
-    @functools.wraps(function)
+    @functools.wraps(function, updated=())
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not holds_traced(args) and not holds_traced(list(kwargs.values())):
             return function(*args, **kwargs)

@@ -321,11 +321,69 @@ def test_anything_that_can_be_called() -> None:
     np.testing.assert_array_equal(hoad.jacobian(np.multiply, argnums=1)(X, X), np.diag(X))
 
 
-@pytest.mark.parametrize("driver", [hoad.grad, hoad.jacobian, hoad.hessian, hoad.derivative, hoad.hvp])
-@pytest.mark.parametrize("f", [3.0, None, "sin"])
-def test_what_cannot_be_called(driver: Callable[..., Any], f: Any) -> None:
-    with pytest.raises(TypeError):
-        driver(f)(1.0, 1.0)
+NAMES = [*ALL, "record"]
+VALUE = r"was given a float(64)? \(0\.5\)\. Give it the function"
+
+
+@pytest.mark.parametrize("driver", NAMES)
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (0.5, VALUE),
+        (np.float64(0.5), VALUE),
+        (X, r"was given an ndarray of shape \(3,\)\. Give it the function"),
+        (None, "was given a NoneType. Give it one that takes floats"),
+        ("sin", "was given a str. Give it one that takes floats"),
+        ([1.0], "was given a list. Give it one that takes floats"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_called(driver: str, f: Any, message: str) -> None:
+    """The error comes where the mistake is, not when the result is called."""
+    args = ((1.0,), (1.0,)) if driver == "jvp" else (1.0,) if driver in ("vjp", "linearize", "record") else ()
+    with pytest.raises(hoad.ArgumentError, match=f"^{driver} takes a function, but {message}") as caught:
+        getattr(hoad, driver)(f, *args)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_traced_value_is_no_function() -> None:
+    with pytest.raises(hoad.ArgumentError, match=r"not grad\(np\.sin\(1\.0\)\)"):
+        hoad.grad(lambda x: hoad.grad(np.sin(x)))(1.0)
+
+
+def test_gradient_takes_a_program() -> None:
+    for f in (np.sin, hoad.grad(np.sin), 3.0, hoad.record(np.sin, 1.0)[0]):
+        with pytest.raises(hoad.ArgumentError, match=r"takes a Program.*hoad\.record\(f, x\).*hoad\.grad\(f\)\(x\)"):
+            hoad.gradient(f)  # type: ignore[arg-type]
+
+
+def test_arguments_in_the_place_of_argnums() -> None:
+    for argnums in (1.0, X):
+        with pytest.raises(hoad.ShapeError, match=r"not .*grad\(f\)\(x\)\."):
+            hoad.grad(np.sin, argnums)(1.0)  # type: ignore[arg-type]
+    with pytest.raises(hoad.ArgumentError, match=r"the order as an int, not 1\.0: derivative\(f, 2\)\(x\)"):
+        hoad.derivative(np.sin, 1.0)  # type: ignore[arg-type]
+
+
+def test_keywords_are_constants_of_programs() -> None:
+    program = hoad.record(lambda x, *, a, b=2.0: x * x * a * b, 3.0, a=5.0)
+    assert program.evaluate(2.0) == 40.0 and len(program.inputs) == 1
+    assert hoad.gradient(program).evaluate(2.0) == 40.0
+    with pytest.raises(hoad.TracedValueError, match="arguments must be plain"):
+        hoad.grad(lambda x: hoad.record(lambda y, a: y * a, 1.0, a=x).evaluate(1.0))(2.0)
+
+
+@pytest.mark.parametrize("driver", [hoad.hvp, hoad.vhp])
+def test_keywords_and_auxiliary_output_of_products(driver: Callable[..., Any]) -> None:
+    f = lambda x, scale=1.0: (np.sum(x**3) * scale, {"first": x[0]})  # noqa: E731
+    product, aux = driver(f, has_aux=True)(X, np.ones(3), scale=2.0)
+    np.testing.assert_array_equal(product, 12 * X)
+    assert aux == {"first": 1.0} and type(aux["first"]) is float
+    np.testing.assert_array_equal(driver(lambda x, scale: f(x, scale)[0])(X, np.ones(3), scale=2.0), 12 * X)
+    blocks, aux = driver(lambda x, y: (x * x * y, y), argnums=(0, 1), has_aux=True)(2.0, 3.0, (1.0, 0.0))
+    assert blocks == (6.0, 4.0) and aux == 3.0
+    with pytest.raises(hoad.ShapeError, match=r"needs a function that returns \(value, aux\), but f returned"):
+        driver(lambda x: np.sum(x), has_aux=True)(X, X)
 
 
 def test_derivative_orders() -> None:
@@ -335,7 +393,7 @@ def test_derivative_orders() -> None:
     with pytest.raises(ValueError, match="an order of 0 or more, not -1"):
         hoad.derivative(np.sin, -1)
     for order in (1.5, "2", None):
-        with pytest.raises(TypeError):
+        with pytest.raises(hoad.ArgumentError, match="takes the order as an int"):
             hoad.derivative(np.sin, order)  # type: ignore[arg-type]
 
 

@@ -325,3 +325,59 @@ def test_results_that_were_not_declared() -> None:
 
     with pytest.raises(hoad.RuleError, match="returned 1 result, but nout=2 was declared"):
         hoad.grad(lambda x: one_result(x)[0])(1.0)
+
+
+# ---- ufuncs of SciPy ------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_for_a_ufunc_of_scipy() -> None:
+    erf = scipy_special.erf
+    hoad.rules.vjp(erf, lambda g, p, x: (g * (2 / np.sqrt(np.pi)) * np.exp(-x * x),))
+    slope = lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x)  # noqa: E731
+    x = np.array([[0.25, -1.5], [0.0, 2.0]])
+    assert hoad.value_and_grad(erf)(0.25) == (erf(0.25), pytest.approx(slope(0.25), rel=1e-15))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(erf(x)))(x), slope(x), rtol=1e-15)
+    np.testing.assert_allclose(hoad.derivative(erf, 3)(x), (4 * x * x - 2) * slope(x), rtol=1e-14)
+    np.testing.assert_allclose(hoad.grad(lambda c: np.sum(erf(c * x)))(1.5), np.sum(x * slope(1.5 * x)), rtol=1e-14)
+    assert hoad.grad(erf)(np.float32(0.25)).dtype == np.float32
+    program = hoad.gradient(hoad.record(lambda x: np.sum(erf(x)), x))
+    np.testing.assert_allclose(program.evaluate(x + 1), slope(x + 1), rtol=1e-15)
+    assert "scipy.special.erf(@1)" in str(program)
+
+
+def test_a_rule_for_a_ufunc_of_scipy_by_name() -> None:
+    hoad.rules.vjp("scipy.special.xlogy", lambda g, p, x, y: (g * np.log(y), g * x / y))
+    found = hoad.grad(scipy_special.xlogy, argnums=(0, 1))(2.0, 3.0)
+    assert found == (pytest.approx(np.log(3.0)), pytest.approx(2 / 3))
+    x = np.array([0.5, 2.0])
+    np.testing.assert_allclose(hoad.grad(lambda y: np.sum(scipy_special.xlogy(x, y)))(x), np.ones(2))
+
+
+def test_a_rule_for_a_ufunc_of_scipy_that_calls_itself() -> None:
+    jv = scipy_special.jv
+    hoad.rules.vjp(jv, lambda g, p, n, x: (None, g * (jv(n - 1, x) - jv(n + 1, x)) / 2))
+    assert hoad.derivative(lambda x: jv(0, x), 4)(0.75) == pytest.approx(scipy_special.jvp(0, 0.75, 4), rel=1e-13)
+    sindg, cosdg = scipy_special.sindg, scipy_special.cosdg
+    hoad.rules.vjp(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
+    hoad.rules.vjp(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
+    assert hoad.derivative(sindg, 5)(30.0) == pytest.approx(np.radians(1.0) ** 5 * cosdg(30.0), rel=1e-13)
+
+
+def test_a_rule_for_a_ufunc_of_three_operands() -> None:
+    betainc = scipy_special.betainc
+
+    def rule(g: Any, p: Any, a: Any, b: Any, x: Any) -> Any:
+        return None, None, g * x ** (a - 1) * (1 - x) ** (b - 1) * 6.0
+
+    hoad.rules.vjp(betainc, rule)  # 1 / B(2, 2) = 6
+    assert hoad.derivative(lambda x: betainc(2.0, 2.0, x), 2)(0.25) == pytest.approx(6 * (1 - 2 * 0.25))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(betainc(2.0, np.full(3, 2.0), x)))(0.25), 18 * 0.25 * 0.75)
+
+
+def test_a_python_function_of_scipy_is_no_primitive() -> None:
+    with pytest.raises(hoad.RuleError, match=r"logsumexp = hoad\.primitive\(scipy\.special\.logsumexp\)"):
+        hoad.rules.vjp(scipy_special.logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+    logsumexp = hoad.primitive(scipy_special.logsumexp)
+    hoad.rules.vjp(logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+    x = np.array([0.5, 1.0])
+    np.testing.assert_allclose(hoad.grad(logsumexp)(x), np.exp(x - scipy_special.logsumexp(x)), rtol=1e-15)
