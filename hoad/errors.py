@@ -123,8 +123,8 @@ class DTypeError(HoadError, TypeError):
     """
 
 
-class ArgumentError(HoadError, TypeError):
-    """A driver was given something of another kind than it takes.
+class ArgumentError(HoadError, TypeError, ValueError):
+    """A driver was given something of another kind than it takes, or a choice that it does not know.
 
     Examples
     --------

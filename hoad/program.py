@@ -12,8 +12,8 @@ from hoad._core.engine import Lowered
 from hoad._core.primitive import Primitive
 from hoad._core.recording import compute_values, const_value, graph_nbytes, guard_rows, lowered, node_row, operand_avals
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
-from hoad.errors import ShapeError, TracedValueError, count
+from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import declare_call
 from hoad.trace import call_traced, check_function, differentiating, output_operand
@@ -209,10 +209,17 @@ class Program(list[Tape]):
         return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
 
     @property
+    def _first(self) -> Tape:
+        return self._tape(0)
+
+    @property
     def _last(self) -> Tape:
+        return self._tape(-1)
+
+    def _tape(self, index: int) -> Tape:
         if not self:
             raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
-        return self[-1]
+        return self[index]
 
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
@@ -243,8 +250,12 @@ class Program(list[Tape]):
         ------
         ShapeError
             If the number or a shape of the inputs differs from the recorded.
+        DTypeError
+            If an input is made of no real numbers.
         GuardError
             If the function would take another branch at these inputs.
+        TracedValueError
+            If an input is traced: call the program instead.
 
         Notes
         -----
@@ -256,7 +267,15 @@ class Program(list[Tape]):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
-        values = self._lowered().run(args)
+        try:
+            values = self._lowered().run(args)
+        except (TracedValueError, DTypeError):
+            if not holds_traced(args):
+                raise
+            raise TracedValueError(
+                f"evaluate was given traced values ({here()}), but computes plain numbers. Call the program itself on "
+                "them, program(x), which records the call."
+            ) from None
         return values[0] if self._last._single else tuple(values)
 
     def __call__(self, *args: Any) -> Any:

@@ -24,8 +24,9 @@ def running() -> Graph | None:
     return graph if graph is not None and is_open(graph) else None
 
 
-# Drivers that can leave arguments alone.
+# Drivers that can leave arguments alone, and those that hand auxiliary output through.
 WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
+WITH_AUX = (*WITH_ARGNUMS, "jvp", "vjp", "linearize")
 
 
 class differentiating:
@@ -45,9 +46,11 @@ class differentiating:
         self._recording.end()
 
 
-def check_function(driver: str, f: Any) -> None:
-    """Raise unless `f` can be called."""
+def check_function(driver: str, f: Any, argnums: Any = 0) -> None:
+    """Raise unless `f` can be called, and `argnums` are of the kind that says which arguments."""
     if callable(f):
+        for k in argnums if isinstance(argnums, tuple) else (argnums,):
+            check_argnum(driver, argnums, k)
         return
     if isinstance(f, (float, int, np.generic, np.ndarray)) or is_traced(f):
         shown = f" ({f})" if np.ndim(f) == 0 else f" of shape {np.shape(f)}"
@@ -108,17 +111,23 @@ def check_argument(driver: str, position: int, value: Any) -> None:
         )
 
 
+def check_argnum(driver: str, argnums: Any, k: Any) -> None:
+    """Raise unless `k`, one of the argnums, is an int."""
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        return
+    advice = ""
+    if isinstance(argnums, (float, np.ndarray)) or is_traced(argnums):
+        advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
+    raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
+
+
 def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[int, ...]:
     """`argnums` as a tuple of positions, checked against the number of arguments."""
     if type(argnums) is int and 0 <= argnums < given:
         return (argnums,)
     chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
-        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
-            advice = ""
-            if isinstance(argnums, (float, np.ndarray)):
-                advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
-            raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
+        check_argnum(driver, argnums, k)
         if not -given <= k < given:
             raise ShapeError(
                 f"{driver} with argnums={argnums}, but the function was called with {count(given, 'argument')}. Count "
@@ -196,7 +205,7 @@ def output_operand(recording: Recording, result: Any, driver: str) -> int:
     kind = type(result).__name__
     if isinstance(result, (list, tuple)):
         advice = "Use np.stack or np.array(..., like=x) to return one array."
-        if len(result) == 2 and driver != "record":
+        if isinstance(result, tuple) and len(result) == 2 and driver in WITH_AUX:
             advice += " A pair of value and extra output is for has_aux=True."
     elif isinstance(result, dict):
         advice = "Return one array, or take the derivative of each entry."

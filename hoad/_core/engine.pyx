@@ -35,7 +35,7 @@ from hoad._core.tape cimport (
     operand_aval,
 )
 
-from hoad.errors import GuardError, ShapeError, count as counted
+from hoad.errors import DTypeError, GuardError, ShapeError, count as counted
 
 cnp.import_array()
 
@@ -141,7 +141,7 @@ cdef class Lowered:
             value = values[i]
             found = np.asarray(value)
             if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
-                raise TypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
+                raise DTypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
             if found.shape != shape:
                 raise ShapeError(
                     f"input {i} of this program was recorded with shape {shape}, but shape {found.shape} was given. "

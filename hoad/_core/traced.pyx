@@ -142,8 +142,10 @@ cdef object no_rule(str name, str method=""):
     return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
 
 
-cdef object cut_off(str what, str advice):
-    """The error for a traced value that would become a plain number."""
+cdef object cut_off(str what, str advice, Graph graph=None):
+    """The error for a traced value (of this graph) that would become a plain number."""
+    if graph is not None:
+        check_usable(graph)
     where, called = user_place()
     if called:
         what = f"SciPy's {called} of a traced value"
@@ -151,8 +153,8 @@ cdef object cut_off(str what, str advice):
                   "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
-        advice = ("Make the array of its items instead, with np.array([...]), np.stack or np.concatenate, "
-                  "or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
+        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
+                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
     return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
 
 
@@ -342,7 +344,7 @@ cdef class Scalar:
 
     def __round__(self, ndigits=None):
         if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.")
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
         return FUNCTIONS[np.round](self, ndigits)
 
     def __and__(self, other):
@@ -405,17 +407,18 @@ cdef class Scalar:
     def __float__(self):
         raise cut_off("float() of a traced value",
                       "Use np.sin instead of math.sin (and the like), build arrays with np.array([...], like=x) or "
-                      "np.stack, or hoad.value(x) if a plain number is meant.")
+                      "np.stack, or hoad.value(x) if a plain number is meant.", self.graph)
 
     def __int__(self):
         raise cut_off("int() of a traced value", "Use np.floor or np.trunc, or int(hoad.value(x)) if a plain number "
-                                                 "is meant.")
+                                                 "is meant.", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.")
+        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.", self.graph)
 
     def __index__(self):
-        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.")
+        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
+                      self.graph)
 
     def __hash__(self):
         raise unhashable()
@@ -730,10 +733,10 @@ cdef class Array:
     def __float__(self):
         raise cut_off("float() of a traced array",
                       "Use NumPy's functions instead of math's, x.item() or x.sum() for a traced scalar, or "
-                      "hoad.value(x) if a plain number is meant.")
+                      "hoad.value(x) if a plain number is meant.", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.")
+        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.", self.graph)
 
     def __int__(self):
         return self.__index__()
@@ -742,7 +745,7 @@ cdef class Array:
         cdef Aval aval = aval_of(self.aval)
         if aval.ndim or aval.dtype.kind not in "iu":
             raise cut_off("using a traced array as an integer",
-                          "Use hoad.value(x) if plain numbers are meant.")
+                          "Use hoad.value(x) if plain numbers are meant.", self.graph)
         check_usable(self.graph)
         value = int(valued(self))
         guard_object(self)
@@ -752,7 +755,7 @@ cdef class Array:
         raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
                       "outside NumPy's dispatch)",
                       "Build the result with np.stack, np.concatenate or np.where instead of assigning into a plain "
-                      "array, or take hoad.value(x) if plain numbers are meant.")
+                      "array, or take hoad.value(x) if plain numbers are meant.", self.graph)
 
     def __setitem__(self, index, value):
         raise TracedValueError(

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from hoad._core.recording import Recording
+from hoad._core.traced import holds_traced, is_traced
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
-from hoad.errors import ShapeError, count
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.trace import call_traced, check_function, differentiating, output_operand, plain, positions, split_aux
 
 Argnums = int | tuple[int, ...]
@@ -97,7 +98,7 @@ def value_and_grad(
     (5.0, array([2., 4.]))
     """
 
-    check_function("value_and_grad", f)
+    check_function("value_and_grad", f, argnums)
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -157,7 +158,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     array([ 3., 12.])
     """
 
-    check_function("grad", f)
+    check_function("grad", f, argnums)
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -167,9 +168,20 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     return gradient
 
 
+def check_numbers(value: Any, what: str) -> None:
+    """Raise unless a tangent, a cotangent or a seed is made of numbers."""
+    if is_traced(value) or isinstance(value, (float, int)) or holds_traced(value):
+        return
+    dtype = np.asarray(value).dtype
+    if dtype.kind not in "biufc":
+        found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {dtype}"
+        raise DTypeError(f"{what} must be a float or an array of floats, but is {found}.")
+
+
 def as_like(recording: Recording, value: Any, like: int, what: str) -> int:
     """The operand of a tangent or cotangent, checked against what it belongs to."""
     aval = recording.aval(like)
+    check_numbers(value, what)
     operand = recording.operand(value)
     found = recording.aval(operand)
     if found.shape != aval.shape:
@@ -397,6 +409,8 @@ def jacobian(
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called, or there is no such mode.
     ShapeError, DTypeError
         If the result or an argument is no float or array of floats.
 
@@ -420,9 +434,9 @@ def jacobian(
     array([[3., 2.],
            [1., 0.]])
     """
-    check_function("jacobian", f)
+    check_function("jacobian", f, argnums)
     if mode not in ("auto", "forward", "reverse"):
-        raise ValueError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
+        raise ArgumentError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
 
     @functools.wraps(f, updated=())
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:

@@ -35,6 +35,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called, or n is no order.
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
@@ -67,7 +69,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         )
     n = operator.index(n)
     if n < 0:
-        raise ValueError(f"derivative takes an order of 0 or more, not {n}.")
+        raise ArgumentError(f"derivative takes an order of 0 or more, not {n}.")
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:

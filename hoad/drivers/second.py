@@ -57,7 +57,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
            [2., 0.]])
     """
 
-    check_function("hessian", f)
+    check_function("hessian", f, argnums)
 
     @functools.wraps(f, updated=())
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
@@ -133,7 +133,7 @@ def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     array([ 6., 12.])
     """
 
-    check_function("hvp", f)
+    check_function("hvp", f, argnums)
 
     @functools.wraps(f, updated=())
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -194,7 +194,7 @@ def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     array([ 6., 12.])
     """
 
-    check_function("vhp", f)
+    check_function("vhp", f, argnums)
 
     @functools.wraps(f, updated=())
     def product(*args: Any, **kwargs: Any) -> Any:

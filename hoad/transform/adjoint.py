@@ -8,7 +8,7 @@ import numpy as np
 
 from hoad._core.primitive import Primitive
 from hoad._core.recording import Extension, operand_avals
-from hoad.errors import ArgumentError, ShapeError, count
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
@@ -19,7 +19,7 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     avals = operand_avals(tape._graph, list(tape._outputs))
     if isinstance(seed, str):
         if seed != "symbolic":
-            raise ValueError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
+            raise ArgumentError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
         inputs = [extension.input(aval) for aval in avals]
         return inputs, inputs
     if seed is None:
@@ -39,6 +39,9 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+        if np.asarray(value).dtype.kind not in "biuf":
+            found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
+            raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
@@ -63,9 +66,11 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     Raises
     ------
     ArgumentError
-        If `program` is no Program, but the function itself, say.
+        If `program` is no Program, but the function itself, say; if `seed` is another word than "symbolic".
     ShapeError
         If the last tape gives more than one number and there is no seed, or a seed does not fit.
+    DTypeError
+        If a seed is no float and no array of floats.
 
     Notes
     -----
@@ -89,7 +94,7 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
             f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
             "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
         )
-    return _extended(program, seed, simplify, list(program[0]._inputs))
+    return _extended(program, seed, simplify, list(program._first._inputs))
 
 
 def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:

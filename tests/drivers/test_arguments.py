@@ -365,6 +365,53 @@ def test_arguments_in_the_place_of_argnums() -> None:
         hoad.derivative(np.sin, 1.0)  # type: ignore[arg-type]
 
 
+def test_directions_and_seeds_that_are_no_numbers() -> None:
+    program = hoad.record(np.sum, X)
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (
+            lambda: hoad.jvp(np.sin, (1.0,), (None,)),
+            "^tangent 0 must be .* but is NoneType",
+        ),
+        (lambda: hoad.jvp(np.sum, (X,), (np.array(["a"] * 3),)), "^tangent 0 must be .* but is an array of <U1"),
+        (lambda: hoad.hvp(np.sum)(X, "abc"), "^the direction must be a float or an array of floats, but is str"),
+        (lambda: hoad.gradient(program, {}), "^the seed of output 0 must be .* but is dict"),
+        (lambda: hoad.gradient(program, 1j), "^the seed of output 0 must be .* but is complex"),
+        (lambda: hoad.vjp(np.sin, X)[1](np.array([None] * 3)), "input 0 of this program has dtype float64, but object"),
+        (lambda: program.evaluate(X * 1j), "input 0 of this program has dtype float64, but complex128"),
+        (lambda: program.evaluate("abc"), "input 0 of this program has dtype float64, but <U3"),
+    ]
+    for call, message in cases:
+        with pytest.raises(hoad.DTypeError, match=message):
+            call()
+
+
+def test_choices_there_are_not() -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: hoad.jacobian(np.sin, mode="fwd"),
+        lambda: hoad.derivative(np.sin, -1),
+        lambda: hoad.gradient(hoad.record(np.sin, 1.0), "symbol"),
+    ]
+    for call in calls:
+        with pytest.raises(hoad.ArgumentError, match="not ") as caught:
+            call()
+        assert isinstance(caught.value, ValueError)
+
+
+def test_programs_on_traced_values() -> None:
+    for x, f in ((2.0, np.sin), (X, np.sum)):
+        program = hoad.record(f, x)
+        with pytest.raises(hoad.TracedValueError, match=r"\(test_arguments\.py:\d+\).*Call the program itself"):
+            hoad.grad(lambda x: program.evaluate(x))(x)
+        np.testing.assert_array_equal(hoad.grad(lambda x: program(x))(x), hoad.grad(f)(x))
+    with pytest.raises(hoad.ShapeError, match="has no tapes"):
+        hoad.gradient(hoad.Program())
+
+
+def test_direction_in_the_place_of_argnums() -> None:
+    with pytest.raises(hoad.ShapeError, match=r"hvp\(f\) gives a function"):
+        hoad.hvp(np.sum, X, X)  # type: ignore[arg-type]
+
+
 def test_keywords_are_constants_of_programs() -> None:
     program = hoad.record(lambda x, *, a, b=2.0: x * x * a * b, 3.0, a=5.0)
     assert program.evaluate(2.0) == 40.0 and len(program.inputs) == 1
