@@ -27,7 +27,20 @@ def describe(primitive: Primitive) -> Description:
             f"a program that uses the primitive {name} of {module} cannot be pickled: another process could not find "
             "it by name. Define it at the top of a module that can be imported."
         )
+    if getattr(_attribute(module, name), "__hoad_primitive__", None) is not primitive:
+        raise pickle.PicklingError(
+            f"a program that uses a primitive made of {module}.{name} cannot be pickled: by that name another process "
+            "finds another function. Give the primitive the name of what it is made of, as @hoad.primitive does."
+        )
     return module, name, primitive.version
+
+
+def _attribute(module: str, name: str) -> Any:
+    """What a module has by a qualified name, or None."""
+    owner: Any = importlib.import_module(module)
+    for part in name.split("."):
+        owner = getattr(owner, part, None)
+    return owner
 
 
 def find(description: Description) -> Primitive:
@@ -39,10 +52,7 @@ def find(description: Description) -> Primitive:
 
         return declare_call(int(name), call_program)
     if module:
-        owner: Any = importlib.import_module(module)
-        for part in name.split("."):
-            owner = getattr(owner, part)
-        found = owner.__hoad_primitive__
+        found = getattr(_attribute(module, name), "__hoad_primitive__", None)
     else:
         found = primitive_named(name)
     if found is None or found.version != version:

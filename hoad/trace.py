@@ -11,7 +11,7 @@ import numpy as np
 
 from hoad._core.recording import Recording, is_open
 from hoad._core.tape import Graph
-from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_traced, plain_value
+from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_library, is_traced, plain_value
 from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError, TracedValueError, count
 
 # The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
@@ -183,7 +183,7 @@ def where_raised(failure: BaseException) -> str:
     trace = failure.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if not any(f"{os.sep}{library}{os.sep}" in name for library in ("hoad", "numpy", "scipy")):
+        if not is_library(name):
             place = f"{os.path.basename(name)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place

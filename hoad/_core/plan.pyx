@@ -513,8 +513,9 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
         aval = sig.results[i]
         array = np.ascontiguousarray(computed[i], dtype=aval.dtype)
         if (<object>array).size != aval.size:
-            raise ValueError(
-                f"{sig.primitive.name} gave shape {np.shape(computed[i])} where {aval.shape} was inferred"
+            raise RuleError(
+                f"{sig.primitive.name} gave shape {np.shape(computed[i])}, but {aval.shape} for operands of the same "
+                "shapes when it was called with ones. A primitive may not let the shape depend on the values."
             )
         memcpy(results[i], cnp.PyArray_DATA(array), aval.size * aval.itemsize)
     return 0

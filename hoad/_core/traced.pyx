@@ -77,9 +77,22 @@ cdef object BOOL = np.dtype(np.bool_)
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 
-cdef str SCIPY = f"{os.sep}scipy{os.sep}"
+cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
+
+
+cdef bint is_part_of(str package, str filename):
+    """Whether a file belongs to a package, if that is imported at all."""
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
+
+
+def is_library(str filename):
+    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
+    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
+        return True
+    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
 
 
 cdef tuple user_place():
@@ -88,14 +101,15 @@ cdef tuple user_place():
     code, line = user_position()
     if code is None:
         return "outside any Python file", called
-    frame = sys._getframe() if SCIPY in code.co_filename else None
+    frame = sys._getframe() if is_part_of("scipy", code.co_filename) else None
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
     while frame is not None:        # out of SciPy
         code, line = frame.f_code, frame.f_lineno
-        if SCIPY not in code.co_filename:
+        if not is_library(code.co_filename):
             break
-        if not called or not (code.co_name.startswith("_") or "wrap" in code.co_name):
+        if is_part_of("scipy", code.co_filename) and not (
+                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
             called = code.co_name
         frame = frame.f_back
     return f"{os.path.basename(code.co_filename)}:{line}", called

@@ -14,12 +14,14 @@ from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts
 from hoad._core.primitive import PYTHON, Primitive, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
-from hoad.errors import RuleError, count
+from hoad.errors import ArgumentError, RuleError, count
 from hoad.primitive import declare_ufunc
 from hoad.trace import check_function
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 MANY = 10**6  # operands of a rule that takes any number
 
@@ -231,8 +233,15 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
     arity = _arity(made)
     operands, rest = args[:arity], args[arity:]
     if rest:
-        names = list(inspect.signature(function).parameters)
-        kwargs = {**dict(zip(names[arity:], rest, strict=False)), **kwargs}
+        parameters = list(inspect.signature(function).parameters.values())
+        names = [p.name for p in parameters if p.kind in POSITIONAL][arity:]
+        if len(rest) > len(names) or not kwargs.keys().isdisjoint(names[: len(rest)]):
+            inspect.signature(function).bind(*args, **kwargs)  # raises, as the call itself would
+            raise RuleError(
+                f"{made.name} was given {count(len(args), 'argument')} ({here()}), but its rule names "
+                f"{count(arity, 'operand')}. Name them all, or *operands, in the rule."
+            )
+        kwargs = {**dict(zip(names, rest, strict=False)), **kwargs}
     params = tuple(sorted(kwargs.items()))
     if holds_traced(list(kwargs.values())):
         raise RuleError(
@@ -258,11 +267,10 @@ def _arity(made: Primitive) -> int:
 
 def _positional(rule: Rule) -> int:
     """How many positional arguments without a default a rule has."""
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = list(inspect.signature(rule).parameters.values())
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         return MANY
-    return len([p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty])
+    return len([p for p in parameters if p.kind in POSITIONAL and p.default is inspect.Parameter.empty])
 
 
 @overload
@@ -281,7 +289,7 @@ def primitive(
     ----------
     function : callable
         Called with plain floats and arrays, as they come: where x is an array it is given the array, not its items, so
-        one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both).
+        one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both). It must not change them.
     vjp : callable, optional
         Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.rules.vjp` gives it later.
     nout : int, optional
@@ -297,7 +305,7 @@ def primitive(
     Raises
     ------
     ArgumentError
-        If `function` cannot be called.
+        If `function` cannot be called, or `nout` and `linear` are of another kind.
     RuleError
         If its parameters cannot be hashed, or a rule does not do what a rule must.
 
@@ -327,11 +335,17 @@ def primitive(
     return _make(function, vjp, nout, linear)
 
 
-def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
+def _make(function: Any, rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
     check_function("primitive", function)
+    if not isinstance(nout, int) or nout < 1 or not isinstance(linear, tuple):
+        raise ArgumentError(
+            f"primitive takes nout as a number of results and linear as a tuple of operands, not nout={nout!r}, "
+            f"linear={linear!r}."
+        )
     kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
     made = _declare(function, getattr(function, "__name__", kind), nin=-1, nout=nout, linear=linear)
-    made.qualified = (function.__module__, getattr(function, "__qualname__", kind))
+    module: str | None = getattr(function, "__module__", None)
+    made.qualified = (module or "", getattr(function, "__qualname__", kind) if module else kind)
 
     @functools.wraps(function, updated=())
     def wrapper(*args: Any, **kwargs: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -381,3 +382,55 @@ def test_a_python_function_of_scipy_is_no_primitive() -> None:
     hoad.rules.vjp(logsumexp, lambda g, p, x: (g * np.exp(x - p),))
     x = np.array([0.5, 1.0])
     np.testing.assert_allclose(hoad.grad(logsumexp)(x), np.exp(x - scipy_special.logsumexp(x)), rtol=1e-15)
+
+
+# ---- primitives called wrongly --------------------------------------------------------------------------------------
+
+
+def test_arguments_that_a_primitive_does_not_take() -> None:
+    @hoad.primitive
+    def scaled(x: Any, y: Any, power: int = 1, *, shift: float = 0.0) -> Any:
+        return x * y**power + shift
+
+    hoad.rules.vjp(scaled, lambda g, p, x, y, *, power=1, shift=0.0: (g * y**power, g * x * power * y ** (power - 1)))
+    assert hoad.grad(lambda x: scaled(x, 3.0, 2))(1.0) == 9.0
+    assert hoad.grad(lambda x: scaled(x, 3.0, 2, shift=1.0))(1.0) == 9.0
+    for call in (
+        lambda x: scaled(x, 3.0, 2, 4),
+        lambda x: scaled(x, 3.0, 2, power=2),
+        lambda x: scaled(x, 3.0, 2, 4, shift=1.0),
+    ):
+        for f in (call, lambda x: hoad.grad(call)(x)):
+            with pytest.raises(TypeError, match=r"too many positional|multiple values|positional arguments"):
+                f(1.0)
+
+    @hoad.primitive
+    def added(*xs: Any) -> Any:
+        return sum(xs)
+
+    hoad.rules.vjp(added, lambda g, p, x, y: (g, g))
+    assert hoad.grad(lambda x: added(x, x))(1.0) == 2.0
+    with pytest.raises(hoad.RuleError, match=r"given 3 arguments \(test_registry\.py:\d+\), but its rule names 2"):
+        hoad.grad(lambda x: added(x, x, x))(1.0)
+
+
+def test_shapes_that_hang_on_values() -> None:
+    counted = hoad.primitive(lambda x: np.ones(int(x)))
+    with pytest.raises(hoad.RuleError, match=r"gave shape \(3,\), but \(1,\) .* may not let the shape depend"):
+        hoad.record(counted, 3.0)
+
+
+def test_declarations_of_another_kind() -> None:
+    for options in ({"nout": 0}, {"nout": "a"}, {"linear": 0}):
+        with pytest.raises(hoad.ArgumentError, match="primitive takes nout as a number of results and linear"):
+            hoad.primitive(**options)(math.sin)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("function", [math.erf, np.sin, scipy_special.gammaln], ids=repr)
+def test_primitives_of_functions_of_others(function: Any) -> None:
+    """They work, and programs of them are not pickled: their name stands for the function, not for the primitive."""
+    made = hoad.primitive(function)
+    hoad.rules.vjp(made, lambda g, p, x: (2 * g,))
+    assert hoad.grad(made)(0.5) == 2.0
+    with pytest.raises(pickle.PicklingError, match="cannot be pickled"):
+        pickle.dumps(hoad.record(made, 0.5))
