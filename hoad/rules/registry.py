@@ -335,7 +335,7 @@ def primitive(
     return _make(function, vjp, nout, linear)
 
 
-def _make(function: Any, rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
+def _make(function: Any, rule: Rule | None, nout: Any, linear: Any) -> Any:
     check_function("primitive", function)
     if not isinstance(nout, int) or nout < 1 or not isinstance(linear, tuple):
         raise ArgumentError(
