@@ -161,10 +161,10 @@ def call_traced(
         if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise
         raise TracedValueError(
-            f"a function outside NumPy's dispatch was given a traced value ({where_raised(failure)}), made an object "
-            f"array of it and failed: {failure}. Write it in NumPy's functions (np.array([...], like=x) makes an array "
-            "of traced numbers), or make it one operation with a rule of its own (see hoad.primitive); or take "
-            "hoad.value(x) if plain numbers are meant."
+            f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
+            f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
+            "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
+            "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
         ) from failure
 
 

@@ -123,6 +123,8 @@ def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:
     with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
         hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])))(3.0)
     assert hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]], like=x)))(3.0) == pytest.approx(6.0)
+    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
+        hoad.grad(lambda x: np.sum(np.isnan(np.array([x[0], x[1]]))))(X)
 
 
 def test_errors_of_the_users_own_are_left_alone() -> None:
