@@ -112,9 +112,7 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
             hoad.grad(f)(X)
         assert "@hoad.primitive" in str(caught.value)
     for f in (lambda x: stats.norm.pdf(x), lambda x: special.logsumexp(np.array([x, 1.0]))):
-        with pytest.raises(
-            hoad.TracedValueError, match=r"outside NumPy's dispatch .*\(test_advice\.py:\d+\)"
-        ) as caught:
+        with pytest.raises(hoad.TracedValueError, match=r"^NumPy has no loop .*\(test_advice\.py:\d+\)") as caught:
             hoad.grad(f)(2.0)
         assert "hoad.primitive" in str(caught.value) and isinstance(caught.value.__cause__, TypeError)
 
