@@ -8,6 +8,7 @@ import numpy as np
 
 from hoad._core.traced import (
     FUNCTIONS,
+    REDUCTIONS,
     here,
 )
 from hoad.errors import NoRuleError
@@ -48,3 +49,7 @@ def _asked(function: Any, extremum: Any, x: Any, axis: Axis, keepdims: Any) -> A
     if not x.size:
         return function(np.ones(x.shape), axis, keepdims=keepdims)
     return extremum(where(x, 1.0, 0.0), axis, keepdims=keepdims) > 0
+
+
+REDUCTIONS[np.logical_and] = lambda x, axis=0, dtype=None, *args, **options: all_hold(x, axis, *args, **options)
+REDUCTIONS[np.logical_or] = lambda x, axis=0, dtype=None, *args, **options: any_holds(x, axis, *args, **options)

@@ -179,6 +179,7 @@ ASKED: list[tuple[str, Callable[[Any], Any]]] = [
     ("of numbers", lambda x: np.all(x)),
     ("all of nothing", lambda x: np.all(x[:0] > 0)),
     ("any of nothing", lambda x: np.any(x[:0] > 0, axis=0)),
+    ("reductions", lambda x: np.logical_and.reduce(x > 0) | np.logical_or.reduce(x > 2, axis=1)[: x.shape[1]].any()),
     ("of a number", lambda x: np.all(x[0, 0] > 0)),
 ]
 
