@@ -218,3 +218,24 @@ def test_traced_values_are_not_made_by_hand() -> None:
     for x in (1.0, X):
         with pytest.raises(hoad.TracedValueError, match=r"not by its class \(test_advice\.py:\d+\)"):
             hoad.grad(lambda x: type(x)(2.0))(x)
+
+
+# ---- shapes ---------------------------------------------------------------------------------------------------------
+
+MISFITS: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: x + np.ones(4), r"np\.add cannot broadcast the shapes \(3,\) and \(4,\) together"),
+    (lambda x: x @ np.ones(4), r"matmul of shapes \(3,\) and \(4,\) .*: 3 columns .* but there are 4"),
+    (lambda x: x[:, None] @ np.ones((3, 1)), r"\(3, 1\) and \(3, 1\) .*: 1 column on the left .* but there are 3"),
+    (lambda x: np.linalg.inv(x[:, None]), r"np\.linalg\.inv needs square matrices, but found shape \(3, 1\)"),
+    (lambda x: np.linalg.solve(x[:1, None], x), "do not fit .*; the right side needs 1 row"),
+    (lambda x: np.reshape(x, (2, 2)), "cannot reshape"),
+    (lambda x: np.concatenate([x, np.ones((2, 2))]), "cannot concatenate shapes"),
+    (lambda x: np.stack([x, np.ones(4)]), "cannot stack shapes"),
+]
+
+
+@pytest.mark.parametrize(("f", "fact"), MISFITS, ids=[str(k) for k in range(len(MISFITS))])
+def test_shapes_that_do_not_fit_are_told_with_the_users_line(f: Callable[[Any], Any], fact: str) -> None:
+    with pytest.raises(hoad.ShapeError, match=fact) as caught:
+        hoad.grad(lambda x: np.sum(f(x)))(X)
+    assert re.search(r"\(test_advice\.py:\d+\)", str(caught.value))
