@@ -21,11 +21,11 @@ from hoad._core.recording import (
     operand_avals,
 )
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
-from hoad.errors import ShapeError, TracedValueError
+from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
-from hoad.trace import call_traced, output_operand
+from hoad.trace import call_traced, check_function, output_operand
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,8 @@ class Tape:
         return iter(self.nodes)
 
     def __repr__(self) -> str:
-        return f"<Tape: {self.kind}, {self.size} nodes, {len(self._inputs)} inputs, {len(self._outputs)} outputs>"
+        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
+        return f"<Tape: {self.kind}, {', '.join(counts)}>"
 
 
 def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
@@ -226,10 +227,17 @@ class Program(list[Tape]):
         return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
 
     @property
+    def _first(self) -> Tape:
+        return self._tape(0)
+
+    @property
     def _last(self) -> Tape:
+        return self._tape(-1)
+
+    def _tape(self, index: int) -> Tape:
         if not self:
             raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
-        return self[-1]
+        return self[index]
 
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
@@ -276,8 +284,12 @@ class Program(list[Tape]):
         ------
         ShapeError
             If the number or a shape of the inputs differs from the recorded.
+        DTypeError
+            If an input is made of no real numbers.
         GuardError
             If the function would take another branch at these inputs.
+        TracedValueError
+            If an input is traced: call the program instead.
 
         Notes
         -----
@@ -289,12 +301,15 @@ class Program(list[Tape]):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
-        if holds_traced(args):
+        try:
+            values = self._lowered().run(args)
+        except (TracedValueError, DTypeError):
+            if not holds_traced(args):
+                raise
             raise TracedValueError(
-                "evaluate takes plain inputs, but one is traced by a derivative that is being taken. Call the program: "
-                "program(x)."
-            )
-        values = self._lowered().run(args)
+                f"evaluate was given traced values ({here()}), but computes plain numbers. Call the program itself on "
+                "them, program(x), which records the call."
+            ) from None
         return values[0] if self._last._single else tuple(values)
 
     def __call__(self, *args: Any) -> Any:
@@ -376,7 +391,7 @@ def call_program(params: tuple[Program], *values: Any) -> Any:
     return params[0].evaluate(*values)
 
 
-def record(f: Callable[..., Any], *args: Any) -> Program:
+def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The primal program of f: ``Program([Tape])``.
 
     Parameters
@@ -385,6 +400,8 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
         A function of floats and arrays, written with NumPy, that returns one or a tuple of them.
     *args : float or array
         Where to record it; every argument becomes an input.
+    **kwargs
+        Handed to f as they are: constants of the program.
 
     Returns
     -------
@@ -408,15 +425,16 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
     >>> import hoad
     >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
     >>> program
-    Program([<Tape: primal, 5 nodes, 2 inputs, 1 outputs>])
+    Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
-    if holds_traced(args):
+    check_function("record", f)
+    if holds_traced(args) or holds_traced(list(kwargs.values())):
         raise TracedValueError(
             "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
             "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
         )
     with differentiating(nested=False) as recording:
-        returned = call_traced(recording, f, args, tuple(range(len(args))), "record")
+        returned = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
         single = not isinstance(returned, (tuple, list)) or not _is_several(returned)
         outputs = [output_operand(recording, r, "record") for r in ((returned,) if single else returned)]
         del returned

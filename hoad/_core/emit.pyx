@@ -531,7 +531,7 @@ cdef class Emitter:
                 if (op == OP_SMUL or op == OP_SDIV) and self.is_zero(few[0]):
                     return ZERO
             if self.simplify:
-                if aval == AVAL_FLOAT and count == 2 and self.both_scalar(few):
+                if aval == AVAL_FLOAT and count == 2 and INFO[op].f2 != NULL and self.both_scalar(few):
                     return self.emit(op, few[0], few[1])
                 self.skip_broadcasts(few, count, aval)
                 found = self.simplified_ext(op, few, count, aval)

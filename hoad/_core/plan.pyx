@@ -26,6 +26,8 @@ from hoad._core.primitive cimport (
 )
 from hoad._core.tape cimport Aval
 
+from hoad.errors import RuleError, count as counted
+
 cnp.import_array()
 cnp.import_ufunc()
 
@@ -506,8 +508,8 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
     if sig.primitive.nout == 1:
         computed = (computed,)
     if len(computed) != len(sig.results):
-        raise ValueError(
-            f"{sig.primitive.name} gave {len(computed)} results where {len(sig.results)} were declared"
+        raise RuleError(
+            f"{sig.primitive.name} gave {counted(len(computed), 'result')}, but {len(sig.results)} were declared"
         )
     for i in range(len(computed)):
         aval = sig.results[i]
@@ -519,8 +521,9 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
             )
         array = np.ascontiguousarray(computed[i], dtype=aval.dtype)
         if (<object>array).size != aval.size:
-            raise ValueError(
-                f"{sig.primitive.name} gave shape {np.shape(computed[i])} where {aval.shape} was inferred"
+            raise RuleError(
+                f"{sig.primitive.name} gave shape {np.shape(computed[i])}, but {aval.shape} for operands of the same "
+                "shapes when it was called with ones. A primitive may not let the shape depend on the values."
             )
         memcpy(results[i], cnp.PyArray_DATA(array), aval.size * aval.itemsize)
     return 0

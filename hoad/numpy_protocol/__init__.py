@@ -4,10 +4,11 @@ One function, one implementation: ``__array_function__``, the methods and the op
 here raises `NoRuleError`.
 """
 
-from hoad.numpy_protocol import indexing, logic, making, methods, products, reductions, shape, writing
+from hoad.numpy_protocol import advice, indexing, logic, making, methods, products, reductions, shape, writing
 from hoad.numpy_protocol.door import as_traced, implements
 
 __all__ = [
+    "advice",
     "as_traced",
     "implements",
     "indexing",

@@ -8,7 +8,7 @@ import numpy as np
 
 from hoad._core.primitive import Primitive, rules_epoch
 from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
-from hoad.errors import ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
@@ -19,7 +19,7 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     avals = operand_avals(tape._graph, list(tape._outputs))
     if isinstance(seed, str):
         if seed != "symbolic":
-            raise ValueError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
+            raise ArgumentError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
         inputs = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
         return inputs, [k for k in inputs if k != SYMBOLIC_ZERO]
     if seed is None:
@@ -32,10 +32,16 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
         seed = 1.0
     seeds = seed if isinstance(seed, tuple) else (seed,)
     if len(seeds) != len(avals):
-        raise ShapeError(f"gradient was given {len(seeds)} seeds for {len(avals)} outputs. Give a tuple, one for each.")
+        raise ShapeError(
+            f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
+            "each."
+        )
     for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+        if np.asarray(value).dtype.kind not in "biuf":
+            found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
+            raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
@@ -59,8 +65,12 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
 
     Raises
     ------
+    ArgumentError
+        If `program` is no Program, but the function itself, say; if `seed` is another word than "symbolic".
     ShapeError
         If the last tape gives more than one number and there is no seed, or a seed does not fit.
+    DTypeError
+        If a seed is no float and no array of floats.
 
     Notes
     -----
@@ -79,7 +89,12 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    return _extended(program, seed, simplify, list(program[0]._inputs))
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
+            "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
+        )
+    return _extended(program, seed, simplify, list(program._first._inputs))
 
 
 def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:

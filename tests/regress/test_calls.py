@@ -110,7 +110,7 @@ def test_calls_with_arguments_of_other_kinds() -> None:
     square = hoad.record(lambda a: a * a, np.ones(2))
     assert hoad.grad(lambda x: np.sum(square([x, 2.0 * x])))(2.0) == 20.0
     np.testing.assert_array_equal(hoad.jacobian(square)(np.ones(2, np.float32)), 2.0 * np.eye(2))
-    with pytest.raises(hoad.ShapeError, match="takes 2 inputs, but 1 were given"):
+    with pytest.raises(hoad.ShapeError, match="takes 2 inputs, but 1 was given"):
         hoad.grad(lambda x: product(x))(2.0)
     with pytest.raises(hoad.ShapeError, match="without outputs"):
         hoad.grad(lambda x: hoad.record(lambda a: (), 1.0)(x))(2.0)

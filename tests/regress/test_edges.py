@@ -98,7 +98,7 @@ def test_a_dtype_that_changes_is_refused() -> None:
     def ragged(x: Any) -> Any:
         return np.array([1, 2]) if x == 1 else np.array([1.5, 2.0])
 
-    with pytest.raises(TypeError, match="gave float64 where int64 was inferred.*same dtype"):
+    with pytest.raises(TypeError, match=r"gave float64 where int64 was inferred.*same dtype"):
         hoad.grad(lambda x: ragged(x)[0] * x)(0.3)
 
 
