@@ -4,11 +4,15 @@ Drivers (`grad`, `jacobian`, `hessian`, ...) take a function of floats and array
 differentiated with respect to are floats, traced as ``np.float64``, and arrays of float64 and float32.
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
+    CheckError,
     DTypeError,
     GuardError,
     HoadError,
@@ -21,9 +25,13 @@ from hoad.program import Program, Tape, record
 from hoad.rules.registry import primitive
 from hoad.transform.adjoint import gradient
 
+if _typing.TYPE_CHECKING:
+    from hoad import check
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckError",
     "DTypeError",
     "GuardError",
     "HoadError",
@@ -33,6 +41,7 @@ __all__ = [
     "ShapeError",
     "Tape",
     "TracedValueError",
+    "check",
     "derivative",
     "display",
     "grad",
@@ -51,3 +60,15 @@ __all__ = [
     "vhp",
     "vjp",
 ]
+
+_LATER = ("check",)  # modules imported when first asked for
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in _LATER:
+        return _importlib.import_module(f"hoad.{name}")
+    raise AttributeError(f"module 'hoad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,7 @@
 """The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
 
 __all__ = [
+    "CheckError",
     "DTypeError",
     "GuardError",
     "HoadError",
@@ -117,4 +118,21 @@ class GuardError(HoadError, RuntimeError):
     hoad.errors.GuardError: this program was recorded with a branch at ... that these inputs do not take. ...
 
     Record the function there, or choose with ``np.where``, which replays on both sides.
+    """
+
+
+class CheckError(HoadError, AssertionError):
+    """A check of derivatives did not pass: the message names what is wrong, by how much, and what it was held against.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> report = hoad.check.gradient(np.sin, lambda x: -np.cos(x), 1.0)
+    >>> report.assert_passed()
+    Traceback (most recent call last):
+        ...
+    hoad.errors.CheckError: gradient of sin: 1 of 1 components is wrong. ...
+
+    >>> hoad.check.gradient(np.sin, np.cos, 1.0).assert_passed()
     """
