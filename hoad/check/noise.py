@@ -62,10 +62,11 @@ def _deviation(table: Array) -> Array:
 
 def _step(args: Sequence[Any], directions: dict[int, Any], eps: float) -> float:
     """A step that changes x in its last third of digits."""
-    ratios, sizes = [], []
+    ratios: list[float] = []
+    sizes: list[tuple[float, float]] = []
     for k, v in directions.items():
         x, v = abs(np.asarray(args[k], np.float64)).ravel(), abs(np.asarray(v, np.float64)).ravel()
         ratios.extend((x[(x > 0) & (v > 0)] / v[(x > 0) & (v > 0)]).tolist())
-        sizes.append((x.max(initial=0.0), v.max(initial=0.0)))
+        sizes.append((float(x.max(initial=0.0)), float(v.max(initial=0.0))))
     largest = max(x for x, _ in sizes) / (max(v for _, v in sizes) or 1.0)
-    return eps ** (2 / 3) * (max(min(ratios), 1e-4 * largest) if ratios else 1.0)
+    return float(eps ** (2 / 3)) * (max(min(ratios), 1e-4 * largest) if ratios else 1.0)
