@@ -52,12 +52,14 @@ def _table(phi: Callable[[float], Array], value: Array, step: float) -> Array:
 def _deviation(table: Array) -> Array:
     """The standard deviation of the noise in evenly spaced values, by their differences of order 3 and more."""
     found = []
+    size = np.maximum(np.max(abs(table), axis=0), np.finfo(np.float64).tiny)
+    table = table / size
     for k in range(1, PLACES):
         table = np.diff(table, axis=0)
         if k >= 3:
             gamma = math.factorial(k) ** 2 / math.factorial(2 * k)
             found.append(np.sqrt(gamma * np.mean(table**2, axis=0)))
-    return np.asarray(np.median(found, axis=0))
+    return np.asarray(size * np.median(found, axis=0))
 
 
 def _step(args: Sequence[Any], directions: dict[int, Any], eps: float) -> float:

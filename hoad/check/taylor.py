@@ -19,10 +19,14 @@ from hoad.drivers.higher import derivative
 from hoad.errors import ShapeError
 
 MOST_STEPS = 64  # halvings
+MOST_DOUBLINGS = 4  # where a small v hides the highest order
 ABOVE = 16.0  # times the noise: what is seen of a remainder
 TAIL = 4  # remainders that an observed rate is taken from
+EXTRAPOLATED = 6  # powers of h that are taken out where an error in a coefficient is read off
 SLACK = 0.3  # by which a rate may miss a whole number
 CERTAIN = 6.0  # digits of a coefficient that settle it, whatever the rate
+LEAST = 0.7  # digits of a coefficient, below which a rate proves little
+REMARKED = 2.0  # digits below which the report says so
 HIDDEN = 4.0  # digits of a coefficient that must be confirmed where no rate can be seen
 MOST_COMPONENTS = 256
 ROWS = 12
@@ -194,7 +198,8 @@ def taylor_test(
         Derivatives that you have written, of shapes ``(*S, *x.shape)`` and ``(*S, *x.shape, *x.shape)``, to be tested
         in place of hoad's; x is no tuple then.
     steps : sequence of float, optional
-        The steps h. By default they are halved from 1 until nothing is left but rounding.
+        The steps h. By default they are halved from 1 until nothing is left but rounding, and doubled up to 16 where
+        too little of the highest order is above it.
 
     Returns
     -------
@@ -414,6 +419,15 @@ def _walk(
         quiet = quiet + 1 if not seen[1:].any() and not np.isnan(r).any() else 0
         if quiet >= TAIL and (len(r) > 1 or not seen.any()) and k >= 8:
             break
+    for k in range(1, MOST_DOUBLINGS + 1):
+        count = np.sum([abs(r[-1]) > ABOVE * noise[-1] for r, noise in found], axis=0)
+        if not np.any((count > 0) & (count <= TAIL)):
+            break
+        r, noise = remainders(2.0**k)
+        if not np.all(np.isfinite(r)):
+            break
+        taken.insert(0, 2.0**k)
+        found.insert(0, (r, noise))
     if len(taken) < 2:
         raise ShapeError("check.taylor_test: v is too small beside x for x + hv to be another point. Give a larger v.")
     return np.array(taken), np.array([r for r, _ in found]), np.array([noise for _, noise in found])
@@ -428,7 +442,7 @@ class _Judgement:
     rate: float
     digits: float
     reason: str
-    at: float = 0.0  # the step at which an error in the coefficient is read off
+    excess: float = 0.0  # of f's coefficient over the one that was to be checked
 
 
 def _findings(
@@ -449,9 +463,15 @@ def _findings(
         found = judged[m]
         if found.verdict in BAD and cause is not None:
             found = _Judgement(cause.verdict, found.rate, found.digits, f"follows from order {cause.order}")
-        elif found.verdict == WRONG and found.at:
-            sides = [float(remainders(t)[0][n, m] / t**n) for t in (-found.at, found.at)]
-            found = _explained(n, found, float(row[m]), *sides)
+        elif found.verdict == WRONG and found.excess:
+            backwards = [remainders(-float(t)) for t in h]
+            seen = [k for k, (other, spread) in enumerate(backwards) if abs(other[n, m]) > ABOVE * spread[n, m]]
+            left = math.nan
+            if len(seen) > 2:
+                others = np.array([backwards[k][0][n, m] for k in seen])
+                spreads = np.array([backwards[k][1][n, m] for k in seen])
+                left = _excess(n, -h[seen], others, spreads)[0]
+            found = _explained(n, found, float(row[m]), left)
         findings.append(Finding(n, found.verdict, found.rate, found.digits, picked.index(m), found.reason))
         chosen.append(m)
         if found.verdict in BAD and cause is None:
@@ -498,16 +518,36 @@ def _judge(n: int, h: Array, r: Array, noise: Array, coefficient: float, value: 
     tail = np.flatnonzero(seen)[-TAIL:]
     rate = float(np.median([math.log(size[a] / size[b]) / math.log(h[a] / h[b]) for a, b in itertools.pairwise(tail)]))
     if rate >= n + 1 - SLACK or (digits >= CERTAIN and n):
+        if digits < REMARKED:
+            reason = f"an error below {10.0**-digits:.0%} would not show: rounding hides it"
+            return _Judgement(UNDECIDED if digits < LEAST else RIGHT, rate, digits, reason)
         return _Judgement(RIGHT, rate, digits, "")
-    if abs(rate - round(rate)) > SLACK and rate > n:
-        reason = "the rate is no whole number: f is not smooth here, or the steps are too few"
-        return _Judgement(UNDECIDED, rate, digits, reason)
+    excess, doubt = _excess(n, h[seen], r[seen], noise[seen])
     if n == 0:
         return _Judgement(UNDECIDED, rate, digits, "f jumps at x, or is not smooth there")
-    # An error in the coefficient is best read off where it changes least from a step to the next.
-    shown = r[seen] / h[seen] ** n
-    doubt = abs(np.diff(shown)) + (noise[seen] / h[seen] ** n)[1:]
-    return _Judgement(WRONG, rate, digits, "", float(h[seen][1:][np.argmin(doubt)]))
+    if abs(rate - round(rate)) > SLACK and rate > n and not abs(excess) > 4 * doubt:
+        reason = "the rate is no whole number: f is not smooth here, or its derivative is wrong by little"
+        return _Judgement(UNDECIDED, rate, digits, reason)
+    return _Judgement(WRONG, rate, digits, "", excess)
+
+
+def _excess(n: int, h: Array, r: Array, noise: Array) -> tuple[float, float]:
+    """What is left over hⁿ, extrapolated to h = 0: the error in the coefficient, and how far to trust it."""
+    left, spread = r / h**n, 3 * noise / abs(h**n)
+    best = (float(left[-1]), math.inf)
+    above: list[tuple[float, float]] = []
+    for k in range(len(h)):
+        row = [(float(left[k]), float(spread[k]))]
+        for j, (before, before_noise) in enumerate(above, 1):
+            ratio = float(h[k - j] / h[k])
+            here, here_noise = row[-1]
+            better = here + (here - before) / (ratio - 1)
+            amplified = (ratio * here_noise + before_noise) / (ratio - 1)
+            doubt = max(abs(better - here), abs(better - before)) + amplified
+            best = min(best, (better, doubt), key=lambda pair: pair[1])
+            row.append((better, amplified))
+        above = row[:EXTRAPOLATED]
+    return best
 
 
 def _confirmed(n: int, h: Array, size: Array, noise: Array, coefficient: float, defined: NDArray[np.bool_]) -> float:
@@ -522,8 +562,9 @@ def _least(digits: float) -> float:
     return math.inf if math.isnan(digits) else digits
 
 
-def _explained(n: int, found: _Judgement, coefficient: float, left: float, right: float) -> _Judgement:
-    """What is wrong: the coefficient, by what is left of f on both sides alike; or f has a kink."""
+def _explained(n: int, found: _Judgement, coefficient: float, left: float) -> _Judgement:
+    """What is wrong: the coefficient, by what f shows on both sides alike; or f has a kink."""
+    right = found.excess
     shown = math.factorial(n) * (coefficient + right)
     if math.isfinite(left) and abs(right - left) > 0.5 * max(abs(right), abs(left)):
         other = math.factorial(n) * (coefficient + left)
