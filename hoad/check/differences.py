@@ -127,5 +127,5 @@ def _jump(bends: list[tuple[Array, Array]], shape: tuple[int, ...]) -> Array:
         ratios = np.array([after / before for before, after in itertools.pairwise(last)])
         straight = np.all((ratios > STRAIGHT) & (ratios < 1 / STRAIGHT), axis=0) & (abs(last[-1]) > noise)
         hidden = (abs(last[-1]) <= noise) & (abs(jump) <= 2 * noise)
-        jump = np.where(straight, last[-1], np.where(hidden, jump, 0.0))
+        jump = np.where(straight, 2 * last[-1] - last[-2], np.where(hidden, jump, 0.0))
     return jump

@@ -12,7 +12,7 @@ from hoad.check.points import Array, epsilon
 
 PLACES = 6  # values beyond f(x) itself
 FACTORS = (1.0, (1 + 5**0.5) / 2)  # two spacings, since one may fit the grid of floats by accident
-WIDENINGS = 4
+WIDENINGS = 3
 
 
 def noise_of(phi: Callable[[float], Array], args: Sequence[Any], directions: dict[int, Any]) -> Array:
