@@ -95,13 +95,15 @@ def read_point(text: str) -> Any:
     0.001
     """
     try:
-        array = np.asarray(ast.literal_eval(text.strip()), dtype=np.float64)
+        array = np.asarray(ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError, TypeError, MemoryError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
         raise UsageError(
             f"{text!r} is no point. Write a number (1.5), numbers with commas (1.0,2.0; one of them: 1.0,), or rows "
             "in brackets ([[1,2],[3,4]])."
-        ) from None
-    return array if array.ndim else float(array)
+        )
+    return array.astype(np.float64) if array.ndim else float(array)
 
 
 def run(

@@ -596,7 +596,7 @@ def _judged(
 
     slack = 4 * error
     known = np.isfinite(exact)
-    at_odds = trusted and known and not near(exact, approximate, slack)
+    at_odds = trusted and known and not near(exact, approximate, slack) and not d.allows(np.asarray(exact))[at]
     reference = exact if known and not at_odds else approximate if trusted else np.nan
     if jump:
         verdict = UNDECIDED
@@ -613,6 +613,8 @@ def _judged(
     elif known and not at_odds:
         verdict = RIGHT if near(claimed, exact, rounding) else WRONG
         reason = "" if trusted else "the difference is at fault: its error is too large; judged by hoad"
+    elif not near(claimed, approximate, slack) and d.allows(np.asarray(claimed))[at]:
+        verdict, reason = UNDECIDED, "the difference is at fault: rounding hides it over steps of the size of x"
     else:
         verdict = RIGHT if near(claimed, approximate, slack) else WRONG
         reason = "hoad's own derivative is another" if at_odds else ""

@@ -30,6 +30,8 @@ class Difference:
         An estimate of its error, with what rounding adds; inf where there is none.
     jump : ndarray
         By how much the slope on the right exceeds that on the left; 0 where there is no kink.
+    near, near_error : ndarray
+        Value and error by steps of the first width alone, which may be hidden by rounding.
     floor : ndarray
         An error that is as good as none for a function of this size that changes over steps of this width.
     """
@@ -38,12 +40,18 @@ class Difference:
     error: Array
     jump: Array
     floor: Array
+    near: Array
+    near_error: Array
 
     def trusted(self, claimed: Array) -> NDArray[np.bool_]:
         """Where it can judge: the error is small beside the value, or as good as none."""
         size = np.maximum(abs(self.value), abs(np.nan_to_num(claimed, posinf=0.0, neginf=0.0)))
         small = self.error <= np.maximum(TRUSTED * size, self.floor)
         return np.asarray(small & np.isfinite(self.value) & (self.jump == 0))
+
+    def allows(self, claimed: Array) -> NDArray[np.bool_]:
+        """Where small steps alone cannot exclude this value: over large ones the function may be another."""
+        return np.asarray(np.isfinite(self.near_error) & (abs(self.near - claimed) <= 4 * self.near_error))
 
 
 def difference(phi: Callable[[float], Array], noise: Array, widths: Sequence[float]) -> Difference:
@@ -79,9 +87,10 @@ def difference(phi: Callable[[float], Array], noise: Array, widths: Sequence[flo
 def _better(a: Difference, b: Difference) -> Difference:
     """Entry by entry, the one of less error."""
     first = a.error <= b.error
-    return Difference(
-        *(np.where(first, getattr(a, k), getattr(b, k)) for k in ("value", "error", "jump", "floor")),
+    value, error, jump, floor = (
+        np.where(first, x, y) for x, y in ((a.value, b.value), (a.error, b.error), (a.jump, b.jump), (a.floor, b.floor))
     )
+    return Difference(value, error, jump, floor, a.near, a.near_error)
 
 
 def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: float) -> Difference:
@@ -115,7 +124,7 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
     crude, doubt = (phi(h) - phi(-h)) / (2 * h), np.fmax(noise, 2.0**-53 * size) / h
     aliased = abs(value - crude) > 4 * (error + doubt) + TRUSTED * abs(value)
     error = np.where(aliased, np.inf, error)
-    return Difference(value, error, _jump(bends, centre.shape), 1e-10 * size / scale)
+    return Difference(value, error, _jump(bends, centre.shape), 1e-10 * size / scale, value, error)
 
 
 def _jump(bends: list[tuple[Array, Array]], shape: tuple[int, ...]) -> Array:

@@ -49,7 +49,7 @@ def _taylor_panel(ax: Any, report: TaylorReport, quotients: bool) -> None:
         label = f"{name}; dashed: $h^{{{power}}}$"
         if n == orders[0]:
             ax.fill_between(h, np.full_like(h, 1e-300), floor, color="0.9", lw=0, label="rounding")
-            shown.append(float(np.min(floor)) / 10)
+            shown += [float(np.min(floor)) / 10, float(np.min(floor)) * 10]
         ax.loglog(h[seen], size[seen], marker=marker, ms=4, lw=1, color=colour, label=label)
         ax.loglog(h[hidden], size[hidden], marker=marker, ms=3, lw=0, color=colour, alpha=0.25)
         if seen.any():

@@ -441,7 +441,7 @@ class _Judgement:
     verdict: str
     rate: float
     digits: float
-    reason: str
+    reason: str = ""
     excess: float = 0.0  # of f's coefficient over the one that was to be checked
 
 
@@ -525,7 +525,9 @@ def _judge(n: int, h: Array, r: Array, noise: Array, coefficient: float, value: 
     excess, doubt = _excess(n, h[seen], r[seen], noise[seen])
     if n == 0:
         return _Judgement(UNDECIDED, rate, digits, "f jumps at x, or is not smooth there")
-    if abs(rate - round(rate)) > SLACK and rate > n and not abs(excess) > 4 * doubt:
+    if rate > n + SLACK and not abs(excess) > 4 * doubt:
+        if doubt <= 10.0**-REMARKED * abs(coefficient):
+            return _Judgement(RIGHT, rate, digits)
         reason = "the rate is no whole number: f is not smooth here, or its derivative is wrong by little"
         return _Judgement(UNDECIDED, rate, digits, reason)
     return _Judgement(WRONG, rate, digits, "", excess)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+import hoad
 
 Function = Callable[..., Any]
 
@@ -54,3 +57,21 @@ def broadcast_gradient(b: Any) -> Any:
 
 def broadcast_gradient_unsummed(b: Any) -> Any:
     return 2 * (A + b)
+
+
+def spoiled_at_order(f: Function, x: float, order: int, factor: float) -> Function:
+    """f, with the derivative of this order at x multiplied: a term that has derivatives, but no value."""
+    excess = (factor - 1) * hoad.derivative(f, order)(x) / math.factorial(order)
+
+    @hoad.primitive
+    def nothing(t: Any) -> Any:
+        return 0.0 * t
+
+    def rule(n: int) -> Any:
+        if n > order:
+            return lambda g, p, t: (0.0 * g,)
+        scale = math.prod(range(order - n + 1, order + 1))
+        return lambda g, p, t: (g * scale * excess * (t - x) ** (order - n),)
+
+    hoad.rules.vjp(nothing, rule(1))
+    return lambda t: f(t) + nothing(t)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from check.functions import POINT, A, smooth, smooth_gradient, smooth_hessian, spoiled, untraceable
+from check.functions import POINT, A, smooth, smooth_gradient, smooth_hessian, spoiled, spoiled_at_order, untraceable
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,31 +49,13 @@ def test_coefficients_are_those_of_taylor() -> None:
 def test_a_wrong_derivative_of_any_order_fails(name: str, order: int, factor: float) -> None:
     """The derivative of this order is spoiled by a primitive whose rule is; those below are right."""
     f, x = SCALAR[name]
-    wrong = taylor_test(_spoiled_at_order(f, x, order, factor), x, 0.5, order=4)
+    wrong = taylor_test(spoiled_at_order(f, x, order, factor), x, 0.5, order=4)
     assert not wrong.passed
     assert all(finding.verdict == "right" for finding in wrong.findings[:order])
     assert wrong.findings[order].verdict == "wrong"
     assert wrong.findings[order].rate < order + 0.7
     with pytest.raises(CheckError, match=f"order {order} is wrong.*but f shows"):
         wrong.assert_passed()
-
-
-def _spoiled_at_order(f: Any, x: float, order: int, factor: float) -> Any:
-    """f, with the derivative of this order at x multiplied: a term that has derivatives, but no value."""
-    excess = (factor - 1) * hoad.derivative(f, order)(x) / math.factorial(order)
-
-    @hoad.primitive
-    def nothing(t: Any) -> Any:
-        return 0.0 * t
-
-    def rule(n: int) -> Any:
-        if n > order:
-            return lambda g, p, t: (0.0 * g,)
-        scale = math.prod(range(order - n + 1, order + 1))
-        return lambda g, p, t: (g * scale * excess * (t - x) ** (order - n),)
-
-    hoad.rules.vjp(nothing, rule(1))
-    return lambda t: f(t) + nothing(t)
 
 
 def test_the_error_is_named() -> None:
