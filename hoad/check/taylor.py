@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoad.check.noise import noise_of
-from hoad.check.points import Array, along, check_arguments, epsilon, is_moved, numbers, quietly, typical
+from hoad.check.points import Array, along, check_arguments, epsilon, is_moved, moved, numbers, quietly, typical
 from hoad.check.report import Report, aligned, index_text, name_of, number, sentence, short, value_text
 from hoad.drivers.higher import derivative
 from hoad.errors import ShapeError
@@ -221,10 +221,10 @@ def taylor_test(
 
     Notes
     -----
-    Cost: about 30 values of f, and hoad's derivatives along v; memory for them all. Of a result with more than 256
+    Cost: about 60 values of f, and hoad's derivatives along v; memory for them all. Of a result with more than 256
     components, some are drawn, and one random combination of all stands for the rest.
 
-    Rounding in f is estimated beforehand, from differences of neighbouring values. The rate is that of the last few
+    Rounding in f is estimated beforehand, at x and x + v, from differences of neighbouring values. The rate is that of the last few
     remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. A rate of n that differs
     between v and −v is a kink; one that is no whole number, a function that is not smooth.
 
@@ -269,6 +269,7 @@ def taylor_test(
     picked = _Picked(shape)
     flat = picked(coefficients.reshape(degree + 1, -1))
     rounding = picked.noise(noise_of(phi, args, direction).reshape(-1))
+    growth = picked.noise(_growth(phi, args, direction).reshape(-1))
     eps = epsilon(*args, np.asarray(quietly(f, *args)))
 
     def remainders(t: float) -> tuple[Array, Array]:
@@ -277,9 +278,8 @@ def taylor_test(
         with np.errstate(all="ignore"):
             terms = flat * (t ** np.arange(degree + 1))[:, None]
             scale = abs(found) + np.cumsum(abs(terms), axis=0)
-            grown = rounding * np.fmax(1.0, abs(found) / np.fmax(abs(flat[0]), 1e-300))
-            bounded = np.fmin(grown, 1e3 * eps * scale + rounding)
-            return found - np.cumsum(terms, axis=0), np.fmax(bounded, 0.5 * eps * scale)
+            grown = np.fmax(rounding, growth * abs(t))
+            return found - np.cumsum(terms, axis=0), np.fmax(grown, 0.5 * eps * scale)
 
     h, r, noise = _walk(remainders, args, direction, steps)
     with np.errstate(all="ignore"):
@@ -365,6 +365,16 @@ def _derivative(
             found.reshape(*shape, -1, v.size) @ v if n == 2 and found.shape == wanted else found.reshape(*shape, -1) @ v
         )
     return found
+
+
+def _growth(phi: Callable[[float], Array], args: tuple[Any, ...], direction: dict[int, Any]) -> Array:
+    """The noise in f at the first steps, over the step: where f vanishes at x, nearly all of it comes with h."""
+    for t in (1.0, 2.0**-4, 2.0**-8, 2.0**-12):
+        there = phi(t)
+        if np.all(np.isfinite(there)):
+            at = tuple(moved(x, t, direction[k]) for k, x in enumerate(args))
+            return noise_of(lambda s, t=t: phi(t + s), at, direction) / t  # type: ignore[misc]
+    return np.zeros_like(phi(0.0))
 
 
 class _Picked:
@@ -568,7 +578,8 @@ def _explained(n: int, found: _Judgement, coefficient: float, left: float) -> _J
     """What is wrong: the coefficient, by what f shows on both sides alike; or f has a kink."""
     right = found.excess
     shown = math.factorial(n) * (coefficient + right)
-    if math.isfinite(left) and abs(right - left) > 0.5 * max(abs(right), abs(left)):
+    apart = abs(right - left)
+    if math.isfinite(left) and apart > max(0.5 * max(abs(right), abs(left)), 1e-6 * abs(coefficient)):
         other = math.factorial(n) * (coefficient + left)
         sides = f"{other:.6g} along -v and {shown:.6g} along v"
         reason = f"f has a kink at x: its derivative of order {n} is {sides}"

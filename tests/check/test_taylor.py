@@ -166,6 +166,20 @@ def test_a_large_constant_raises_the_plateau() -> None:
     assert report.passed and report.plateau[1].max() > 1e-11
 
 
+def test_rounding_that_comes_with_the_step(rng: np.random.Generator) -> None:
+    """At its minimum Rosenbrock's function is exactly 0, and nearly so beside it."""
+
+    def rosenbrock(x: Any) -> Any:
+        return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+    for _ in range(10):
+        v = rng.normal(size=3)
+        report = taylor_test(rosenbrock, np.ones(3), v, order=4)
+        assert report.passed, str(report)
+        hessian = hoad.hessian(rosenbrock)
+        assert not taylor_test(rosenbrock, np.ones(3), v, hessian=lambda x: 1.01 * hessian(x)).passed
+
+
 @pytest.mark.parametrize("amplitude", [1e-9, 1e-6])
 def test_noise_is_not_mistaken_for_an_error(amplitude: float) -> None:
     rng = np.random.default_rng(0)
