@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,9 +34,8 @@ def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int]) -> None
 
 
 def quietly(f: Callable[..., Any], *args: Any) -> Any:
-    """f without warnings of what steps out of its domain."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    """f without NumPy's warnings of what steps out of its domain."""
+    with np.errstate(all="ignore"):
         return f(*args)
 
 
