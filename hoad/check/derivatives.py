@@ -28,7 +28,7 @@ from hoad.errors import HoadError, ShapeError
 Argnums = int | tuple[int, ...]
 
 RTOL = 1e-6
-MOST = 200
+MOST = 100
 ROWS = 12  # of a table; all are in `entries`
 
 RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"

@@ -14,6 +14,7 @@ from hoad.check.points import Array
 LEVELS = 16  # halvings of the step, at most
 ENOUGH = 1e-11  # relative error at which to stop
 TRUSTED = 1e-3  # relative error up to which a difference can judge a derivative
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 SMALL = 2.0**-31  # of the first step: the one that is looked at last
 STRAIGHT = 0.85  # how much of φ(h) − 2φ(0) + φ(−h), over h, is left when h is halved, at a kink
 
@@ -103,7 +104,7 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
     for level in range(LEVELS):
         right, left = phi(h), phi(-h)
         size = np.fmax(size, np.fmax(abs(right), abs(left)))
-        spread = np.fmax(noise, 2.0**-53 * size)
+        spread = np.fmax(noise, 2.0**-53 * size) + SMALLEST
         row = [((right - left) / (2 * h), spread / h)]
         bends.append(((right - 2 * centre + left) / h, 32 * spread / h))
         for j, (before, before_noise) in enumerate(above, 1):
@@ -124,7 +125,8 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
     crude, doubt = (phi(h) - phi(-h)) / (2 * h), np.fmax(noise, 2.0**-53 * size) / h
     aliased = abs(value - crude) > 4 * (error + doubt) + TRUSTED * abs(value)
     error = np.where(aliased, np.inf, error)
-    return Difference(value, error, _jump(bends, centre.shape), 1e-10 * size / scale, value, error)
+    floor = 1e-10 * size / scale + 64 * SMALLEST / width
+    return Difference(value, error, _jump(bends, centre.shape), floor, value, error)
 
 
 def _jump(bends: list[tuple[Array, Array]], shape: tuple[int, ...]) -> Array:

@@ -25,11 +25,11 @@ def numbers(result: Any, check: str) -> Array:
     return array.astype(np.float64)
 
 
-def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int]) -> None:
+def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int], finite: bool = True) -> None:
     """Raise unless these arguments can be moved by small steps, and are finite."""
     for k in wrt:
         check_argument(check, k, args[k])
-        if not np.all(np.isfinite(args[k])):
+        if finite and not np.all(np.isfinite(args[k])):
             raise ShapeError(f"{check} needs a finite point, but argument {k} is {args[k]!r}.")
 
 
@@ -81,7 +81,7 @@ def along(
 
 def typical(x: Any) -> Array:
     """A size for each entry of x that steps are in proportion to: its own, or that of the others where it is 0."""
-    size = abs(np.asarray(x, np.float64))
+    size = abs(np.nan_to_num(np.asarray(x, np.float64), nan=0.0, posinf=0.0, neginf=0.0))
     some = size[size > 0]
     return np.where(size > 0, size, np.median(some) if some.size else 1.0)
 

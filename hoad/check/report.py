@@ -70,7 +70,8 @@ def sentence(reason: str) -> str:
     """A reason as a sentence; the names of functions keep their small letters."""
     if not reason:
         return ""
-    return f"{reason if reason[:2] in ('f ', 'g ') else reason[:1].upper() + reason[1:]}."
+    named = reason.split(" ")[0] in ("f", "g", "hoad", "hoad's")
+    return f"{reason if named else reason[:1].upper() + reason[1:]}."
 
 
 def name_of(f: Any) -> str:

@@ -253,14 +253,18 @@ def taylor_test(
     check = "check.taylor_test"
     args = x if isinstance(x, tuple) else (x,)
     check_arguments(check, args, range(len(args)))
-    direction = _direction(args, v, isinstance(x, tuple))
     degree = _degree(order, gradient, hessian)
+    direction = _direction(args, v, isinstance(x, tuple))
     if (gradient or hessian) and isinstance(x, tuple):
         raise ShapeError(f"{check} takes gradient and hessian of a function of one argument. Give x as an array.")
     phi = along(f, args, direction, check)
     value = numbers(quietly(f, *args), check)
     if not np.all(np.isfinite(value)):
         raise ShapeError(f"{check} needs a point where f is finite, but f(x) is {value_text(value)}.")
+    if not value.size or not any(map(np.size, args)):
+        raise ShapeError(
+            f"{check} needs x and f(x) to have entries, but their shapes are {np.shape(x)} and {value.shape}."
+        )
     shape = value.shape
     coefficients = np.array(
         [value, *(_derivative(f, args, direction, n, gradient, hessian, shape) for n in range(1, degree + 1))]
@@ -329,7 +333,7 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
         if np.shape(d) != np.shape(x):
             raise ShapeError(f"direction {k} must have shape {np.shape(x)}, but has shape {np.shape(d)}.")
     found = {k: np.asarray(d, np.float64) if np.ndim(d) else float(d) for k, d in enumerate(directions)}
-    if not any(np.any(d) for d in found.values()):
+    if any(d.size for d in map(np.asarray, found.values())) and not any(np.any(d) for d in found.values()):
         raise ShapeError("check.taylor_test needs a direction, but v is zero.")
     return found
 

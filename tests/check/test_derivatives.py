@@ -163,6 +163,11 @@ def test_zeros() -> None:
     assert not gradient(untraceable(lambda x: np.sum(x[:2] ** 2)), lambda x: np.array([0, 2, 1e-3]), x).passed
 
 
+@pytest.mark.parametrize("x", [1e-310, 1e-200, 1e150])
+def test_ends_of_the_range(x: float) -> None:
+    assert gradient(lambda x: x * x, lambda x: 2 * x, x).passed
+
+
 def test_float32() -> None:
     x = np.array([0.5, 1.5], np.float32)
     assert gradient(lambda x: np.sum(np.sin(x)), np.cos, x).passed

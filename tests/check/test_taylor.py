@@ -287,6 +287,8 @@ def test_the_default_direction_is_always_the_same() -> None:
         ((np.sin, np.ones(2), np.ones(3)), {}, hoad.ShapeError, r"must have shape \(2,\), but has shape \(3,\)"),
         ((np.sin, 1.0, 0.0), {}, hoad.ShapeError, "v is zero"),
         ((np.sin, math.inf), {}, hoad.ShapeError, "finite point"),
+        ((np.sum, np.zeros(0)), {}, hoad.ShapeError, "to have entries"),
+        ((lambda x: x[:0], np.ones(3)), {}, hoad.ShapeError, "to have entries"),
         ((np.log, -1.0), {}, hoad.ShapeError, "point where f is finite"),
         ((np.sin, 1), {}, hoad.DTypeError, "Write 1.0"),
         ((np.sin, 1.0, 1e-30), {}, hoad.ShapeError, "too small beside x"),
