@@ -97,8 +97,8 @@ def _better(a: Difference, b: Difference) -> Difference:
 def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: float) -> Difference:
     centre = phi(0.0)
     h = 2.0 ** np.floor(np.log2(width))
-    value, error = np.full(centre.shape, np.nan), np.full(centre.shape, np.inf)
     size = abs(centre)
+    rows: list[tuple[Array, Array]] = []  # the best value of each, and its error
     above: list[tuple[Array, Array]] = []  # of the row before: extrapolations, and their noise
     bends: list[tuple[Array, Array]] = []  # φ(h) − 2φ(0) + φ(−h), and what of it is noise, both over h
     for level in range(LEVELS):
@@ -106,6 +106,7 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
         size = np.fmax(size, np.fmax(abs(right), abs(left)))
         spread = np.fmax(noise, 2.0**-53 * size) + SMALLEST
         row = [((right - left) / (2 * h), spread / h)]
+        value, error = np.full(centre.shape, np.nan), np.full(centre.shape, np.inf)
         bends.append(((right - 2 * centre + left) / h, 32 * spread / h))
         for j, (before, before_noise) in enumerate(above, 1):
             weight = 4.0**j
@@ -116,10 +117,12 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
             row.append((better, amplified))
             taken = (estimate < error) & (level >= 2)
             value, error = np.where(taken, better, value), np.where(taken, estimate, error)
+        rows.append((value, error))
         above = row[:10]
         h /= 2
         if level >= 4 and np.all(error <= np.fmax(ENOUGH * abs(value), 2 * spread / width)):
             break
+    value, error = _consistent(rows)
     # A function that swings many times within the first steps can seem to converge: one tiny step finds out.
     h = 2.0 ** np.floor(np.log2(width * SMALL))
     crude, doubt = (phi(h) - phi(-h)) / (2 * h), np.fmax(noise, 2.0**-53 * size) / h
@@ -127,6 +130,16 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
     error = np.where(aliased, np.inf, error)
     floor = 1e-10 * size / scale + 64 * SMALLEST / width
     return Difference(value, error, _jump(bends, centre.shape), floor, value, error)
+
+
+def _consistent(rows: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The value of least error that those of all smaller steps allow: beyond a pole, large steps agree on another."""
+    value, error = rows[-1]
+    for other, doubt in reversed(rows[:-1]):
+        allowed = (abs(other - value) <= 4 * (doubt + error)) | ~np.isfinite(error)
+        taken = (doubt < error) & allowed
+        value, error = np.where(taken, other, value), np.where(taken, doubt, error)
+    return value, error
 
 
 def _jump(bends: list[tuple[Array, Array]], shape: tuple[int, ...]) -> Array:
