@@ -182,9 +182,6 @@ cdef class Sweep:
             state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
             node = &nodes[i]
-            found = state[i - low]
-            if node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE:
-                state[i - low] = found = found | SPECIAL
             if node.flags & (F_EXT | F_BOOL) or node.op <= OP_STOP:
                 self.mark_any(i)
                 continue
@@ -196,11 +193,14 @@ cdef class Sweep:
             else:
                 of_a = self.kind_of(a)
                 of_b = self.kind_of(b) if arity[node.op] == 2 else 0
+            found = state[i - low]
+            if node.flags & F_STRONG or node.op == OP_NEGATIVE:
+                found |= SPECIAL
             if (of_a | of_b) & DEPENDS:
                 found |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
                 if not ((of_a | of_b) & OTHER_KIND or found & IS_INPUT):
                     found |= PLAIN
-                state[i - low] = found
+            state[i - low] = found
         return 0
 
     cdef int mark_any(self, int32_t i) except -1:
@@ -211,6 +211,8 @@ cdef class Sweep:
         cdef const int32_t* operands
         if operand_aval(self.graph, i) != AVAL_FLOAT:
             state[0] |= OTHER_KIND
+        if node.flags & (F_STRONG | F_BOOL):
+            state[0] |= SPECIAL
         if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0
         operands = node_operands(self.graph, i, &n)
@@ -242,17 +244,13 @@ cdef class Sweep:
         cdef int32_t low = self.low
         cdef bint fast = self.emitter.simplify and not self.notes
         cdef State state
-        cdef ScalarRule* rule
         while i >= low:
+            if fast:
+                i = self.emitter.pull_back_plain(self.rules, i, self.bar, self.state, low)
+                if i < low:
+                    break
             state = self.state[i - low]
-            if fast and state & PLAIN:
-                if self.bar[i - low] != ZERO:
-                    rule = self.rules[4 * <int32_t>self.graph.nodes[i].op + ((state & (DEPENDS_A | DEPENDS_B)) >> 4)]
-                    if rule != NULL:
-                        self.emitter.pull_back(rule, i, self.bar, self.state, low)
-                    else:
-                        self.propagate_scalar(i, self.bar[i - low], state & NEGATED != 0)
-            elif state & DEPENDS:
+            if state & DEPENDS:
                 if self.pieces_of != NULL and self.pieces_of[i - low]:
                     self.gather_pieces(i)
                 if not state & IS_INPUT:

@@ -61,8 +61,10 @@ cdef class Emitter:
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef inline bint is_special(self, int32_t operand) noexcept
     cdef int splice(self, const ScalarRule* rule, Places* at) except -1
-    cdef int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
-                       int32_t low) except -1
+    cdef int32_t pull_back_plain(self, ScalarRule** rules, int32_t node, int32_t* bar, State* state,
+                                 int32_t low) except? -1
+    cdef inline int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
+                              int32_t low) except -1
     cdef int accumulate(self, int32_t* bar, State* state, int32_t adjoint, bint negated) except -1
     cdef inline int accumulate_float(self, int32_t* bar, State* state, int32_t adjoint, bint special,
                                      bint negated) except -1

@@ -694,8 +694,28 @@ cdef class Emitter:
 
     # ---- what sweeps build by themselves
 
-    cdef int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
-                       int32_t low) except -1:
+    cdef int32_t pull_back_plain(self, ScalarRule** rules, int32_t node, int32_t* bar, State* state,
+                                 int32_t low) except? -1:
+        """Pull adjoints back through operations on scalars, from `node` down to one that is none or has no rule here.
+
+        Rules are found by operation and by the operands that depend. Returns that node, or what lies before `low`.
+        """
+        cdef ScalarRule* rule
+        cdef State known
+        while node >= low:
+            known = state[node - low]
+            if not known & PLAIN:
+                break
+            if bar[node - low] != ZERO:
+                rule = rules[4 * <int32_t>self.graph.nodes[node].op + ((known & (DEPENDS_A | DEPENDS_B)) >> 4)]
+                if rule == NULL:
+                    break
+                self.pull_back(rule, node, bar, state, low)
+            node -= 1
+        return node
+
+    cdef inline int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
+                              int32_t low) except -1:
         """Splice the vjp rule of an operation on scalars, and add what it gives to the adjoints of its operands.
 
         The tables `bar` and `state` begin with node `low`; before it, `state` speaks for constants.
