@@ -303,6 +303,122 @@ def _adjugate(params: Params, a: Any) -> Any:
 
 ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
 
+
+# ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
+
+
+def _matrix(name: str, a: Aval) -> None:
+    if a.ndim < 2:
+        raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+
+
+def _cholesky_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("cholesky", a)
+    return (a,)
+
+
+def _eigh_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("eigh", a)
+    return intern_aval(a.dtype, a.shape[:-1]), a
+
+
+def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("svd", a)
+    *outer, m, n = a.shape
+    k = min(m, n)
+    return tuple(intern_aval(a.dtype, (*outer, *core)) for core in ((m, k), (k,), (k, n)))
+
+
+def _qr_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("qr", a)
+    return a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1]))
+
+
+def _pinv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("pinv", a)
+    return (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)
+
+
+def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
+        raise ShapeError(
+            f"np.linalg.lstsq: {a.shape} and {b.shape} do not fit; it takes one matrix, and a right side of as many "
+            "rows."
+        )
+    return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
+
+
+CHOLESKY = Primitive(
+    "cholesky",
+    function=lambda params, a: np.linalg.cholesky(a),
+    kind=PYTHON,
+    infer=_cholesky_infer,
+    costly=True,
+)
+EIGH = Primitive(
+    "eigh",
+    function=lambda params, a: np.linalg.eigh(a, *params),
+    kind=PYTHON,
+    nout=2,
+    infer=_eigh_infer,
+    costly=True,
+    param_names=("uplo",),
+)
+SVD = Primitive(
+    "svd",
+    function=lambda params, a: np.linalg.svd(a, full_matrices=False),
+    kind=PYTHON,
+    nout=3,
+    infer=_svd_infer,
+    costly=True,
+)
+# For at least as many rows as columns.
+QR = Primitive("qr", function=lambda params, a: np.linalg.qr(a), kind=PYTHON, nout=2, infer=_qr_infer, costly=True)
+PINV = Primitive(
+    "pinv",
+    function=lambda params, a: np.linalg.pinv(a, *params),
+    kind=PYTHON,
+    infer=_pinv_infer,
+    costly=True,
+    param_names=("rcond",),
+)
+LSTSQ = Primitive(
+    "lstsq",
+    function=lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
+    kind=PYTHON,
+    nin=2,
+    infer=_lstsq_infer,
+    costly=True,
+    linear_in=(1,),
+    param_names=("rcond",),
+)
+
+
+# ---- along an axis --------------------------------------------------------------------------------------------------
+
+CUMSUM = Primitive(
+    "cumsum",
+    function=lambda params, x: np.cumsum(x, *params),
+    kind=PYTHON,
+    infer=_same,
+    linear=True,
+    param_names=("axis",),
+)
+
+
+def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(np.dtype(np.intp), x.shape),)
+
+
+# Equal items keep their order.
+ARGSORT = Primitive(
+    "argsort",
+    function=lambda params, x: np.argsort(x, *params, kind="stable"),
+    kind=PYTHON,
+    infer=_places_infer,
+    param_names=("axis",),
+)
+
 bind_operators()
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------

@@ -67,7 +67,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 # ---- linear algebra -------------------------------------------------------------------------------------------------
 
 
-def _inexact(x: Any) -> Any:
+def inexact(x: Any) -> Any:
+    """x as floats."""
     x = as_traced(x)
     if x.dtype.kind == "c":
         raise NoRuleError(f"linear algebra of complex traced arrays has no derivative rule ({here()}).")
@@ -76,7 +77,7 @@ def _inexact(x: Any) -> Any:
 
 @implements(np.linalg.solve)
 def solve(a: Any, b: Any) -> Any:
-    a, b = _inexact(a), _inexact(b)
+    a, b = inexact(a), inexact(b)
     dtype = np.result_type(a.dtype, b.dtype)
     a, b = a.astype(dtype), b.astype(dtype)
     if b.ndim == 1:
@@ -86,21 +87,21 @@ def solve(a: Any, b: Any) -> Any:
 
 @implements(np.linalg.inv)
 def inv(a: Any) -> Any:
-    return apply_primitive(prim.INV, None, _inexact(a))
+    return apply_primitive(prim.INV, None, inexact(a))
 
 
 @implements(np.linalg.det)
 def det(a: Any) -> Any:
-    return apply_primitive(prim.DET, None, _inexact(a))
+    return apply_primitive(prim.DET, None, inexact(a))
 
 
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
-    sign, logabsdet = apply_primitive(prim.SLOGDET, None, _inexact(a))
+    sign, logabsdet = apply_primitive(prim.SLOGDET, None, inexact(a))
     return type(np.linalg.slogdet(np.eye(1)))(sign, logabsdet)
 
 
-def _root(squares: Any) -> Any:
+def root(squares: Any) -> Any:
     """The square root, whose derivative at 0 is the subgradient 0."""
     zero = np.equal(squares, 0)
     return where(zero, 0.0, np.sqrt(where(zero, 1.0, squares)))
@@ -108,11 +109,11 @@ def _root(squares: Any) -> Any:
 
 @implements(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = _inexact(x)
+    x = inexact(x)
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
         if ord is None:
-            return _root(sum(x * x, axes, keepdims=keepdims))
+            return root(sum(x * x, axes, keepdims=keepdims))
         if x.ndim not in (1, 2):
             raise ValueError("np.linalg.norm with ord needs one or two dimensions, or an axis")
     else:
@@ -126,7 +127,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord is None or ord == 2:
-        return _root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(x * x, axes, keepdims=keepdims))
     if ord == np.inf:
         return max(np.abs(x), axes, keepdims=keepdims)
     if ord == -np.inf:
@@ -143,7 +144,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     row, column = axes
     if ord is None or ord == "fro":
-        return _root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(x * x, axes, keepdims=keepdims))
     if ord in (1, -1, np.inf, -np.inf):
         inner, outer_axis = (row, column) if abs(ord) == 1 else (column, row)
         sums = sum(np.abs(x), inner, keepdims=True)

@@ -23,3 +23,4 @@ def _share_among_ties(g, beaten, x, axes, shape):
 vjp(prim.SUM, lambda g, p, x, axes, shape: (_spread(g, x, axes),))
 vjp(prim.MAX, lambda g, p, x, axes, shape: (_share_among_ties(g, x < _spread(p, x, axes), x, axes, shape),))
 vjp(prim.MIN, lambda g, p, x, axes, shape: (_share_among_ties(g, x > _spread(p, x, axes), x, axes, shape),))
+vjp(prim.CUMSUM, lambda g, p, x, axis: (np.flip(np.cumsum(np.flip(g, axis), axis), axis),))
