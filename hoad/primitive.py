@@ -406,6 +406,23 @@ CUMSUM = Primitive(
 )
 
 
+def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
+
+
+# Where the second operand, which is not the longer, lies within the first.
+CORRELATE = Primitive(
+    "correlate",
+    function=lambda params, a, b: np.correlate(a, b),
+    kind=PYTHON,
+    nin=2,
+    infer=_correlate_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(0, 1),
+)
+
+
 def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
     return (intern_aval(np.dtype(np.intp), x.shape),)
 
@@ -413,7 +430,7 @@ def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
 # Equal items keep their order.
 ARGSORT = Primitive(
     "argsort",
-    function=lambda params, x: np.argsort(x, *params, kind="stable"),
+    function=lambda params, x: np.argsort(x, params[0], kind="stable"),
     kind=PYTHON,
     infer=_places_infer,
     param_names=("axis",),

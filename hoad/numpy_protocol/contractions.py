@@ -239,12 +239,10 @@ def einsum(
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     a, b = as_traced(a), as_traced(b)
     if isinstance(axes, (int, np.integer)):
-        left = list(range(a.ndim - int(axes), a.ndim))
-        right = list(range(int(axes)))
+        sides: list[list[Any]] = [list(range(a.ndim - int(axes), a.ndim)), list(range(int(axes)))]
     else:
-        left, right = ([side] if isinstance(side, (int, np.integer)) else list(side) for side in axes)
-    left = [normal_axis(d, a.ndim) for d in left]
-    right = [normal_axis(d, b.ndim) for d in right]
+        sides = [[side] if isinstance(side, (int, np.integer)) else list(side) for side in axes]
+    left, right = ([normal_axis(d, x.ndim) for d in side] for side, x in zip(sides, (a, b), strict=True))
     if [a.shape[d] for d in left] != [b.shape[d] for d in right]:
         raise ShapeError(f"tensordot: axes {axes} of shapes {a.shape} and {b.shape} do not fit ({here()}).")
     symbols = [*range(a.ndim)]

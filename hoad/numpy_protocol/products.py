@@ -17,6 +17,7 @@ from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_de
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.reductions import max, min, sum
 from hoad.numpy_protocol.shape import (
+    moveaxis,
     ravel,
     reshape,
     squeeze,
@@ -150,4 +151,32 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         sums = sum(np.abs(x), inner, keepdims=True)
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
-    raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")
+    if ord in (2, -2, "nuc"):
+        (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
+        return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
+    raise ValueError(f"Invalid norm order {ord!r} for matrices.")
+
+
+@implements(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    x = inexact(x)
+    if axis is None:
+        found = norm(ravel(x), ord, 0)
+        return reshape(found, (1,) * x.ndim) if keepdims else found
+    axes = tuple(normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    return _vector_norm(x, ord, axes, keepdims)
+
+
+@implements(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+@implements(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    x = inexact(x)
+    if p is None or p in (2, -2):
+        (*_, s, _) = apply_primitive(prim.SVD, None, x)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))

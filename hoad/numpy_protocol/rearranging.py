@@ -18,7 +18,7 @@ from hoad._core.traced import (
 )
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad.numpy_protocol.indexing import where
+from hoad.numpy_protocol.indexing import getitem, where
 from hoad.numpy_protocol.making import concatenate, stack
 from hoad.numpy_protocol.shape import (
     atleast_1d,
@@ -210,15 +210,15 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 @implements(np.split)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     x = as_traced(ary)
     if isinstance(indices_or_sections, (int, np.integer)) and x.shape[axis] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
 
-def _split_along(name: str, ndim: int, axis: Callable[[Any], int]) -> Callable[..., list[Any]]:
-    def implementation(ary: Any, indices_or_sections: Any) -> list[Any]:
+def _split_along(name: str, ndim: int, axis: Callable[[Any], int]) -> Callable[..., Any]:
+    def implementation(ary: Any, indices_or_sections: Any) -> Any:
         x = as_traced(ary)
         if x.ndim < ndim:
             raise ValueError(f"{name} only works on arrays of {ndim} or more dimensions")
@@ -269,7 +269,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
 # ---- triangles ------------------------------------------------------------------------------------------------------
 
 
-def _triangle(name: str, kept: Callable[[int, int, int], np.ndarray]) -> Callable[..., Any]:
+def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., Any]:
     """What lies outside is a strong zero."""
 
     def implementation(m: Any, k: int = 0) -> Any:
@@ -278,7 +278,8 @@ def _triangle(name: str, kept: Callable[[int, int, int], np.ndarray]) -> Callabl
             m = broadcast_to(m, (m.shape[0], m.shape[0]))
         if m.ndim == 0:
             raise ValueError(f"np.{name} needs an array of at least one dimension")
-        return ufuncs.mask(kept(*m.shape[-2:], k), m)
+        rows, columns = m.shape[-2:]
+        return ufuncs.mask(kept(rows, columns, k), m)
 
     return implementation
 
@@ -308,7 +309,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         indices = np.remainder(indices, a.shape[axis])
     elif mode == "clip":
         indices = np.minimum(np.maximum(indices, 0), a.shape[axis] - 1)
-    return a[(slice(None),) * axis + (indices,)]
+    return getitem(a, (slice(None),) * axis + (indices,))
 
 
 @implements(np.take_along_axis)

@@ -13,7 +13,7 @@ from hoad._core.traced import (
 from hoad.numpy_protocol.door import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.making import concatenate
-from hoad.numpy_protocol.products import inexact, matmul
+from hoad.numpy_protocol.products import inexact
 from hoad.numpy_protocol.rearranging import flip, take
 from hoad.numpy_protocol.reductions import sum
 from hoad.numpy_protocol.shape import broadcast_to, ravel, reshape
@@ -138,13 +138,13 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         else tuple(normal_axis(a, f.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     )
     spacings = list(varargs) or [1.0]
-    if len(spacings) == 1 and np.ndim(as_traced(spacings[0])) == 0:
+    if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
         spacings = spacings * len(axes)
     if len(spacings) != len(axes):
         raise TypeError("invalid number of arguments")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
-    found = [_slopes(f, d, as_traced(h), edge_order) for d, h in zip(axes, spacings, strict=True)]
+    found = [_slopes(f, d, h, edge_order) for d, h in zip(axes, spacings, strict=True)]
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -155,23 +155,24 @@ def _slopes(f: Any, d: int, h: Any, edge_order: int) -> Any:
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
             "required."
         )
-    shape = tuple(-1 if e == d else 1 for e in range(f.ndim))
-    if h.ndim > 1:
-        raise ValueError("distances must be either scalars or 1d")
-    if h.ndim == 1:
+    if np.ndim(h) == 0:
+        slopes = diff(f, axis=d) / h
+        inside = (f[_along(d, 2, None)] - f[_along(d, None, -2)]) / (2.0 * h)
+    else:
+        h = as_traced(h)
+        if h.ndim > 1:
+            raise ValueError("distances must be either scalars or 1d")
         if h.shape[0] != n:
             raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-        steps = reshape(diff(h), shape)
-    else:
-        steps = broadcast_to(h, (n - 1,) + (1,) * (f.ndim - 1))
-        steps = reshape(steps, shape)
-    slopes = diff(f, axis=d) / steps
-    before, behind = steps[_along(d, None, -1)], steps[_along(d, 1, None)]
-    inside = (slopes[_along(d, None, -1)] * behind + slopes[_along(d, 1, None)] * before) / (before + behind)
+        steps = reshape(diff(h), tuple(-1 if e == d else 1 for e in range(f.ndim)))
+        slopes = diff(f, axis=d) / steps
+        before, behind = steps[_along(d, None, -1)], steps[_along(d, 1, None)]
+        weighed = slopes[_along(d, None, -1)] * behind + slopes[_along(d, 1, None)] * before
+        inside = weighed / (before + behind)
     first, last = slopes[_along(d, 0, 1)], slopes[_along(d, n - 2, n - 1)]
     if edge_order == 2:
-        first = first + (first - inside[_along(d, 0, 1)])
-        last = last + (last - inside[_along(d, n - 3, n - 2)])
+        first = 2.0 * first - inside[_along(d, 0, 1)]
+        last = 2.0 * last - inside[_along(d, n - 3, n - 2)]
     return concatenate([first, inside, last], axis=d)
 
 
@@ -228,12 +229,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return powers if increasing else flip(powers, 1)
 
 
-def _windows(x: Any, count: int) -> Any:
-    """Row k holds the `count` items of x from k on."""
-    rows = x.shape[0] - count + 1
-    return apply_primitive(prim.GETITEM, ((rows, count), (1, 1), 0), x)
-
-
 @implements(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     return _slid("correlate", a, v, mode, flipped=False)
@@ -245,7 +240,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 
 
 def _slid(name: str, a: Any, v: Any, mode: Any, flipped: bool) -> Any:
-    """Inner products of the longer with the shorter, at every place where they meet."""
+    """Correlations of the longer, between zeros, with the shorter."""
     a, v = as_traced(a), as_traced(v)
     if a.ndim > 1 or v.ndim > 1:
         raise ValueError(f"np.{name} takes arrays of one dimension")
@@ -272,8 +267,6 @@ def _slid(name: str, a: Any, v: Any, mode: Any, flipped: bool) -> Any:
         before = behind = m - 1
     else:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full', not {mode!r}")
-    if turned and mode == "same":
-        before, behind = behind, before
     wide = concatenate([np.zeros(before, dtype), a, np.zeros(behind, dtype)]) if before + behind else a
-    found = matmul(_windows(wide, m), v)
+    found = apply_primitive(prim.CORRELATE, None, wide, v)
     return flip(found) if turned else found

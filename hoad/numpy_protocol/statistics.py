@@ -65,7 +65,7 @@ def var(
 
 
 def _at_least_zero(count: Any, ddof: float) -> Any:
-    return np.maximum(count - ddof, 0.0) if np.ndim(count) or is_traced(count) else np.float64(np.fmax(count - ddof, 0))
+    return np.maximum(count - ddof, 0.0) if np.ndim(count) or is_traced(count) else float(np.fmax(count - ddof, 0))
 
 
 @implements(np.std, method="std")

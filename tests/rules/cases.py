@@ -269,6 +269,12 @@ SMALL = shapes((2, 3))
 reduction, shaping, linalg = (functools.partial(structured, room) for room in ("reduction", "shaping", "linalg"))
 
 
+def _interpolated(t: Any, places: list[Any], y: Any) -> Any:
+    k = max(k for k in range(len(places) - 1) if places[k] <= t)
+    share = (t - places[k]) / (places[k + 1] - places[k])
+    return (1 - share) * y[k] + share * y[k + 1]
+
+
 def mapped(f: Function) -> Function:
     """A function of one mpf, on each item of an object array."""
     return np.frompyfunc(f, 1, 1)
@@ -712,6 +718,100 @@ reduction(
     None,
     lambda rng: (np.array([[2.0, 0.0, 3.0, 0.5], [0.0, 0.0, 3.0, 0.0], [0.0, 2.0, 3.0, 0.5]]),),
     uses=["multiply"],
+)
+
+# ---- what is composed of primitives ---------------------------------------------------------------------------------
+
+SQUARE = shapes((3, 3))
+
+linalg("einsum", lambda x, y: np.einsum("ij,jk->ki", x, y), None, shapes((2, 3), (3, 2)), uses=["matmul"])
+linalg("einsum_of_three", lambda x: np.einsum("ij,jk,ki->", x, x, x), None, SQUARE, uses=["matmul"])
+linalg("einsum_elementwise", lambda x: np.einsum("ij,ij,ij->j", x, x, x), None, SMALL, uses=["multiply", "sum"])
+linalg("einsum_diagonal", lambda x: np.einsum("ii,ij->j", x, x * x), None, SQUARE, uses=["getitem", "matmul"])
+linalg("einsum_ellipsis", lambda x: np.einsum("...ij,...j->i...", x, x[..., 0, :]), None, shapes((2, 2, 3)), uses=[])
+linalg("tensordot", lambda x: np.tensordot(x, x * x, ([0, 1], [1, 0])), None, shapes((2, 2, 3)), uses=["matmul"])
+linalg("inner", lambda x, y: np.inner(x, y), None, shapes((2, 3), (2, 3)), uses=["matmul"])
+linalg("kron", np.kron, None, shapes((2, 1), (2, 2)), uses=["multiply"])
+linalg("cross", np.cross, None, shapes((3,), (3,)), shapes((2, 3), (3,)), uses=["multiply"])
+linalg("trace", lambda x: np.trace(x @ x) ** 2, None, SQUARE, uses=["getitem", "sum"])
+linalg("diagonal", lambda x: np.diagonal(x, 1) ** 3, None, shapes((3, 4)), uses=["getitem"])
+linalg("diag", lambda x: np.diag(x, 1) @ np.diag(x**2, -1), None, shapes((2,)), uses=["assemble"])
+linalg("tril", lambda x: np.tril(x) @ np.triu(x, 1), None, SQUARE, uses=["mask"])
+linalg("matrix_power", lambda x: np.linalg.matrix_power(x, 5), lambda x: x @ x @ x @ x @ x, SQUARE, uses=["matmul"])
+linalg(
+    "matrix_power_negative",
+    lambda x: np.linalg.matrix_power(x, -2),
+    lambda x: inverse(x) @ inverse(x),
+    matrices(2, 2),
+    uses=["inv"],
+)
+linalg("multi_dot", lambda x: np.linalg.multi_dot([x, x.T, x]), lambda x: x @ x.T @ x, SMALL, uses=["matmul"])
+decompositions(
+    "norm_2_of_matrix",
+    lambda x: np.linalg.norm(x, 2),
+    lambda x: singular(x)[1][0],
+    rectangular(3, 2),
+    uses=["svd", "max"],
+    tolerance=2e-13,
+)
+decompositions(
+    "nuclear_norm",
+    lambda x: np.linalg.norm(x, "nuc"),
+    lambda x: np.sum(singular(x)[1]),
+    rectangular(2, 3),
+    uses=["svd", "sum"],
+    tolerance=2e-13,
+)
+decompositions(
+    "matrix_exponential",
+    lambda a: (np.linalg.eigh(a)[1] * np.exp(np.linalg.eigh(a)[0])) @ np.linalg.eigh(a)[1].T,
+    lambda a: np.array((mp.expm(mp.matrix(symmetric(a).tolist()))).tolist(), dtype=object),
+    lambda rng: (positive_matrices(2, 2)(rng)[0] - 3.0 * np.eye(2),),
+    uses=["eigh"],
+    tolerance=2e-13,
+)
+
+shaping("flip", lambda x: np.flip(x, 1) * x**2, None, SMALL, uses=["getitem"])
+shaping("rot90", lambda x: np.rot90(x) ** 3, None, SMALL, uses=["getitem"])
+shaping("roll", lambda x: np.roll(x, 1, axis=1) * x**2, None, SMALL, uses=["concatenate"])
+shaping("tile", lambda x: np.tile(x, (2, 2)) ** 3, None, SMALL, uses=["broadcast_to"])
+shaping("repeat", lambda x: np.repeat(x, [2, 0, 1], axis=1) ** 3, None, SMALL, uses=["gather"])
+shaping("pad", lambda x: np.pad(x, 1) ** 3, None, SMALL, uses=["gather"])
+shaping("pad_reflect", lambda x: np.pad(x, ((0, 0), (2, 1)), "reflect") ** 3, None, SMALL, uses=["gather"])
+shaping("take", lambda x: np.take(x, [2, 0, 0], axis=1) ** 3, None, SMALL, uses=["gather"])
+shaping("sort", lambda x: np.sort(x, axis=1)[:, 1:] ** 3, None, SMALL, uses=["argsort", "flat_index", "gather"])
+
+reduction("diff", lambda x: np.diff(x, 2) ** 3, None, shapes((2, 4)), uses=["subtract"])
+reduction("var", lambda x: np.var(x, axis=1, ddof=1), None, SMALL, uses=["sum"])
+reduction("std", lambda x: np.std(x), lambda x: mp.sqrt(np.var(x)), SMALL, uses=["sqrt"])
+reduction("average", lambda x, y: np.average(x, weights=y), None, shapes((3,), (3,), away=3.0), uses=["divide"])
+reduction("ptp", lambda x: np.ptp(x, axis=0) ** 3, None, SMALL, uses=["max", "min"])
+reduction("median", lambda x: np.median(x, axis=1) ** 3, None, shapes((2, 4)), uses=["gather"])
+reduction(
+    "quantile",
+    lambda x: np.quantile(x, [0.0, 0.375, 1.0]) ** 2,
+    lambda x: np.array([np.sort(x)[0], (np.sort(x)[1] + np.sort(x)[2]) / 2, np.sort(x)[4]]) ** 2,
+    shapes((5,)),
+    uses=["gather"],
+)
+reduction("trapezoid", lambda x, y: np.trapezoid(x, y), None, shapes((4,), (4,)), uses=["sum"])
+reduction(
+    "gradient",
+    lambda x: np.gradient(x**2, 0.5, edge_order=2),
+    lambda x: np.array([[-3, 4, -1, 0], [-1, 0, 1, 0], [0, -1, 0, 1], [0, 1, -4, 3]]) @ x**2,
+    shapes((4,)),
+    uses=["concatenate"],
+)
+reduction("polyval", lambda x, y: np.polyval(x, y), None, shapes((3,), (2,)), uses=["multiply"])
+reduction("convolve", lambda x, y: np.convolve(x, y), None, shapes((3,), (2,)), uses=["correlate"])
+reduction("correlate", lambda x, y: np.correlate(x, y, "full"), None, shapes((3,), (2,)))
+reduction("correlate_with_itself", lambda x: np.correlate(x, x[1:]), None, shapes((4,)), uses=["correlate"])
+reduction(
+    "interp",
+    lambda x, y: np.interp(x, [-2.0, -1.0, 0.5, 2.0], y),
+    lambda x, y: np.array([_interpolated(t, [-2, -1, mp.mpf(0.5), 2], y) for t in x]),
+    lambda rng: (rng.uniform(-1.9, 1.9, 3), rng.uniform(-1.0, 1.0, 4)),
+    uses=["gather", "select"],
 )
 
 
