@@ -21,8 +21,8 @@ from hoad._core.primitive import (
     Primitive,
 )
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import bind_operators
-from hoad.errors import ShapeError
+from hoad._core.traced import bind_operators, here
+from hoad.errors import NoRuleError, ShapeError
 
 Params = Any
 
@@ -348,16 +348,27 @@ def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
 
 
+def _symmetric(name: str, a: Any) -> Any:
+    """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding."""
+    off = abs(a - np.swapaxes(a, -1, -2))
+    if a.size and off.max() > np.sqrt(np.finfo(a.dtype).eps) * abs(a).max():
+        raise NoRuleError(
+            f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
+            "that by a symmetric matrix. Give both triangles, as np.tril(a) + np.tril(a, -1).T."
+        )
+    return a
+
+
 CHOLESKY = Primitive(
     "cholesky",
-    function=lambda params, a: np.linalg.cholesky(a),
+    function=lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
     kind=PYTHON,
     infer=_cholesky_infer,
     costly=True,
 )
 EIGH = Primitive(
     "eigh",
-    function=lambda params, a: np.linalg.eigh(a, *params),
+    function=lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
     kind=PYTHON,
     nout=2,
     infer=_eigh_infer,

@@ -19,6 +19,7 @@ RNG = np.random.default_rng(7)
 B = RNG.uniform(-1.0, 1.0, (4, 3))
 SPD = B.T @ B + np.diag([1.0, 2.0, 3.0])
 STACK = np.stack([SPD, SPD[::-1, ::-1] + np.eye(3)])
+ROUNDED = SPD + 1e-10 * np.triu(np.ones((3, 3)), 1)  # as symmetric as sums in different orders leave it
 WEIGHTS = RNG.uniform(-1.0, 1.0, (3, 3))
 
 
@@ -28,11 +29,11 @@ VALUES: list[tuple[str, Callable[[Any], Any], Any]] = [
     ("cholesky", np.linalg.cholesky, SPD),
     ("cholesky of a stack", np.linalg.cholesky, STACK),
     ("cholesky, upper", lambda x: np.linalg.cholesky(x, upper=True), SPD),
-    ("cholesky reads the lower triangle", np.linalg.cholesky, np.tril(SPD)),
-    ("cholesky, upper reads the upper triangle", lambda x: np.linalg.cholesky(x, upper=True), np.triu(SPD)),
+    ("cholesky reads the lower triangle", np.linalg.cholesky, ROUNDED),
+    ("cholesky, upper reads the upper triangle", lambda x: np.linalg.cholesky(x, upper=True), ROUNDED),
     ("eigh", np.linalg.eigh, SPD),
-    ("eigh reads the lower triangle", np.linalg.eigh, np.tril(SPD)),
-    ("eigh, U", lambda x: np.linalg.eigh(x, UPLO="U"), np.triu(SPD)),
+    ("eigh reads the lower triangle", np.linalg.eigh, ROUNDED),
+    ("eigh, U", lambda x: np.linalg.eigh(x, UPLO="U"), ROUNDED),
     ("eigh of a stack", np.linalg.eigh, STACK),
     ("svd", lambda x: np.linalg.svd(x, full_matrices=False), B),
     ("svd of a square", np.linalg.svd, SPD),
@@ -141,6 +142,19 @@ def test_through_a_symmetric_matrix_derivatives_are_those_of_numpy(f: Callable[[
         return f(x.T @ x + np.diag([1.0, 2.0, 3.0]))
 
     np.testing.assert_allclose(hoad.jacobian(composed)(B), by_differences(composed, B), atol=1e-9)
+
+
+@pytest.mark.parametrize("f", [np.linalg.cholesky, np.linalg.eigvalsh, lambda a: np.linalg.eigh(a)[1]])
+def test_one_triangle_alone_is_refused_and_both_are_right(f: Callable[[Any], Any]) -> None:
+    """NumPy reads the lower one; a derivative by half of a symmetric matrix would be half of it."""
+    with pytest.raises(hoad.NoRuleError, match="not symmetric") as caught:
+        hoad.jacobian(lambda x: f(np.tril(x)))(SPD)
+    assert "np.tril(a) + np.tril(a, -1).T" in str(caught.value)
+    program = hoad.record(f, SPD)
+    with pytest.raises(hoad.NoRuleError, match="not symmetric"):
+        program.evaluate(np.tril(SPD))
+    jacobian = hoad.jacobian(lambda a: f(np.tril(a) + np.tril(a, -1).T))(SPD)
+    np.testing.assert_allclose(jacobian, by_differences(f, SPD), atol=1e-9)
 
 
 def test_the_log_of_the_determinant_by_cholesky() -> None:
