@@ -6,6 +6,7 @@ diagonal.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -185,19 +186,27 @@ def _product(
     return reshape(matmul(left, right), shape), (*stack, *rows, *columns)
 
 
-def _pairs(inputs: list[Subscripts], output: Subscripts, parts: list[Any], optimize: Any) -> list[tuple[int, ...]]:
-    """Which operands to contract, step by step, as NumPy's own search finds it."""
-    if len(parts) < 3:
-        return [tuple(range(len(parts)))]
+@functools.lru_cache(maxsize=256)
+def _search(subscripts: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Any, ...], how: Any) -> list[Any]:
+    """NumPy's own search for the order of contractions."""
+    names = sorted({s for part in subscripts for s in part})
+    given: list[Any] = []
+    for part, shape in zip(subscripts, shapes, strict=True):
+        given += [np.broadcast_to(np.empty((), np.float64), shape), [names.index(s) for s in part]]
+    path, _ = np.einsum_path(*given, [names.index(s) for s in output], optimize=how)
+    return path[1:]
+
+
+def _steps(terms: list[tuple[Any, Subscripts]], output: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
+    """Which operands to contract, step by step."""
+    if len(terms) < 3:
+        return [tuple(range(len(terms)))]
     if isinstance(optimize, (list, tuple)) and optimize and optimize[0] == "einsum_path":
-        return [tuple(sorted(step)) for step in optimize[1:]]
-    names = sorted({s for subscripts in inputs for s in subscripts})
-    sublists = [[names.index(s) for s in subscripts] for subscripts in inputs]
-    shapes = [np.broadcast_to(np.empty((), np.float64), x.shape) for x in parts]
-    given: list[Any] = [item for pair in zip(shapes, sublists, strict=True) for item in pair]
-    search = "greedy" if isinstance(optimize, bool) else optimize
-    path, _ = np.einsum_path(*given, [names.index(s) for s in output], optimize=search)
-    return [tuple(sorted(step)) for step in path[1:]]
+        path: Any = optimize[1:]
+    else:
+        how = "greedy" if isinstance(optimize, bool) else tuple(optimize) if isinstance(optimize, list) else optimize
+        path = _search(tuple(s for _, s in terms), output, tuple(tuple(x.shape) for x, _ in terms), how)
+    return [tuple(sorted(step)) for step in path]
 
 
 @implements(np.einsum)
@@ -215,7 +224,7 @@ def einsum(
     kind = np.result_type(*[x.dtype for x in parts])
     sizes = _sizes(inputs, parts)
     terms = [_without_repeats(x.astype(kind), s, sizes) for x, s in zip(parts, inputs, strict=True)]
-    for step in _pairs([s for _, s in terms], output, [x for x, _ in terms], optimize):
+    for step in _steps(terms, output, optimize):
         chosen = [terms[k] for k in step]
         terms = [term for k, term in enumerate(terms) if k not in step]
         keep = set(output).union(*[s for _, s in terms])

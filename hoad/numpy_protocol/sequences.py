@@ -54,6 +54,18 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     return x
 
 
+@implements(np.nancumsum)
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    a = as_traced(a)
+    return cumsum(where(np.isnan(a), 0.0, a), axis, dtype, out)
+
+
+@implements(np.nancumprod)
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    a = as_traced(a)
+    return cumprod(where(np.isnan(a), 1.0, a), axis, dtype, out)
+
+
 def _cumulative(name: str, running: Any, first: float) -> Any:
     def implementation(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, o
 from hoad.numpy_protocol.indexing import where as choose_where
 from hoad.numpy_protocol.products import inexact, root
 from hoad.numpy_protocol.rearranging import sort, take
-from hoad.numpy_protocol.reductions import max, min, sum
+from hoad.numpy_protocol.reductions import max, min, prod, sum
 from hoad.numpy_protocol.shape import broadcast_to, moveaxis, reshape
 
 
@@ -248,6 +249,33 @@ def nanvar(a: Any, *args: Any, **options: Any) -> Any:
 @implements(np.nanstd)
 def nanstd(a: Any, *args: Any, **options: Any) -> Any:
     return root(nanvar(a, *args, **options))
+
+
+@implements(np.nanprod)
+def nanprod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+) -> Any:
+    only_defaults("nanprod", out=out, **options)
+    a = as_traced(a)
+    return prod(choose_where(np.isnan(a), 1.0, a), axis, dtype=dtype, keepdims=keepdims)
+
+
+def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[..., Any]:
+    """Where all are nan, so is the result."""
+
+    def implementation(a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
+        only_defaults(name, out=out, **options)
+        a = as_traced(a)
+        missing = np.isnan(a)
+        found = extreme(choose_where(missing, least, a), axis, keepdims=keepdims)
+        count = sum(np.logical_not(missing).astype(a.dtype), axis, keepdims=keepdims)
+        return choose_where(np.equal(count, 0), np.nan, found)
+
+    return implementation
+
+
+implements(np.nanmax)(_extreme("nanmax", max, -np.inf))
+implements(np.nanmin)(_extreme("nanmin", min, np.inf))
 
 
 @implements(np.nan_to_num)

@@ -96,7 +96,9 @@ def test_nan_in_order_statistics() -> None:
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-@pytest.mark.parametrize("f", [np.nansum, np.nanmean, np.nanvar, np.nanstd])
+@pytest.mark.parametrize(
+    "f", [np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanprod, np.nanmax, np.nanmin, np.nancumsum, np.nancumprod]
+)
 def test_nan_left_out(f: Callable[..., Any], axis: Any) -> None:
     def g(x: Any) -> Any:
         return f(x, axis=axis)
@@ -111,6 +113,14 @@ def test_nan_left_out(f: Callable[..., Any], axis: Any) -> None:
     steps = np.eye(9).reshape(9, 3, 3) * 1e-6
     wanted = np.stack([(by_items(filled + h) - by_items(filled - h)) / 2e-6 for h in steps], axis=-1)
     np.testing.assert_allclose(jacobian.reshape(wanted.shape), wanted, atol=1e-8)
+
+
+def test_the_extreme_of_nothing_but_nan_is_nan() -> None:
+    x = np.array([[np.nan, np.nan], [1.0, np.nan]])
+    for f in (np.nanmax, np.nanmin):
+        value, tangent = hoad.jvp(lambda x, f=f: f(x, axis=1), (x,), (np.ones((2, 2)),))
+        np.testing.assert_array_equal(value, [np.nan, 1.0])
+        np.testing.assert_array_equal(tangent, [0.0, 1.0])
 
 
 def test_nan_to_num() -> None:

@@ -728,7 +728,7 @@ linalg("einsum", lambda x, y: np.einsum("ij,jk->ki", x, y), None, shapes((2, 3),
 linalg("einsum_of_three", lambda x: np.einsum("ij,jk,ki->", x, x, x), None, SQUARE, uses=["matmul"])
 linalg("einsum_elementwise", lambda x: np.einsum("ij,ij,ij->j", x, x, x), None, SMALL, uses=["multiply", "sum"])
 linalg("einsum_diagonal", lambda x: np.einsum("ii,ij->j", x, x * x), None, SQUARE, uses=["getitem", "matmul"])
-linalg("einsum_ellipsis", lambda x: np.einsum("...ij,...j->i...", x, x[..., 0, :]), None, shapes((2, 2, 3)), uses=[])
+linalg("einsum_ellipsis", lambda x: np.einsum("...ij,...j->i...", x, x[:, 0]), None, shapes((2, 2, 3)), uses=["matmul"])
 linalg("tensordot", lambda x: np.tensordot(x, x * x, ([0, 1], [1, 0])), None, shapes((2, 2, 3)), uses=["matmul"])
 linalg("inner", lambda x, y: np.inner(x, y), None, shapes((2, 3), (2, 3)), uses=["matmul"])
 linalg("kron", np.kron, None, shapes((2, 1), (2, 2)), uses=["multiply"])
