@@ -279,7 +279,8 @@ def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., 
         if m.ndim == 0:
             raise ValueError(f"np.{name} needs an array of at least one dimension")
         rows, columns = m.shape[-2:]
-        return ufuncs.mask(kept(rows, columns, k), m)
+        inside = kept(rows, columns, k)
+        return ufuncs.mask(inside, m) if m.dtype.kind == "f" else m * inside.astype(m.dtype)
 
     return implementation
 

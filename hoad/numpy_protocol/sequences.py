@@ -57,13 +57,13 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 @implements(np.nancumsum)
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a = as_traced(a)
-    return cumsum(where(np.isnan(a), 0.0, a), axis, dtype, out)
+    return cumsum(where(np.isnan(a), 0.0, a) if a.dtype.kind == "f" else a, axis, dtype, out)
 
 
 @implements(np.nancumprod)
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a = as_traced(a)
-    return cumprod(where(np.isnan(a), 1.0, a), axis, dtype, out)
+    return cumprod(where(np.isnan(a), 1.0, a) if a.dtype.kind == "f" else a, axis, dtype, out)
 
 
 def _cumulative(name: str, running: Any, first: float) -> Any:

@@ -147,11 +147,12 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
             f"np.{name} has no derivative rule by q, which is traced ({here()}). Use hoad.value(q) if a plain "
             "number is meant."
         )
-    q = np.asarray(q, dtype=float)
+    a = inexact(a)
+    q = np.asarray(q, dtype=a.dtype if isinstance(q, (int, float)) else None)
+    a, q = a.astype(np.result_type(a.dtype, q.dtype)), q.astype(np.float64)
     if not np.all((q >= 0) & (q <= 1)):
         least, most = (0, 1) if name == "quantile" else (0, 100)
         raise ValueError(f"np.{name} takes places from {least} to {most}")
-    a = inexact(a)
     axes = normal_axes(axis, a.ndim)
     kept = [d for d in range(a.ndim) if d not in axes]
     lines = reshape(moveaxis(a, axes, range(a.ndim - len(axes), a.ndim)), (*[a.shape[d] for d in kept], -1))
@@ -212,7 +213,9 @@ def percentile(
     weights: Any = None,
 ) -> Any:
     only_defaults("percentile", out=out, weights=weights)
-    return _quantile("percentile", a, q if holds_traced([q]) else np.asarray(q) / 100, axis, method, keepdims)
+    if not holds_traced([q]):
+        q = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, as_traced(a).dtype.type(100))
+    return _quantile("percentile", a, q, axis, method, keepdims)
 
 
 @implements(np.median)
@@ -224,11 +227,16 @@ def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = F
 # ---- without nan ----------------------------------------------------------------------------------------------------
 
 
+def _filled(a: Any, value: float) -> Any:
+    """a with a number for nan, of which integers have none."""
+    return choose_where(np.isnan(a), value, a) if a.dtype.kind == "f" else a
+
+
 @implements(np.nansum)
 def nansum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
     only_defaults("nansum", out=out, **options)
     a = as_traced(a)
-    return sum(choose_where(np.isnan(a), 0.0, a), axis, dtype=dtype, keepdims=keepdims)
+    return sum(_filled(a, 0.0), axis, dtype=dtype, keepdims=keepdims)
 
 
 @implements(np.nanmean)
@@ -257,7 +265,7 @@ def nanprod(
 ) -> Any:
     only_defaults("nanprod", out=out, **options)
     a = as_traced(a)
-    return prod(choose_where(np.isnan(a), 1.0, a), axis, dtype=dtype, keepdims=keepdims)
+    return prod(_filled(a, 1.0), axis, dtype=dtype, keepdims=keepdims)
 
 
 def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[..., Any]:
@@ -266,9 +274,10 @@ def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[.
     def implementation(a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
         only_defaults(name, out=out, **options)
         a = as_traced(a)
-        missing = np.isnan(a)
-        found = extreme(choose_where(missing, least, a), axis, keepdims=keepdims)
-        count = sum(np.logical_not(missing).astype(a.dtype), axis, keepdims=keepdims)
+        found = extreme(_filled(a, least), axis, keepdims=keepdims)
+        if a.dtype.kind != "f":
+            return found
+        count = sum(np.logical_not(np.isnan(a)).astype(a.dtype), axis, keepdims=keepdims)
         return choose_where(np.equal(count, 0), np.nan, found)
 
     return implementation
@@ -282,7 +291,9 @@ implements(np.nanmin)(_extreme("nanmin", min, np.inf))
 def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    x = inexact(x)
+    x = as_traced(x)
+    if x.dtype.kind != "f":
+        return x
     limits = np.finfo(x.dtype)
     x = choose_where(np.isnan(x), nan, x)
     x = choose_where(np.equal(x, np.inf), float(limits.max) if posinf is None else posinf, x)

@@ -200,6 +200,22 @@ def test_a_single_eigenvector_beside_a_degenerate_pair(a: np.ndarray, mode: Any)
     np.testing.assert_allclose(jacobian, (wanted + wanted.transpose(0, 2, 1)) / 2, atol=1e-14)
 
 
+def test_a_single_singular_vector_beside_a_degenerate_pair() -> None:
+    """duᵢ = (s₀ dAᵢ₀ + sᵢ dA₀ᵢ) / (s₀² - sᵢ²): found forward; what is not found in reverse is nan."""
+    a = np.diag([3.0, 2.0, 2.0])
+    wanted = np.zeros((3, 3, 3))
+    wanted[[1, 2], [1, 2], 0], wanted[[1, 2], 0, [1, 2]] = 3 / 5, 2 / 5
+    forward = hoad.jacobian(lambda a: np.linalg.svd(a)[0][:, 0], mode="forward")(a)
+    np.testing.assert_allclose(forward * np.linalg.svd(a)[0][0, 0], wanted, atol=1e-15)
+    reverse = hoad.jacobian(lambda a: np.linalg.svd(a)[0][:, 0], mode="reverse")(a)
+    assert np.all(np.isnan(reverse) | (reverse == forward))
+
+
+def test_singular_vectors_of_a_singular_value_0_are_loud() -> None:
+    gradient = hoad.grad(lambda a: np.sum(np.linalg.svd(a, full_matrices=False)[0] * B[:, :2]))
+    assert not np.isfinite(gradient(np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]))).all()
+
+
 def by_eigh(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def on_matrix(a: Any) -> Any:
         w, v = np.linalg.eigh(a)
