@@ -413,6 +413,7 @@ CUMSUM = Primitive(
     kind=PYTHON,
     infer=_same,
     linear=True,
+    linear_in=(0,),
     param_names=("axis",),
 )
 

@@ -36,11 +36,6 @@ def _lower_half(a):
     return a * (np.tri(n, dtype=a.dtype) - 0.5 * np.eye(n, dtype=a.dtype))
 
 
-def _over(a, b):
-    """a b⁻¹."""
-    return _t(np.linalg.solve(_t(b), _t(a)))
-
-
 def _gaps(w, size):
     """wⱼ - wᵢ, or nan where rounding hides the difference; ∞ on the diagonal, so that its reciprocal is 0."""
     n = w.shape[-1]
@@ -50,8 +45,9 @@ def _gaps(w, size):
 
 
 def _cholesky(g, p, x):
-    """p⁻ᵀ Φ(pᵀ g) p⁻¹ with Φ the lower half, symmetric."""
-    return (_symmetric(np.linalg.solve(_t(p), _over(_lower_half(_t(p) @ g), p))),)
+    """p⁻ᵀ Φ(pᵀ g) p⁻¹ with Φ the lower half, symmetric; the inverse serves all directions and orders."""
+    inverse = np.linalg.inv(p)
+    return (_symmetric(_t(inverse) @ _lower_half(_t(p) @ g) @ inverse),)
 
 
 def _eigh(g, p, x, uplo):
@@ -87,7 +83,7 @@ def _qr(g, p, x):
     """(Q̄ + Q (M + Mᵀ)) R⁻ᵀ with M the lower half of R R̄ᵀ - Q̄ᵀ Q."""
     (q, r), (q_bar, r_bar) = p, g
     m = _lower_half(r @ _t(r_bar) - _t(q_bar) @ q)
-    return (_over(q_bar + q @ (m + _t(m)), _t(r)),)
+    return ((q_bar + q @ (m + _t(m))) @ _t(np.linalg.inv(r)),)
 
 
 def _pinv(g, p, x, rcond):
