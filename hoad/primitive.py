@@ -350,7 +350,8 @@ def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
 
 def _symmetric(name: str, a: Any) -> Any:
     """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding."""
-    off = abs(a - np.swapaxes(a, -1, -2))
+    with np.errstate(invalid="ignore"):
+        off = abs(a - np.swapaxes(a, -1, -2))
     if a.size and off.max() > np.sqrt(np.finfo(a.dtype).eps) * abs(a).max():
         raise NoRuleError(
             f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
@@ -402,6 +403,27 @@ LSTSQ = Primitive(
     costly=True,
     linear_in=(1,),
     param_names=("rcond",),
+)
+
+
+def _overlap(params: Params, x: Any, y: Any) -> Any:
+    return np.swapaxes(x, -1, -2) @ y
+
+
+def _overlap_infer(params: Params, x: Aval, y: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, (*x.shape[:-2], x.shape[-1], y.shape[-1])),)
+
+
+# xᵀ y for the rules: columns of y that are strong zeros stay so, which those of a product do not.
+OVERLAP = Primitive(
+    "overlap",
+    function=_overlap,
+    kind=PYTHON,
+    nin=2,
+    infer=_overlap_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(1,),
 )
 
 

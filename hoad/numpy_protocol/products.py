@@ -153,6 +153,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         return found if keepdims else squeeze(found, axes)
     if ord in (2, -2, "nuc"):
         (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        s = where(np.equal(s, 0), 0.0, s)  # the subgradient 0, as of any norm
         found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
         return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
     raise ValueError(f"Invalid norm order {ord!r} for matrices.")
