@@ -168,6 +168,8 @@ def block(arrays: Any) -> Any:
     depth = _depth(arrays)
 
     def joined(item: Any, level: int) -> Any:
+        if isinstance(item, list) != (level < depth) or (isinstance(item, list) and not item):
+            raise ValueError("np.block: List depths are mismatched, or a list is empty")
         if level == depth:
             x = as_traced(item)
             return reshape(x, (1,) * (depth - x.ndim) + tuple(x.shape)) if x.ndim < depth else x

@@ -210,13 +210,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     outside_left, outside_right = np.equal(reached, 0), np.greater(x, xp[-1])
     low, high = fp[0] if left is None else left, fp[-1] if right is None else right
     if n == 1:
-        return where(outside_left, low, where(outside_right, high, fp[0]))
+        return where(np.less(x, xp[0]), low, where(outside_right, high, fp[0]))
     below = np.minimum(np.maximum(reached - 1, 0), n - 2)
     x0, x1, y0, y1 = take(xp, below), take(xp, below + 1), take(fp, below), take(fp, below + 1)
     inside = np.logical_not(np.logical_or(outside_left, outside_right))
     width = where(inside, x1 - x0, 1.0)
     found = where(np.equal(x, x1), y1, y0 + (y1 - y0) / width * (x - x0))
-    return where(outside_left, low, where(outside_right, high, found))
+    return where(np.isnan(x), x, where(outside_left, low, where(outside_right, high, found)))
 
 
 # ---- polynomials and convolutions -----------------------------------------------------------------------------------

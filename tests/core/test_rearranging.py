@@ -216,6 +216,8 @@ WRONG: list[tuple[str, Callable[[Any], Any], str]] = [
     ("select", lambda x: np.select([x > 0], [x, x]), "same length"),
     ("select of nothing", lambda x: np.select([], [], x), "empty condition list"),
     ("meshgrid", lambda x: np.meshgrid(x, x, indexing="yx"), "Valid values"),
+    ("block", lambda x: np.block([[x], x]), "depths are mismatched"),
+    ("block of nothing", lambda x: np.block([[x], []]), "empty"),
 ]
 
 

@@ -121,6 +121,22 @@ def test_outside_of_its_knots_interp_does_not_depend_on_x() -> None:
     assert f(0.0) == 0.0
 
 
+@pytest.mark.parametrize("knots", [[1.0, 2.0], [1.0]])
+def test_interp_of_nan_is_what_numpy_says(knots: list[float]) -> None:
+    x = np.array([0.5, np.nan, 1.5, 3.0])
+    value = hoad.jvp(lambda x: np.interp(x, knots, [3.0, 5.0][: len(knots)]), (x,), (np.ones(4),))[0]
+    np.testing.assert_array_equal(value, np.interp(x, knots, [3.0, 5.0][: len(knots)]))
+
+
+def test_interp_through_a_step() -> None:
+    """Two knots at one place: from the place on, the second counts."""
+    places, values = [0.0, 1.0, 1.0, 2.0], np.array([0.0, 1.0, 5.0, 6.0])
+    x = np.array([0.5, 1.0, 1.5, 2.0])
+    value, slopes = hoad.jvp(lambda x: np.interp(x, places, values), (x,), (np.ones(4),))
+    np.testing.assert_array_equal(value, np.interp(x, places, values))
+    np.testing.assert_array_equal(slopes, [1.0, 1.0, 1.0, 0.0])
+
+
 def test_float32_stays() -> None:
     x = V.astype(np.float32)
     for f in (np.cumsum, np.cumprod, np.diff, np.trapezoid, np.gradient, lambda x: np.convolve(x, x)):
