@@ -6,12 +6,12 @@ References
 ----------
 Giles, M. B. (2008). An extended collection of matrix derivative results for forward and reverse mode algorithmic
 differentiation. Report NA-08/01, Oxford: sections 3.1 (eigenvalues), 3.2 (singular values).
-Murray, I. (2016). Differentiation of the Cholesky decomposition. arXiv:1602.07527, equation (9).
+Murray, I. (2016). Differentiation of the Cholesky decomposition. arXiv:1602.07527.
 Townsend, J. (2016). Differentiating the singular value decomposition. Technical note.
 Walter, S. F., and Lehmann, L. (2012). Algorithmic differentiation of linear algebra functions with application in
 optimum experimental design. arXiv:1001.1654: QR.
 Golub, G. H., and Pereyra, V. (1973). The differentiation of pseudo-inverses and nonlinear least squares problems whose
-variables separate. SIAM J. Numer. Anal. 10: equation (4.12).
+variables separate. SIAM J. Numer. Anal. 10: section 4.
 """
 
 import numpy as np
