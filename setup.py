@@ -26,6 +26,7 @@ EXTENSIONS = [
     "template",
     "traced",
     "emit",
+    "compact",
     "adjoint",
     "tangent",
     "lower",

@@ -7,6 +7,7 @@ at the peak of `grad` of a Python loop of 1e6 operations, on a stack of 256 KiB,
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import resource
@@ -63,6 +64,14 @@ def peak_rss() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
 
 
+def held() -> int:
+    """Resident memory, without what the allocator keeps of blocks that were freed."""
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+    return status("VmRSS")
+
+
 def warm_up(f: Callable[..., Any]) -> None:
     """Import, register and make the templates, so that they are not counted as nodes."""
     small = with_size(f, 60)
@@ -74,15 +83,13 @@ def warm_up(f: Callable[..., Any]) -> None:
 def child_nodes(f: Callable[..., Any], n: int) -> dict[str, float]:
     """Bytes held for each node, while the programs are alive."""
     warm_up(f)
-    before = status("VmRSS")
+    before = held()
     program = hoad.record(with_size(f, n), 1.1)
-    gc.collect()
-    recorded = status("VmRSS")
+    recorded = held()
     swept = hoad.gradient(program)
-    gc.collect()
-    both = status("VmRSS")
+    both = held()
     nodes = int(swept[0].size) + int(swept[-1].size)
-    said = sum(getattr(tape, "nbytes", 0) for tape in swept)
+    said = swept[-1].nbytes
     return {
         "recorded": (recorded - before) / int(program[0].size),
         "both": (both - before) / nodes,

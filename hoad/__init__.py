@@ -1,7 +1,45 @@
 """Higher-order automatic differentiation of plain NumPy code.
 
-Drivers (`grad`, `jacobian`, `hessian`, ...) take a function of floats and arrays and return a function. The arguments
-differentiated with respect to are floats, traced as ``np.float64``, and arrays of float64 and float32.
+Drivers take a function of floats and arrays and return a function. The arguments differentiated with respect to are
+floats, traced as ``np.float64``, and arrays of float64 and float32. ``help(hoad.grad)`` and so on say the rest.
+
+First derivatives
+    grad             the gradient of a scalar function
+    value_and_grad   its value and its gradient
+    jacobian         the matrix of first derivatives of any function
+    jvp              value and derivative along a direction, forward
+    vjp              value and pullback of adjoints, reverse
+    linearize        value and derivative at a point, as a linear function
+Second and higher derivatives
+    hessian          the matrix of second derivatives of a scalar function
+    hvp, vhp         its product with a direction, without the matrix
+    derivative       the n-th derivative of a function of one variable, pointwise on arrays
+Inside a function
+    value            the plain number behind a traced value, for printing and for constants
+    stop_gradient    the value itself, with derivative zero
+Programs
+    record           a function as a program: a list of tapes
+    gradient         the program with one more tape, its gradient
+    Program, Tape    what they are made of; ``print(program)`` shows them
+    display          programs as text, piece by piece
+Rules
+    rules.vjp        give a function its derivative rule
+    primitive        make any function one operation
+Errors, all of them HoadError
+    TracedValueError a value would have been cut off from its derivative
+    NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)
+    RuleError        a rule does not do what a rule must
+    ShapeError       a shape does not fit
+    DTypeError       a dtype has no derivative
+    ArgumentError    something of another kind than asked for
+    GuardError       a program was replayed on another branch than recorded
+
+Examples
+--------
+>>> import numpy as np
+>>> import hoad
+>>> hoad.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+array([2., 4.])
 """
 
 from hoad import display, rules
@@ -9,9 +47,11 @@ from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, v
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
+    ArgumentError,
     DTypeError,
     GuardError,
     HoadError,
+    NoMethodError,
     NoRuleError,
     RuleError,
     ShapeError,
@@ -24,9 +64,11 @@ from hoad.transform.adjoint import gradient
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArgumentError",
     "DTypeError",
     "GuardError",
     "HoadError",
+    "NoMethodError",
     "NoRuleError",
     "Program",
     "RuleError",

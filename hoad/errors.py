@@ -1,9 +1,11 @@
 """The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
 
 __all__ = [
+    "ArgumentError",
     "DTypeError",
     "GuardError",
     "HoadError",
+    "NoMethodError",
     "NoRuleError",
     "RuleError",
     "ShapeError",
@@ -44,6 +46,23 @@ class NoRuleError(HoadError, NotImplementedError):
     hoad.errors.NoRuleError: np.nanmedian has no derivative rule ...
 
     Declare one with `hoad.rules.vjp`, or use operations that have one.
+    """
+
+
+class NoMethodError(NoRuleError, AttributeError):
+    """A method or attribute of arrays was asked for that is not recorded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.grad(lambda x: x.tolist()[0])(np.ones(3))
+    Traceback (most recent call last):
+        ...
+    hoad.errors.NoMethodError: ndarray.tolist has no rule for traced values ...
+
+    >>> hoad.grad(lambda x: list(x)[0])(np.ones(3))
+    array([1., 0., 0.])
     """
 
 
@@ -104,6 +123,23 @@ class DTypeError(HoadError, TypeError):
     """
 
 
+class ArgumentError(HoadError, TypeError, ValueError):
+    """A driver was given something of another kind than it takes, or a choice that it does not know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.grad(np.sin(1.0))
+    Traceback (most recent call last):
+        ...
+    hoad.errors.ArgumentError: grad takes a function, but was given a float64 (0.8414709848078965). ...
+
+    >>> hoad.grad(np.sin)(0.0)
+    1.0
+    """
+
+
 class GuardError(HoadError, RuntimeError):
     """A program was replayed where the function would have taken another branch than when it was recorded.
 
@@ -118,3 +154,8 @@ class GuardError(HoadError, RuntimeError):
 
     Record the function there, or choose with ``np.where``, which replays on both sides.
     """
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things, in words as they are said: "1 operand", "2 operands"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

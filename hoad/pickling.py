@@ -8,6 +8,7 @@ from typing import Any
 
 from hoad._core.portable import graph_data, graph_from
 from hoad._core.primitive import Primitive, primitive_named
+from hoad.errors import count
 from hoad.primitive import declare_call
 
 Description = tuple[str, str, int]
@@ -26,7 +27,20 @@ def describe(primitive: Primitive) -> Description:
             f"a program that uses the primitive {name} of {module} cannot be pickled: another process could not find "
             "it by name. Define it at the top of a module that can be imported."
         )
+    if getattr(_attribute(module, name), "__hoad_primitive__", None) is not primitive:
+        raise pickle.PicklingError(
+            f"a program that uses a primitive made of {module}.{name} cannot be pickled: by that name another process "
+            "finds another function. Give the primitive the name of what it is made of, as @hoad.primitive does."
+        )
     return module, name, primitive.version
+
+
+def _attribute(module: str, name: str) -> Any:
+    """What a module has by a qualified name, or None."""
+    owner: Any = importlib.import_module(module)
+    for part in name.split("."):
+        owner = getattr(owner, part, None)
+    return owner
 
 
 def find(description: Description) -> Primitive:
@@ -38,14 +52,13 @@ def find(description: Description) -> Primitive:
 
         return declare_call(int(name), call_program)
     if module:
-        owner: Any = importlib.import_module(module)
-        for part in name.split("."):
-            owner = getattr(owner, part)
-        found = owner.__hoad_primitive__
+        found = getattr(_attribute(module, name), "__hoad_primitive__", None)
     else:
         found = primitive_named(name)
     if found is None or found.version != version:
-        state = "is not declared here" if found is None else f"has had {found.version} rules here, {version} there"
+        state = (
+            "is not declared here" if found is None else f"has had {count(found.version, 'rule')} here, {version} there"
+        )
         raise pickle.UnpicklingError(
             f"this program uses the primitive {name}, which {state}. Record the program again."
         )
@@ -55,8 +68,8 @@ def find(description: Description) -> Primitive:
 def dump(tapes: list[Any]) -> dict[str, Any]:
     """Tapes as plain data: the graph of the last, which holds those before it, and a window for each."""
     last = tapes[-1]
-    windows = [(t._start, t._end, t._inputs, t._outputs, t.kind, t._single) for t in tapes]
-    return {"graph": graph_data(last._graph, last._end, describe), "windows": windows}
+    windows = [((t._start, t._end, t._guards), t._inputs, t._outputs, t.kind, t._single) for t in tapes]
+    return {"graph": graph_data(last._graph, last._end, last._guards, describe), "windows": windows}
 
 
 def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:

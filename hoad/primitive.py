@@ -21,8 +21,8 @@ from hoad._core.primitive import (
     Primitive,
 )
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import bind_operators, here
-from hoad.errors import NoRuleError, ShapeError
+from hoad._core.traced import bind_operators, here, name_of
+from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any
 
@@ -53,15 +53,18 @@ def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
             shape = np.broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
             shapes = " and ".join(str(x.shape) for x in operands)
-            raise ShapeError(f"np.{ufunc.__name__} cannot broadcast the shapes {shapes} together.") from None
+            raise ShapeError(
+                f"{name_of(ufunc)} cannot broadcast the shapes {shapes} together ({here()}). Make them equal, or 1, "
+                "from the last axis backwards."
+            ) from None
         return tuple(intern_aval(dtype, shape) for dtype in dtypes[ufunc.nin :])
 
     return infer
 
 
-def declare_ufunc(ufunc: np.ufunc, **flags: Any) -> Primitive:
-    """The primitive of a NumPy ufunc."""
-    name = "conjugate" if ufunc is np.conjugate else ufunc.__name__
+def declare_ufunc(ufunc: np.ufunc, name: str = "", **flags: Any) -> Primitive:
+    """The primitive of a NumPy ufunc; one of another library goes by a name that says which."""
+    name = name or ("conjugate" if ufunc is np.conjugate else ufunc.__name__)
     return Primitive(
         name, function=ufunc, kind=UFUNC, nin=ufunc.nin, nout=ufunc.nout, infer=_ufunc_infer(ufunc), **flags
     )
@@ -243,10 +246,15 @@ ASTYPE = Primitive(
 
 def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     if not a.ndim or not b.ndim:
-        raise ShapeError(f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape}. Use *.")
+        raise ShapeError(
+            f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape} ({here()}). Use *."
+        )
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
-        raise ShapeError(f"matmul of shapes {a.shape} and {b.shape}: {a.shape[-1]} columns meet {inner} rows.")
+        raise ShapeError(
+            f"matmul of shapes {a.shape} and {b.shape} ({here()}): {count(a.shape[-1], 'column')} on the left must "
+            f"meet as many rows on the right, but there {'is' if inner == 1 else 'are'} {inner}."
+        )
     outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = outer + (a.shape[-2:-1] if a.ndim > 1 else ()) + (b.shape[-1:] if b.ndim > 1 else ())
     return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
@@ -254,14 +262,15 @@ def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
 
 def _square(name: str, a: Aval) -> None:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape}.")
+        raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape} ({here()}).")
 
 
 def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     _square("solve", a)
     if b.shape[-2] != a.shape[-1]:
         raise ShapeError(
-            f"np.linalg.solve: {a.shape} and {b.shape} do not fit; the right side needs {a.shape[-1]} rows."
+            f"np.linalg.solve: {a.shape} and {b.shape} do not fit ({here()}); the right side needs "
+            f"{count(a.shape[-1], 'row')}."
         )
     outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return (intern_aval(b.dtype, outer + b.shape[-2:]),)

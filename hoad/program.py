@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsIndex, overload
 
@@ -10,13 +10,22 @@ import numpy as np
 
 from hoad._core.engine import Lowered
 from hoad._core.primitive import Primitive
-from hoad._core.recording import compute_values, const_value, graph_nbytes, guard_rows, lowered, node_row, operand_avals
+from hoad._core.recording import (
+    compute_values,
+    const_value,
+    differentiating,
+    graph_nbytes,
+    guard_rows,
+    lowered,
+    node_row,
+    operand_avals,
+)
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
-from hoad.errors import ShapeError, TracedValueError
+from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
-from hoad.primitive import declare_call
-from hoad.trace import call_traced, differentiating, output_operand
+from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
+from hoad.trace import call_traced, check_function, output_operand
 
 
 @dataclass(frozen=True)
@@ -75,11 +84,18 @@ class Tape:
     """
 
     def __init__(
-        self, graph: Graph, start: int, end: int, inputs: list[int], outputs: list[int], kind: str, single: bool
+        self,
+        graph: Graph,
+        window: tuple[int, int, int],
+        inputs: list[int],
+        outputs: list[int],
+        kind: str,
+        single: bool,
+        parent: Tape | None = None,
     ) -> None:
         self._graph = graph
-        self._start = start
-        self._end = end
+        self._start, self._end, self._guards = window  # nodes from, to; guards up to
+        self._parent = parent  # the tape it came of
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._single = single
@@ -119,7 +135,11 @@ class Tape:
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
         """(node number, what it was, 'file:line') of every branch the function took on the way."""
-        return [(k + 1, was, where) for k, was, where in guard_rows(self._graph) if self._start <= k < self._end]
+        return [(k + 1, was, where) for k, was, where in self._own_guards()]
+
+    def _own_guards(self) -> Sequence[tuple[int, Any, str | None]]:
+        before = 0 if self._parent is None else self._parent._guards
+        return guard_rows(self._graph)[before : self._guards]
 
     @property
     def nbytes(self) -> int:
@@ -156,15 +176,14 @@ class Tape:
         return iter(self.nodes)
 
     def __repr__(self) -> str:
-        return f"<Tape: {self.kind}, {self.size} nodes, {len(self._inputs)} inputs, {len(self._outputs)} outputs>"
+        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
+        return f"<Tape: {self.kind}, {', '.join(counts)}>"
 
 
 def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
-    if primitive.name == "item":
+    if primitive in (ITEM, RESULT):
         return {"index": params[0]}
-    if primitive.name == "result":
-        return {"index": params[0]}
-    if primitive.name == "assemble":
+    if primitive is ASSEMBLE:
         return {"offsets": params[0].tolist(), "parts": params[1]}
     return primitive.keywords(params)
 
@@ -191,7 +210,7 @@ class Program(list[Tape]):
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
-        self._adjoints: dict[bool, Program] = {}
+        self._adjoints: dict[tuple[bool, int], Program] = {}
         self._frozen: Program | None = None
 
     _format: ClassVar[Callable[[Program], str] | None] = None
@@ -208,20 +227,43 @@ class Program(list[Tape]):
         return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
 
     @property
+    def _first(self) -> Tape:
+        return self._tape(0)
+
+    @property
     def _last(self) -> Tape:
+        return self._tape(-1)
+
+    def _tape(self, index: int) -> Tape:
         if not self:
             raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
-        return self[-1]
+        return self[index]
 
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
+
+    def _check_chain(self) -> None:
+        """Raise unless every tape is one that the last came of, in their order."""
+        tapes: list[Tape] = []
+        tape: Tape | None = self._last
+        while tape is not None:
+            tapes.append(tape)
+            tape = tape._parent
+        ancestry = iter(reversed(tapes))
+        for k, own in enumerate(self):
+            if not any(tape is own for tape in ancestry):
+                raise ShapeError(
+                    f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
+                    "program is what record and gradient gave, or a slice of it in its order."
+                )
 
     def _lowered(self) -> Lowered:
         tape = self._last
         found = getattr(tape, "_lowered", None)
         inputs = self._input_nodes()
         if found is None or found[0] != inputs:
-            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._end))
+            self._check_chain()
+            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
             tape._lowered = found  # type: ignore[attr-defined]
         return found[1]
 
@@ -242,8 +284,12 @@ class Program(list[Tape]):
         ------
         ShapeError
             If the number or a shape of the inputs differs from the recorded.
+        DTypeError
+            If an input is made of no real numbers.
         GuardError
             If the function would take another branch at these inputs.
+        TracedValueError
+            If an input is traced: call the program instead.
 
         Notes
         -----
@@ -255,7 +301,15 @@ class Program(list[Tape]):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
-        values = self._lowered().run(args)
+        try:
+            values = self._lowered().run(args)
+        except (TracedValueError, DTypeError):
+            if not holds_traced(args):
+                raise
+            raise TracedValueError(
+                f"evaluate was given traced values ({here()}), but computes plain numbers. Call the program itself on "
+                "them, program(x), which records the call."
+            ) from None
         return values[0] if self._last._single else tuple(values)
 
     def __call__(self, *args: Any) -> Any:
@@ -273,8 +327,7 @@ class Program(list[Tape]):
     def _as_it_is(self) -> Program:
         """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
         if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
-            self._frozen = Program(self)
-            self._frozen._linear, self._frozen._omitted = self._linear, self._omitted
+            self._frozen = self._twin()
         return self._frozen
 
     @overload
@@ -287,11 +340,24 @@ class Program(list[Tape]):
 
     def copy(self) -> Program:
         """A list of the same tapes."""
-        return Program(self)
+        return self._twin()
 
     def __reduce__(self) -> Any:
+        if self:
+            self._check_chain()
         extra = (self._linear, self._omitted)
         return _restored, (dump(list(self)) if self else None, extra)
+
+    def __copy__(self) -> Program:
+        return self._twin()
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self._twin()  # tapes never change
+
+    def _twin(self) -> Program:
+        made = Program(self)
+        made._linear, made._omitted = self._linear, self._omitted
+        return made
 
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
@@ -300,6 +366,8 @@ class Program(list[Tape]):
         return self is other
 
     def __str__(self) -> str:
+        if self:
+            self._check_chain()
         return repr(self) if Program._format is None else Program._format(self)
 
     def __repr__(self) -> str:
@@ -311,8 +379,9 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
     program = Program()
     if data is not None:
         graph, windows = load(data)
-        for start, end, inputs, outputs, kind, single in windows:
-            program.append(Tape(graph, start, end, list(inputs), list(outputs), kind, single))
+        for window, inputs, outputs, kind, single in windows:
+            parent = program[-1] if program else None
+            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent))
     program._linear, program._omitted = extra
     return program
 
@@ -322,7 +391,7 @@ def call_program(params: tuple[Program], *values: Any) -> Any:
     return params[0].evaluate(*values)
 
 
-def record(f: Callable[..., Any], *args: Any) -> Program:
+def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The primal program of f: ``Program([Tape])``.
 
     Parameters
@@ -331,6 +400,8 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
         A function of floats and arrays, written with NumPy, that returns one or a tuple of them.
     *args : float or array
         Where to record it; every argument becomes an input.
+    **kwargs
+        Handed to f as they are: constants of the program.
 
     Returns
     -------
@@ -354,21 +425,23 @@ def record(f: Callable[..., Any], *args: Any) -> Program:
     >>> import hoad
     >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
     >>> program
-    Program([<Tape: primal, 5 nodes, 2 inputs, 1 outputs>])
+    Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
-    if holds_traced(args):
+    check_function("record", f)
+    if holds_traced(args) or holds_traced(list(kwargs.values())):
         raise TracedValueError(
             "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
             "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
         )
     with differentiating(nested=False) as recording:
-        returned = call_traced(recording, f, args, tuple(range(len(args))), "record")
+        returned = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
         single = not isinstance(returned, (tuple, list)) or not _is_several(returned)
         outputs = [output_operand(recording, r, "record") for r in ((returned,) if single else returned)]
         del returned
         recording.keep()
     graph = recording.graph
-    return Program([Tape(graph, 0, recording.size, recording.inputs, outputs, "primal", single)])
+    window = (0, recording.size, recording.guards)
+    return Program([Tape(graph, window, recording.inputs, outputs, "primal", single)])
 
 
 def _is_several(returned: Any) -> bool:

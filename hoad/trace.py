@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import Recording, is_open
-from hoad._core.tape import Graph
-from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_traced, plain_value
-from hoad.errors import DTypeError, ShapeError
+from hoad._core.recording import Recording
+from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_library, is_traced, plain_value
+from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError, TracedValueError, count
 
-# The recording that runs in this context. One that has ended, or that another thread owns, counts as none.
-_running: ContextVar[Graph | None] = ContextVar("hoad_running", default=None)
-
-
-def running() -> Graph | None:
-    """The graph this thread is recording into, or None."""
-    graph = _running.get()
-    return graph if graph is not None and is_open(graph) else None
+# Drivers that can leave arguments alone, and those that hand auxiliary output through.
+WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
+WITH_AUX = (*WITH_ARGNUMS, "jvp", "vjp", "linearize")
 
 
-class differentiating:
-    """One derivative: what is recorded inside belongs to it, and nothing of it is left when it ends."""
-
-    __slots__ = ("_recording", "_token")
-
-    def __init__(self, nested: bool = True) -> None:
-        self._recording = Recording(running() if nested else None)
-
-    def __enter__(self) -> Recording:
-        self._token = _running.set(self._recording.graph)
-        return self._recording
-
-    def __exit__(self, *failure: object) -> None:
-        _running.reset(self._token)
-        self._recording.end()
+def check_function(driver: str, f: Any, argnums: Any = 0) -> None:
+    """Raise unless `f` can be called, and `argnums` are of the kind that says which arguments."""
+    if callable(f):
+        for k in argnums if isinstance(argnums, tuple) else (argnums,):
+            check_argnum(driver, argnums, k)
+        return
+    if isinstance(f, (float, int, np.generic, np.ndarray)) or is_traced(f):
+        shown = f" ({f})" if np.ndim(f) == 0 else f" of shape {np.shape(f)}"
+        advice = f"Give it the function, not its value: {driver}(np.sin)(1.0), not {driver}(np.sin(1.0))."
+        if driver == "primitive":
+            advice = "Give it the function, not its value."
+        if driver in ("jvp", "vjp", "linearize", "record"):
+            advice = (
+                f"Give it the function first, then the arguments: {driver}(np.sin, ...), not {driver}(np.sin(1.0))."
+            )
+    else:
+        shown, advice = "", "Give it one that takes floats and arrays."
+    kind = type(f).__name__
+    article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
+    raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
 
 
 def check_argument(driver: str, position: int, value: Any) -> None:
@@ -56,10 +55,18 @@ def check_argument(driver: str, position: int, value: Any) -> None:
             f"{float(value)!r}."
         )
     else:
-        raise DTypeError(
-            f"{driver} takes floats and arrays, but argument {position} is {type(value).__name__}. Convert it with "
-            "np.asarray, or choose other arguments with argnums."
-        )
+        kind = type(value).__name__
+        advice = "Convert it with np.asarray"
+        if isinstance(value, (list, tuple, dict)):
+            advice = (
+                f"Pass numbers as one array, {driver}(f)(np.array([1.0, 2.0])), and arrays as several arguments"
+                if driver not in ("jvp", "vjp", "linearize", "record")
+                else "Pass numbers as one array, np.array([1.0, 2.0]), and arrays as several arguments"
+            )
+        elif value is None or isinstance(value, (str, bytes)):
+            advice = "Pass a number"
+        choice = ", or choose other arguments with argnums" if driver in WITH_ARGNUMS else ""
+        raise DTypeError(f"{driver} takes floats and arrays, but argument {position} is {kind}. {advice}{choice}.")
     if dtype.kind == "c":
         raise DTypeError(
             f"{driver} of complex arguments is not supported (argument {position} is {dtype}). Take real and imaginary "
@@ -75,17 +82,29 @@ def check_argument(driver: str, position: int, value: Any) -> None:
         )
 
 
-def positions(argnums: int | tuple[int, ...], count: int, driver: str) -> tuple[int, ...]:
+def check_argnum(driver: str, argnums: Any, k: Any) -> None:
+    """Raise unless `k`, one of the argnums, is an int."""
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        return
+    advice = ""
+    if isinstance(argnums, (float, np.ndarray)) or is_traced(argnums):
+        advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
+    raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
+
+
+def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[int, ...]:
     """`argnums` as a tuple of positions, checked against the number of arguments."""
-    if type(argnums) is int and 0 <= argnums < count:
+    if type(argnums) is int and 0 <= argnums < given:
         return (argnums,)
     chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
-        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
-            raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.")
-        if not -count <= k < count:
-            raise ShapeError(f"{driver} with argnums={argnums}, but the function was called with {count} arguments.")
-    found = tuple(int(k) % count for k in chosen)
+        check_argnum(driver, argnums, k)
+        if not -given <= k < given:
+            raise ShapeError(
+                f"{driver} with argnums={argnums}, but the function was called with {count(given, 'argument')}. Count "
+                "from 0, and pass by position, not as a keyword, what is to be differentiated."
+            )
+    found = tuple(int(k) % given for k in chosen)
     if len(set(found)) < len(found):
         raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
     return found
@@ -107,14 +126,45 @@ def call_traced(
             value = METHODS["__pack__"](value)
         check_argument(driver, k, value)
         traced[k] = recording.input(value)
-    return f(*traced, **(kwargs or {}))
+    try:
+        return f(*traced, **(kwargs or {}))
+    except TypeError as failure:
+        if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
+            raise
+        raise TracedValueError(
+            f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
+            f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
+            "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
+            "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
+        ) from failure
+
+
+# What NumPy says when a function without a loop for objects meets an object array of traced scalars.
+OBJECT_ARRAYS = (
+    "dtype('O')",
+    "loop of ufunc does not support argument",
+    "not supported for the input types",
+    "Cannot cast ufunc",
+)
+
+
+def where_raised(failure: BaseException) -> str:
+    """'file.py:line' of the user's code that an exception passed through last."""
+    place = "outside any Python file"
+    trace = failure.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not is_library(name):
+            place = f"{os.path.basename(name)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
     if isinstance(result, (Scalar, Array, float, int, complex, np.generic, np.ndarray)):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
-            result = result.astype(np.float64)
+            result = _of_floats(result, driver)
         operand = recording.operand(result)
         dtype = recording.aval(operand).dtype
         if dtype.kind == "c":
@@ -124,12 +174,26 @@ def output_operand(recording: Recording, result: Any, driver: str) -> int:
             )
         return operand
     kind = type(result).__name__
-    advice = (
-        "Use np.stack or np.array(..., like=x) to return one array."
-        if isinstance(result, (list, tuple))
-        else ("Return the value to be differentiated.")
-    )
+    if isinstance(result, (list, tuple)):
+        advice = "Use np.stack or np.array(..., like=x) to return one array."
+        if isinstance(result, tuple) and len(result) == 2 and driver in WITH_AUX:
+            advice += " A pair of value and extra output is for has_aux=True."
+    elif isinstance(result, dict):
+        advice = "Return one array, or take the derivative of each entry."
+    else:
+        advice = "Return the value to be differentiated."
     raise ShapeError(f"{driver} needs a function that returns a number or an array, but f returned {kind}. {advice}")
+
+
+def _of_floats(result: Any, driver: str) -> Any:
+    """An object array that holds no traced value, as floats."""
+    try:
+        return result.astype(np.float64)
+    except (TypeError, ValueError) as failure:
+        raise ShapeError(
+            f"{driver} needs a function that returns a number or an array of floats, but f returned an object array of "
+            f"shape {result.shape}: {failure}. Return floats."
+        ) from None
 
 
 def split_aux(result: Any, has_aux: bool, driver: str) -> tuple[Any, Any]:
@@ -137,7 +201,10 @@ def split_aux(result: Any, has_aux: bool, driver: str) -> tuple[Any, Any]:
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
-        raise ShapeError(f"{driver} with has_aux=True needs a function that returns (value, aux).")
+        found = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
+        raise ShapeError(
+            f"{driver} with has_aux=True needs a function that returns (value, aux), but f returned {found}."
+        )
     return result
 
 

@@ -1,8 +1,8 @@
 """The reverse sweep: from adjoints of outputs to adjoints of inputs, on any stretch of a graph.
 
 It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is spliced
-with its adjoint in place of g. Contributions to items and slices of one array are collected and become one assemble
-node.
+with its adjoint in place of g. A rule is linear in g, so the sign of an adjoint is kept beside it. Contributions to
+items and slices of one array are collected and become one assemble node.
 """
 
 import numpy as np
@@ -13,17 +13,31 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
-from hoad._core.emit cimport Emitter
+from hoad._core.emit cimport (
+    DEPENDS,
+    DEPENDS_A,
+    DEPENDS_B,
+    IS_INPUT,
+    NEGATED,
+    OTHER_KIND,
+    PLAIN,
+    SPECIAL,
+    Emitter,
+    ScalarRule,
+    State,
+)
 from hoad._core.primitive cimport INFO, MOST_RESULTS, Primitive, Signature, primitive_count, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
+    F_STRONG,
     OP_ASSEMBLE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_NEGATIVE,
     OP_RESULT,
     OP_STOP,
     ZERO,
@@ -56,14 +70,49 @@ cdef struct Piece:
     int32_t next        # or -1
     int32_t node        # the item, slice or gather node whose adjoint it is
     int32_t adjoint
-
-cdef enum State:
-    DEPENDS = 1         # on an input of the sweep, differentiably
-    IS_INPUT = 2
-    OTHER_KIND = 4      # no float64 scalar
+    bint negated
 
 cdef int GETITEM = -1
 cdef int GATHER = -1
+
+
+@cython.final
+cdef class Items:
+    """The adjoints of the items of one array, by offset."""
+
+    cdef int32_t* bar
+    cdef State* state
+    cdef Py_ssize_t size
+    cdef int32_t count          # of the items that have one
+
+    def __cinit__(self, Py_ssize_t size):
+        cdef Py_ssize_t i
+        self.size = size
+        self.bar = <int32_t*>take(size * sizeof(int32_t))
+        self.state = <State*>take_zeroed(size * sizeof(State))
+        if self.bar == NULL or self.state == NULL:
+            raise MemoryError
+        for i in range(size):
+            self.bar[i] = ZERO
+
+    def __dealloc__(self):
+        give(self.bar, self.size * sizeof(int32_t))
+        give(self.state, self.size * sizeof(State))
+
+    cdef int add(self, Emitter emitter, int32_t offset, int32_t adjoint, bint negated) except -1:
+        self.count += self.bar[offset] == ZERO
+        return emitter.accumulate(&self.bar[offset], &self.state[offset], adjoint, negated)
+
+    cdef int write(self, Emitter emitter, cnp.npy_int64* offsets, int32_t* operands) except -1:
+        """Write the offsets that have an adjoint, in order, and their adjoints."""
+        cdef Py_ssize_t i
+        cdef int32_t k = 0
+        for i in range(self.size):
+            if self.bar[i] != ZERO:
+                offsets[k] = i
+                operands[k] = emitter.negative(self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
+                k += 1
+        return 0
 
 
 @cython.final
@@ -73,7 +122,8 @@ cdef class Sweep:
     cdef Graph graph
     cdef Emitter emitter
     cdef int32_t low, high
-    cdef uint8_t* depends       # bits of `State`
+    cdef State* states          # what is known of a constant, and of each node
+    cdef State* state           # the latter
     cdef int32_t* bar           # adjoint so far
     cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
     cdef Piece* pieces
@@ -81,10 +131,10 @@ cdef class Sweep:
     cdef bint notes
     cdef int32_t* parts         # contributions so far, for notes
 
-    # Scalar templates, by operation and active operands, so that a node costs no look-up.
-    cdef dict scalar_templates
-    cdef void** quick           # [4 * op + active] -> Template, borrowed from scalar_templates
-    cdef int32_t n_quick
+    # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
+    cdef list kept              # templates in use
+    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
+    cdef int32_t n_rules
 
     def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
         cdef int32_t size = max(1, high - low)
@@ -94,59 +144,88 @@ cdef class Sweep:
         self.low = low
         self.high = high
         self.notes = notes
-        self.scalar_templates = {}
-        self.n_quick = 4 * primitive_count()
-        self.depends = <uint8_t*>take_zeroed(size)
+        self.kept = []
+        self.n_rules = 4 * primitive_count()
+        self.states = <State*>take_zeroed((size + 1) * sizeof(State))
+        self.state = self.states + 1
         self.bar = <int32_t*>take(size * sizeof(int32_t))
-        self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
+        self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
         if notes:
             self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
-        if not (self.depends and self.bar and self.quick):
+        if not (self.states and self.bar and self.rules):
             raise MemoryError
         for i in range(size):
             self.bar[i] = ZERO
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.depends, size)
+        give(self.states, (size + 1) * sizeof(State))
         give(self.bar, size * sizeof(int32_t))
         give(self.pieces_of, size * sizeof(int32_t))
         PyMem_RawFree(self.pieces)
-        PyMem_RawFree(self.quick)
+        PyMem_RawFree(self.rules)
         PyMem_RawFree(self.parts)
 
     cdef int mark_dependent(self, list wrt) except -1:
         """Find the nodes that depend differentiably on an input."""
-        cdef int32_t i, k, n, a, b
-        cdef Node* node
-        cdef const int32_t* operands
-        cdef uint8_t found
+        cdef int32_t i, a, b
+        cdef const Node* nodes = self.graph.nodes
+        cdef const Node* node
+        cdef const uint8_t* arity = ARITY
         cdef int32_t low = self.low
-        cdef uint8_t* depends = self.depends
+        cdef State* state = self.state
+        cdef State of_a, of_b, found
+        # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
+        cdef bint alone = low == 0 and not self.graph.has_truths
+        state[-1] = SPECIAL
         for i in wrt:
-            depends[i - low] = IS_INPUT | DEPENDS
+            state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
-            node = &self.graph.nodes[i]
-            if not node.flags & (F_EXT | F_BOOL):
-                a = node.a if ARITY[node.op] else ZERO
-                b = node.b if ARITY[node.op] == 2 else ZERO
-                found = (depends[a - low] if a >= low else 0) | (depends[b - low] if b >= low else 0)
-                if found & DEPENDS and node.op != OP_STOP:
-                    depends[i - low] |= DEPENDS
+            node = &nodes[i]
+            found = state[i - low]
+            if node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE:
+                state[i - low] = found = found | SPECIAL
+            if node.flags & (F_EXT | F_BOOL) or node.op <= OP_STOP:
+                self.mark_any(i)
                 continue
-            if node.flags & F_BOOL or node.b != AVAL_FLOAT:
-                depends[i - low] |= OTHER_KIND
-            if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
-                continue
-            operands = node_operands(self.graph, i, &n)
-            found = 0
-            for k in range(n):
-                if operands[k] >= low and depends[operands[k] - low] & DEPENDS:
-                    found = 1
-                    break
-            if found and (aval_of(node.b).inexact or self.has_inexact_result(i)):
-                depends[i - low] |= DEPENDS
+            a = node.a
+            b = node.b if arity[node.op] == 2 else -1
+            if alone:       # without branches that no one could predict
+                of_a = state[a if a >= 0 else -1]
+                of_b = state[b if b >= 0 else -1]
+            else:
+                of_a = self.kind_of(a)
+                of_b = self.kind_of(b) if arity[node.op] == 2 else 0
+            if (of_a | of_b) & DEPENDS:
+                found |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
+                if not ((of_a | of_b) & OTHER_KIND or found & IS_INPUT):
+                    found |= PLAIN
+                state[i - low] = found
         return 0
+
+    cdef int mark_any(self, int32_t i) except -1:
+        """Mark a node that is no operation on scalars, or gives a truth value."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef State* state = &self.state[i - self.low]
+        cdef int32_t k, n
+        cdef const int32_t* operands
+        if operand_aval(self.graph, i) != AVAL_FLOAT:
+            state[0] |= OTHER_KIND
+        if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+            return 0
+        operands = node_operands(self.graph, i, &n)
+        for k in range(n):
+            if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+                if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
+                    state[0] |= DEPENDS
+                break
+        return 0
+
+    cdef inline State kind_of(self, int32_t operand) noexcept:
+        """Whether an operand depends, and whether it is something else than a float64 scalar."""
+        if operand >= self.low:
+            return self.state[operand - self.low]
+        return 0 if operand == ZERO or operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
 
     cdef bint has_inexact_result(self, int32_t i) except -1:
         """Whether a node with several results has one that has derivatives, the first aside."""
@@ -161,10 +240,19 @@ cdef class Sweep:
     cdef int run(self) except -1:
         cdef int32_t i = self.high - 1
         cdef int32_t low = self.low
-        cdef uint8_t state
+        cdef bint fast = self.emitter.simplify and not self.notes
+        cdef State state
+        cdef ScalarRule* rule
         while i >= low:
-            state = self.depends[i - low]
-            if state & DEPENDS:
+            state = self.state[i - low]
+            if fast and state & PLAIN:
+                if self.bar[i - low] != ZERO:
+                    rule = self.rules[4 * <int32_t>self.graph.nodes[i].op + ((state & (DEPENDS_A | DEPENDS_B)) >> 4)]
+                    if rule != NULL:
+                        self.emitter.pull_back(rule, i, self.bar, self.state, low)
+                    else:
+                        self.propagate_scalar(i, self.bar[i - low], state & NEGATED != 0)
+            elif state & DEPENDS:
                 if self.pieces_of != NULL and self.pieces_of[i - low]:
                     self.gather_pieces(i)
                 if not state & IS_INPUT:
@@ -172,22 +260,27 @@ cdef class Sweep:
             i -= 1
         return 0
 
-    cdef int accumulate(self, int32_t node, int32_t adjoint, int32_t swept) except -1:
-        """Add a contribution to the adjoint of `node`."""
+    cdef int accumulate(self, int32_t node, int32_t adjoint, bint negated, int32_t swept) except -1:
+        """Add a contribution, or minus it, to the adjoint of `node`."""
         cdef int32_t* bar = &self.bar[node - self.low]
-        cdef int32_t before = self.graph.size
-        if adjoint == ZERO:
-            return 0
-        if self.notes:
+        cdef State* state = &self.state[node - self.low]
+        cdef int32_t before
+        if not self.notes or adjoint == ZERO:
+            return self.emitter.accumulate(bar, state, adjoint, negated)
+        if not negated:
             adjoint = self.annotated(node, adjoint, swept)
-        if bar[0] == ZERO:
-            bar[0] = adjoint
-            return 0
         before = self.graph.size
-        bar[0] = self.emitter.add(bar[0], adjoint)
-        if self.notes and self.graph.size > before:
+        self.emitter.accumulate(bar, state, adjoint, negated)
+        if self.graph.size > before and not state[0] & NEGATED:
             self.graph.note(self.graph.size - 1, swept, node, 0)
         return 0
+
+    cdef int32_t adjoint_of(self, int32_t node) except? -1:
+        """The adjoint of `node` so far, with its sign."""
+        cdef int32_t adjoint = self.bar[node - self.low]
+        if adjoint != ZERO and self.state[node - self.low] & NEGATED:
+            return self.emitter.negative(adjoint)
+        return adjoint
 
     cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
         """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
@@ -207,84 +300,67 @@ cdef class Sweep:
     cdef int propagate(self, int32_t i) except -1:
         cdef Node* node = &self.graph.nodes[i]
         cdef int32_t adjoint = self.bar[i - self.low]
+        cdef bint negated = self.state[i - self.low] & NEGATED != 0
         cdef uint16_t op = node.op
         if op == OP_RESULT or (node.flags & F_EXT and INFO[op].nout > 1):
             return self.propagate_many(i)
         if adjoint == ZERO:
             return 0
         if node.flags & F_EXT:
-            return self.propagate_ext(i, adjoint)
+            return self.propagate_ext(i, adjoint, negated)
         if op == OP_ITEM:
-            return self.add_piece(node.a, i, adjoint)
+            return self.add_piece(node.a, i, adjoint, negated)
         if op == OP_IDENTITY:
-            if node.a >= self.low and self.depends[node.a - self.low] & DEPENDS:
-                self.accumulate(node.a, adjoint, i)
+            if node.a >= self.low and self.state[node.a - self.low] & DEPENDS:
+                self.accumulate(node.a, adjoint, negated, i)
             return 0
         if op == OP_INPUT:
             return 0
-        return self.propagate_scalar(i, adjoint)
+        return self.propagate_scalar(i, adjoint, negated)
 
-    cdef int propagate_scalar(self, int32_t i, int32_t adjoint) except -1:
-        """A scalar operation of one or two operands."""
+    cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
+        """A scalar operation of one or two operands, some of them perhaps truth values."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef uint16_t op = node.op
-        cdef int32_t a = node.a
-        cdef int32_t b = node.b
-        cdef int arity = ARITY[op]
-        cdef int32_t active = 0
+        cdef State state = self.state[i - self.low]
         cdef int32_t leaves[4]
         cdef int32_t adjoints[2]
-        cdef int32_t row
+        cdef bint negated_a = negated
+        cdef bint negated_b = negated
         cdef Template template
-        cdef uint8_t state_a = self.state_of(a)
-        cdef uint8_t state_b = self.state_of(b) if arity == 2 else 0
-        active = (state_a & DEPENDS) | (state_b & DEPENDS) << 1
-        if not active:
-            return 0
-        row = 4 * <int32_t>op + active
-        if not (state_a | state_b) & OTHER_KIND and row < self.n_quick and self.quick[row] != NULL:
-            template = <Template>self.quick[row]
-        else:
-            template = self.scalar_template(i, op, active, arity, a, b)
         leaves[0] = adjoint
         leaves[1] = i
-        leaves[2] = a
-        leaves[3] = b
-        template.splice(self.emitter, leaves, adjoints)
-        if active & 1:
-            self.accumulate(a, adjoints[0], i)
-        if active & 2:
-            self.accumulate(b, adjoints[1], i)
+        leaves[2] = node.a
+        leaves[3] = node.b
+        template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
+        if template.is_scalar and self.emitter.simplify:
+            template.splice_scalar(self.emitter, leaves, adjoints)
+            negated_a ^= template.scalar.negated[0]
+            negated_b ^= template.scalar.negated[1]
+        else:
+            template.splice(self.emitter, leaves, adjoints)
+        if state & DEPENDS_A:
+            self.accumulate(leaves[2], adjoints[0], negated_a, i)
+        if state & DEPENDS_B:
+            self.accumulate(leaves[3], adjoints[1], negated_b, i)
         return 0
 
-    cdef inline uint8_t state_of(self, int32_t operand) noexcept:
-        if operand >= self.low:
-            return self.depends[operand - self.low]
-        return 0 if operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
-
-    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
-        cdef int32_t row = 4 * <int32_t>op + active
+    cdef Template scalar_template(self, int32_t i, int32_t active):
+        """The vjp template of a scalar operation; the next node of its kind finds its `ScalarRule` in the table."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int arity = ARITY[node.op]
         cdef int32_t avals[2]
-        cdef int32_t operands[2]
         cdef Template template
         cdef Signature sig
-        # operands that are truth values make another signature
-        cdef bint plain = (operand_aval(self.graph, a) == AVAL_FLOAT
-                           and (arity == 1 or operand_aval(self.graph, b) == AVAL_FLOAT))
-        if plain and row < self.n_quick and self.quick[row] != NULL:
-            return <Template>self.quick[row]
-        avals[0] = operand_aval(self.graph, a)
-        avals[1] = operand_aval(self.graph, b) if arity == 2 else 0
-        operands[0] = a
-        operands[1] = b
-        sig = signature(primitive_of(op), None, avals, arity)
-        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
-        if plain and row < self.n_quick and not primitive_of(op).per_call:
-            self.scalar_templates[row] = template
-            self.quick[row] = <void*>template
+        avals[0] = operand_aval(self.graph, node.a)
+        avals[1] = operand_aval(self.graph, node.b) if arity == 2 else 0
+        sig = signature(primitive_of(node.op), None, avals, arity)
+        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, &node.a, arity))
+        if template.is_scalar and self.state[i - self.low] & PLAIN and not sig.primitive.per_call:
+            self.kept.append(template)
+            self.rules[4 * <int32_t>self.graph.nodes[i].op + active] = &template.scalar
         return template
 
-    cdef int propagate_ext(self, int32_t i, int32_t adjoint) except -1:
+    cdef int propagate_ext(self, int32_t i, int32_t adjoint, bint negated) except -1:
         cdef uint16_t op = self.graph.nodes[i].op
         cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
         cdef int32_t source
@@ -292,14 +368,14 @@ cdef class Sweep:
             return 0
         source = self.graph.pool[ext.first] if ext.count else ZERO
         if op == OP_IDENTITY:
-            if source >= self.low and self.depends[source - self.low] & DEPENDS:
-                self.accumulate(source, adjoint, i)
+            if source >= self.low and self.state[source - self.low] & DEPENDS:
+                self.accumulate(source, adjoint, negated, i)
             return 0
         if op == GETITEM or op == GATHER:
-            return self.add_piece(source, i, adjoint)
+            return self.add_piece(source, i, adjoint, negated)
         if op == OP_ASSEMBLE:
-            return self.propagate_assembly(i, adjoint)
-        return self.splice_node(i, &adjoint)
+            return self.propagate_assembly(i, adjoint, negated)
+        return self.splice_node(i, &adjoint, negated)
 
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
@@ -310,12 +386,12 @@ cdef class Sweep:
             return 0
         nout = INFO[self.graph.nodes[i].op].nout
         for k in range(nout):
-            few[k] = self.bar[i + k - self.low] if i + k < self.high else ZERO
+            few[k] = self.adjoint_of(i + k) if i + k < self.high else ZERO
             some = some or few[k] != ZERO
-        return self.splice_node(i, few) if some else 0
+        return self.splice_node(i, few, False) if some else 0
 
-    cdef int splice_node(self, int32_t i, const int32_t* adjoints) except -1:
-        """Splice the template of a node with an extension row."""
+    cdef int splice_node(self, int32_t i, const int32_t* adjoints, bint negated) except -1:
+        """Splice the template of a node with an extension row; what it gives is negated with its adjoints."""
         cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
         cdef Signature sig = <Signature>ext.sig
         cdef int32_t count = ext.count
@@ -337,7 +413,7 @@ cdef class Sweep:
                 leaves[nout + k] = i + k
             for k in range(count):
                 operands[k] = self.graph.pool[ext.first + k]
-                if operands[k] >= self.low and self.depends[operands[k] - self.low] & DEPENDS and k < 64:
+                if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:
                     active |= <uint64_t>1 << k
             if count > 64:
                 active = ~<uint64_t>0
@@ -347,8 +423,8 @@ cdef class Sweep:
                                     values_for(self.graph, sig, i, operands, count))
             template.splice(self.emitter, leaves, found)
             for k in range(count):
-                if found[k] != ZERO and operands[k] >= self.low and self.depends[operands[k] - self.low] & DEPENDS:
-                    self.accumulate(operands[k], found[k], i)
+                if found[k] != ZERO and operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+                    self.accumulate(operands[k], found[k], negated, i)
         finally:
             if leaves != few:
                 PyMem_RawFree(leaves)
@@ -356,10 +432,10 @@ cdef class Sweep:
 
     # ---- items and slices
 
-    cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint) except -1:
+    cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint, bint negated) except -1:
         """Keep the adjoint of an item or slice until its array is reached."""
         cdef Piece* moved
-        if array < self.low or not self.depends[array - self.low] & DEPENDS:
+        if array < self.low or not self.state[array - self.low] & DEPENDS:
             return 0
         if self.pieces_of == NULL:
             self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
@@ -374,66 +450,71 @@ cdef class Sweep:
         self.pieces[self.n_pieces].next = self.pieces_of[array - self.low] - 1
         self.pieces[self.n_pieces].node = node
         self.pieces[self.n_pieces].adjoint = adjoint
+        self.pieces[self.n_pieces].negated = negated
         self.n_pieces += 1
         self.pieces_of[array - self.low] = self.n_pieces
+        self.state[array - self.low] &= ~PLAIN      # a scalar can have a slice, x[None]; it is gathered first
         return 0
 
     cdef int gather_pieces(self, int32_t array) except -1:
         """Make one assemble node of the pieces of `array`, and add it to its adjoint."""
         cdef int32_t at = self.pieces_of[array - self.low] - 1
         cdef int32_t node
-        cdef dict items = {}
+        cdef Piece* piece
+        cdef Items items = None
         cdef list parts = []
         cdef list operands = []
         cdef Signature sig
         cdef Ext* ext
         cdef int64_t size
         while at >= 0:
-            node = self.pieces[at].node
+            piece = &self.pieces[at]
+            node = piece.node
+            at = piece.next
             if self.graph.nodes[node].op == OP_ITEM:
-                offset = self.graph.nodes[node].b
-                known = items.get(offset)
-                items[offset] = (self.pieces[at].adjoint if known is None
-                                 else self.emitter.add(<int32_t>known, self.pieces[at].adjoint))
+                if items is None:
+                    items = Items(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
+                items.add(self.emitter, self.graph.nodes[node].b, piece.adjoint, piece.negated)
+                continue
+            ext = &self.graph.exts[self.graph.nodes[node].a]
+            operands.append(self.emitter.negative(piece.adjoint) if piece.negated else piece.adjoint)
+            if self.graph.nodes[node].op == GATHER:
+                operands.append(self.graph.pool[ext.first + 1])
+                parts.append(None)
             else:
-                ext = &self.graph.exts[self.graph.nodes[node].a]
-                operands.append(self.pieces[at].adjoint)
-                if self.graph.nodes[node].op == GATHER:
-                    operands.append(self.graph.pool[ext.first + 1])
-                    parts.append(None)
-                else:
-                    sig = <Signature>ext.sig
-                    size = (<Aval>sig.avals[0]).itemsize
-                    shape, strides, start = sig.params
-                    parts.append((start * size, shape, tuple([s * size for s in strides])))
-            at = self.pieces[at].next
-        self.accumulate(array, self.assembled(array, items, parts, operands), array)
+                sig = <Signature>ext.sig
+                size = (<Aval>sig.avals[0]).itemsize
+                shape, strides, start = sig.params
+                parts.append((start * size, shape, tuple([s * size for s in strides])))
+        self.accumulate(array, self.assembled(array, items, parts, operands), False, array)
         return 0
 
-    cdef int32_t assembled(self, int32_t array, dict items, list parts, list operands) except? -1:
-        cdef int32_t count = len(items) + len(operands)
+    cdef int32_t assembled(self, int32_t array, Items items, list parts, list operands) except? -1:
+        cdef int32_t n_items = 0 if items is None else items.count
+        cdef int32_t count = n_items + <int32_t>len(operands)
+        cdef cnp.ndarray offsets = np.empty(n_items, np.int64)
+        cdef cnp.ndarray all_operands = np.empty(count, np.int32)
+        cdef int32_t* to = <int32_t*>cnp.PyArray_DATA(all_operands)
         cdef int32_t i
-        cdef int32_t[::1] all_operands = np.empty(count, dtype=np.int32)
-        offsets = np.array(sorted(items), dtype=np.int64)
-        for i in range(len(items)):
-            all_operands[i] = items[int(offsets[i])]
-        for i in range(len(operands)):
-            all_operands[len(items) + i] = operands[i]
-        return self.emitter.assemble(operand_aval(self.graph, array), &all_operands[0], count, offsets, tuple(parts))
+        if items is not None:
+            items.write(self.emitter, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
+        for i in range(n_items, count):
+            to[i] = operands[i - n_items]
+        return self.emitter.assemble(operand_aval(self.graph, array), to, count, offsets, tuple(parts))
 
-    cdef int propagate_assembly(self, int32_t i, int32_t adjoint) except -1:
+    cdef int propagate_assembly(self, int32_t i, int32_t adjoint, bint negated) except -1:
         """The adjoint of an assemble node: the item or slice of its adjoint at each place."""
         cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
         cdef Signature sig = <Signature>ext.sig
         cdef int32_t first = ext.first
         cdef int32_t k = 0
         cdef int32_t pair[2]
-        cdef int32_t operand
+        cdef int32_t operand, operand_bar
         offsets, parts = sig.params
         for offset in offsets.tolist():
             operand = self.graph.pool[first + k]
-            if operand >= self.low and self.depends[operand - self.low] & DEPENDS:
-                self.accumulate(operand, self.emitter.item(adjoint, offset), i)
+            if operand >= self.low and self.state[operand - self.low] & DEPENDS:
+                self.accumulate(operand, self.emitter.item(adjoint, offset), negated, i)
             k += 1
         size = (<Aval>sig.results[0]).itemsize
         for part in parts:
@@ -443,9 +524,10 @@ cdef class Sweep:
                 pair[1] = self.graph.pool[first + k + 1]
                 k += 1
             k += 1
-            if operand < self.low or not self.depends[operand - self.low] & DEPENDS:
+            if operand < self.low or not self.state[operand - self.low] & DEPENDS:
                 continue
-            self.accumulate(operand, taken(self.emitter, pair, part, operand_aval(self.graph, operand), size), i)
+            operand_bar = taken(self.emitter, pair, part, operand_aval(self.graph, operand), size)
+            self.accumulate(operand, operand_bar, negated, i)
         return 0
 
 
@@ -471,11 +553,12 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets) + 1)
     sweep = Sweep(graph, emitter, low, high, notes)
+    graph.reserve(high - low + (high - low) // 2)   # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     emitter.learn(low, high)
     for target, seed in zip(targets, seeds):
         i = target
-        if i >= low and sweep.depends[i - low] & DEPENDS:
-            sweep.accumulate(i, seed, i)
+        if i >= low and sweep.state[i - low] & DEPENDS:
+            sweep.accumulate(i, seed, False, i)
     sweep.run()
-    return [sweep.bar[<int32_t>i - low] for i in wrt]
+    return [sweep.adjoint_of(<int32_t>i) for i in wrt]

@@ -11,7 +11,6 @@ from libc.string cimport memcpy, memset
 
 cdef enum:
     LARGE = 1 << 16
-    HUGE = 1 << 22
     MOST_BLOCKS = 24
     MOST_KEPT = 1 << 24
 
@@ -63,17 +62,17 @@ cdef void* take_zeroed(size_t nbytes) noexcept:
 
 
 cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
-    """A block of at least `wanted` bytes that begins with those of `block`, which is gone; NULL leaves it as it is."""
+    """A block of `wanted` bytes that begins with those of `block`, which is gone; NULL leaves it as it is."""
     cdef void* moved
     if block == NULL:
         return take(wanted)
-    if nbytes > HUGE:
+    if nbytes > HUGE and wanted > HUGE:
         return realloc(block, wanted)
     if wanted > HUGE:
         drop()          # a table this large has no use for what it grew through
     moved = take(wanted)
     if moved != NULL:
-        memcpy(moved, block, nbytes)
+        memcpy(moved, block, min(nbytes, wanted))
         give(block, nbytes)
     return moved
 

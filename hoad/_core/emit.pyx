@@ -2,8 +2,9 @@
 
 What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
 signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
-for the joining of integer factors, which changes rounding only. A constant 0.0 is never folded away: ``0.0 * inf`` is
-nan. Products with a strong zero become `smul` and `sdiv`.
+for the joining of integer factors, which changes rounding only, and for the sign of a zero that terms of one sign
+cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become `smul` and
+`sdiv`.
 """
 
 import numpy as np
@@ -14,7 +15,6 @@ from libc.math cimport fabs, floor
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
@@ -23,13 +23,10 @@ from hoad._core.tape cimport (
     F_BOOL,
     F_EXT,
     F_STRONG,
-    F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_FIRST_FREE,
     OP_IDENTITY,
-    OP_INPUT,
     OP_ITEM,
     OP_MASK,
     OP_MULTIPLY,
@@ -48,7 +45,6 @@ from hoad._core.tape cimport (
     Graph,
     Node,
     aval_of,
-    uint8_t,
     uint32_t,
     node_operands,
     operand_aval,
@@ -94,6 +90,11 @@ cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil
             + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93) * <uint64_t>0xC2B2AE3D27D4EB4F
 
 
+cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
+    """The middle bits: the low ones of a product owe nothing to the high ones of its factors."""
+    return <uint32_t>(h >> 20)
+
+
 @cython.final
 cdef class Emitter:
     """Appends nodes to one graph for the length of one sweep."""
@@ -123,7 +124,7 @@ cdef class Emitter:
             while self.table[row].node:
                 row = (row + 1) & (self.rows - 1)
             self.used += 1
-        self.table[row].tag = <uint32_t>h
+        self.table[row].tag = tag_of(h)
         self.table[row].node = node + 1
         return 0
 
@@ -164,7 +165,7 @@ cdef class Emitter:
         cdef Ext* ext
         while self.table[row].node:
             node = &self.graph.nodes[self.table[row].node - 1]
-            if self.table[row].tag == <uint32_t>h and node.flags & F_EXT:
+            if self.table[row].tag == tag_of(h) and node.flags & F_EXT:
                 ext = &self.graph.exts[node.a]
                 if <void*>ext.sig == <void*>sig and ext.count == count:
                     for i in range(count):
@@ -185,6 +186,7 @@ cdef class Emitter:
         cdef int32_t i
         cdef Node* node
         cdef bint all_of_it = self.thorough and stop - start <= MOST_LEARNED
+        start = max(start, stop - 2 * MOST_FULL)    # the newest stay
         if not self.simplify or self.learned:
             return 0
         self.learned = True
@@ -216,12 +218,28 @@ cdef class Emitter:
             return self.graph.consts[~operand].value.d == 0.0
         return not (<object>self.graph.consts[~operand].value.o).any()
 
+    cdef bint has_no_zero(self, int32_t operand) except -1:
+        """Whether it is a constant without a zero."""
+        if operand >= 0 or operand == ZERO:
+            return False
+        if self.graph.consts[~operand].aval <= AVAL_BOOL:
+            return self.graph.consts[~operand].value.d != 0.0
+        return (<object>self.graph.consts[~operand].value.o).all()
+
     cdef inline bint is_integral(self, int32_t operand) noexcept:
         cdef double value
         if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
             return False
         value = self.graph.consts[~operand].value.d
         return fabs(value) < 1e6 and value == floor(value) and value != 0.0
+
+    cdef inline bint is_fraction(self, int32_t operand) noexcept:
+        """Whether it is a constant with which a product is never simplified."""
+        cdef double value
+        if not (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT):
+            return False
+        value = self.graph.consts[~operand].value.d
+        return value != floor(value)
 
     cdef inline bint is_truth(self, int32_t operand) noexcept:
         return operand_aval(self.graph, operand) == AVAL_BOOL
@@ -238,25 +256,30 @@ cdef class Emitter:
 
     # ---- scalars
 
-    cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
+    cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append ``op(a, b)`` on scalars (b is 0 for one operand); returns an operand, or ZERO."""
+        if self.simplify and not (self.is_special(a) or self.is_special(b) or (a == b and op == OP_MULTIPLY)):
+            return self.push(op, a, b)      # the common case
+        return self.emit_special(op, a, b)
+
+    cdef inline bint is_special(self, int32_t operand) noexcept:
+        """Whether an operation on it may be simplified, or is another one: constants, signs, strong zeros, truths."""
+        cdef const Node* node
+        if operand < 0:
+            return True
+        node = &self.graph.nodes[operand]
+        return node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE
+
+    cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """As `emit`, for constants, signs, strong zeros and truth values."""
         cdef int32_t found
-        cdef uint16_t flags
-        cdef bint plain
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
-        if self.simplify and a >= 0 and op < OP_FIRST_FREE and op != OP_POWER:
-            # the common case, two nodes of which nothing special is known, goes straight on
-            flags = self.graph.nodes[a].flags
-            plain = self.graph.nodes[a].op != OP_NEGATIVE
-            if ARITY[op] == 2:
-                if b < 0:
-                    plain = False
-                else:
-                    flags |= self.graph.nodes[b].flags
-                    plain = plain and self.graph.nodes[b].op != OP_NEGATIVE and a != b
-            if plain and not flags & (F_STRONG | F_BOOL):
-                return self.push(op, a, b)
+        if op == OP_MULTIPLY and self.simplify:
+            if b < a:
+                a, b = b, a
+            if self.is_fraction(a) and not self.is_special(b):
+                return self.found_or_pushed(op, 0, a, b)    # all that is left to do, and common
         op = self.strengthen(op, &a, &b)
         if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
             return ZERO         # a strong zero stays one
@@ -268,33 +291,77 @@ cdef class Emitter:
                 return found
         return self.push(op, a, b)
 
+    cdef int splice(self, const ScalarRule* rule, Places* at) except -1:
+        """Emit a rule on scalars whose leaves are in their places (ZERO allowed).
+
+        Nodes far back in the graph are not looked at: what matters of them comes with the leaves.
+        """
+        cdef const Step* step = rule.steps
+        cdef int32_t a, b
+        cdef int k, _k
+        cdef int to = FIRST_LEAF + LEAVES
+        at.operand[1] = 0
+        at.special[1] = False
+        for k in range(rule.n_constants):
+            at.operand[to] = self.graph.const_float(rule.constants[k])
+            at.special[to] = True
+            to += 1
+        for _k in range(rule.n_steps):
+            a = at.operand[step.a]
+            b = at.operand[step.b]
+            if at.special[step.a] | at.special[step.b] or (a == b and step.op == OP_MULTIPLY):
+                at.operand[to] = self.emit_special(step.op, a, b)
+                at.special[to] = self.is_special(at.operand[to])
+            else:
+                if step.commutative and a > b:
+                    a, b = b, a
+                at.operand[to] = self.found_or_pushed(step.op, step.flags, a, b)
+                at.special[to] = step.special
+            to += 1
+            step += 1
+        return 0
+
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """Append, or find again, a scalar node as it stands."""
-        cdef int32_t row, node
-        cdef uint64_t h
-        cdef Node* known
         if not self.simplify:
             return push_node(self.graph, op, self.flags_of(op, a, b), a, b)
         if INFO[op].commutative and a > b:
             a, b = b, a
-        h = hash_node(op, a, b)
-        row = <int32_t>(h >> self.shift)
-        while self.table[row].node:
-            if self.table[row].tag == <uint32_t>h:
-                known = &self.graph.nodes[self.table[row].node - 1]
-                if known.a == a and known.b == b and known.op == op and not known.flags & F_EXT:
-                    return self.table[row].node - 1
+        return self.found_or_pushed(op, self.flags_of(op, a, b), a, b)
+
+    cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1:
+        """The node ``op(a, b)``: one of the table, or a new one."""
+        cdef uint64_t h = hash_node(op, a, b)
+        cdef uint32_t tag = tag_of(h)
+        cdef int32_t row = <int32_t>(h >> self.shift)
+        cdef Entry* entry = &self.table[row]
+        cdef int32_t i
+        cdef Node* node
+        while entry.node:
+            if entry.tag == tag:
+                node = &self.graph.nodes[entry.node - 1]
+                if node.a == a and node.b == b and node.op == op and not node.flags & F_EXT:
+                    return entry.node - 1
             if self.lossy:
                 break
             row = (row + 1) & (self.rows - 1)
-        node = push_node(self.graph, op, self.flags_of(op, a, b), a, b)
-        self.table[row].tag = <uint32_t>h
-        self.table[row].node = node + 1
+            entry = &self.table[row]
+        i = self.graph.size
+        if i == self.graph.capacity:
+            self.graph.reserve(1)
+        node = &self.graph.nodes[i]
+        node.op = op
+        node.flags = flags
+        node.a = a
+        node.b = b
+        self.graph.size = i + 1
+        entry.tag = tag
+        entry.node = i + 1
         if not self.lossy:
             self.used += 1
             if 2 * self.used >= self.rows:
                 self.widen()
-        return node
+        return i
 
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept:
         """The flags of a scalar node: whether it is a truth value, whether its zeros are strong."""
@@ -308,8 +375,8 @@ cdef class Emitter:
                 flags |= F_STRONG
         return flags
 
-    cdef uint16_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) noexcept:
-        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`."""
+    cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1:
+        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`; none else is."""
         if op == OP_MULTIPLY:
             if self.is_strong(a[0]):
                 return OP_SMUL
@@ -318,6 +385,10 @@ cdef class Emitter:
                 return OP_SMUL
         elif op == OP_DIVIDE and self.is_strong(a[0]):
             return OP_SDIV
+        elif op == OP_SMUL and self.has_no_zero(a[0]):
+            return OP_MULTIPLY
+        elif op == OP_SDIV and self.has_no_zero(a[0]):
+            return OP_DIVIDE
         return op
 
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1:
@@ -446,13 +517,13 @@ cdef class Emitter:
         cdef int32_t i, found
         cdef uint16_t op = primitive.op
         cdef Signature sig
+        found = self.zero_ext(primitive, operands, count, aval)
+        if found != NOTHING:
+            return found
         if count > FEW:
             return self.push_ext(many_signature(self.graph, primitive, params, operands, count), operands, count)
         for i in range(count):
             few[i] = operands[i]
-        found = self.zero_ext(primitive, few, count, aval)
-        if found != NOTHING:
-            return found
         if primitive.kind == K_UFUNC:
             if count == 2:
                 op = self.strengthen(op, &few[0], &few[1])
@@ -460,7 +531,7 @@ cdef class Emitter:
                 if (op == OP_SMUL or op == OP_SDIV) and self.is_zero(few[0]):
                     return ZERO
             if self.simplify:
-                if aval == AVAL_FLOAT and count == 2 and self.both_scalar(few):
+                if aval == AVAL_FLOAT and count == 2 and INFO[op].f2 != NULL and self.both_scalar(few):
                     return self.emit(op, few[0], few[1])
                 self.skip_broadcasts(few, count, aval)
                 found = self.simplified_ext(op, few, count, aval)
@@ -511,7 +582,8 @@ cdef class Emitter:
                 return F_STRONG
         return 0
 
-    cdef int32_t zero_ext(self, Primitive primitive, int32_t* operands, int32_t count, int32_t aval) except? -1:
+    cdef int32_t zero_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
+                          int32_t aval) except? -1:
         """The result if symbolic zeros decide it (ZERO or an operand), else NOTHING."""
         cdef int32_t i
         cdef int32_t zeros = 0
@@ -622,16 +694,83 @@ cdef class Emitter:
 
     # ---- what sweeps build by themselves
 
-    cdef int32_t add(self, int32_t a, int32_t b) except? -1:
-        """a + b of one abstract value."""
+    cdef int pull_back(self, const ScalarRule* rule, int32_t node, int32_t* bar, State* state,
+                       int32_t low) except -1:
+        """Splice the vjp rule of an operation on scalars, and add what it gives to the adjoints of its operands.
+
+        The tables `bar` and `state` begin with node `low`; before it, `state` speaks for constants.
+        """
+        cdef const Node* row = &self.graph.nodes[node]
+        cdef int32_t a = row.a - low
+        cdef int32_t b = row.b - low
+        cdef State known = state[node - low]
+        cdef bint negated = known & NEGATED != 0
+        cdef Places at
+        cdef int k
+        at.operand[FIRST_LEAF] = bar[node - low]
+        at.special[FIRST_LEAF] = known & SPECIAL_BAR
+        at.operand[0] = ZERO
+        at.special[0] = True
+        if rule.n_steps:        # else nothing but the adjoint itself goes on
+            at.operand[FIRST_LEAF + 1] = node
+            at.special[FIRST_LEAF + 1] = known & SPECIAL
+            at.operand[FIRST_LEAF + 2] = row.a
+            at.special[FIRST_LEAF + 2] = state[max(a, -1)] & SPECIAL
+            at.operand[FIRST_LEAF + 3] = row.b
+            at.special[FIRST_LEAF + 3] = state[max(b, -1)] & SPECIAL
+            self.splice(rule, &at)
+        if known & DEPENDS_A:
+            k = rule.outputs[0]
+            self.accumulate_float(&bar[a], &state[a], at.operand[k], at.special[k] != 0, negated ^ rule.negated[0])
+        if known & DEPENDS_B:
+            k = rule.outputs[1]
+            self.accumulate_float(&bar[b], &state[b], at.operand[k], at.special[k] != 0, negated ^ rule.negated[1])
+        return 0
+
+    cdef int accumulate(self, int32_t* bar, State* state, int32_t adjoint, bint negated) except -1:
+        """Add a contribution to an adjoint; both have a sign beside them, which costs no node until they meet."""
+        if adjoint == ZERO or bar[0] == ZERO or operand_aval(self.graph, adjoint) == AVAL_FLOAT:
+            return self.accumulate_float(bar, state, adjoint, self.is_special(adjoint), negated)
+        if (state[0] & NEGATED != 0) == negated:
+            bar[0] = self.emit_pair(OP_ADD, bar[0], adjoint)
+        elif negated:
+            bar[0] = self.emit_pair(OP_SUBTRACT, bar[0], adjoint)
+        else:
+            bar[0] = self.emit_pair(OP_SUBTRACT, adjoint, bar[0])
+            state[0] &= ~NEGATED
+        return 0
+
+    cdef inline int accumulate_float(self, int32_t* bar, State* state, int32_t adjoint, bint special,
+                                     bint negated) except -1:
+        """As `accumulate`, for float64 scalars of which it is known whether they are special."""
+        cdef uint16_t op = OP_ADD
+        cdef int32_t a = bar[0]
+        cdef int32_t b = adjoint
+        if adjoint == ZERO:
+            return 0
+        if a != ZERO:
+            if (state[0] & NEGATED != 0) != negated:
+                op = OP_SUBTRACT
+                if not negated:
+                    a, b = b, a
+                negated = False
+            if special or state[0] & SPECIAL_BAR or not self.simplify:
+                adjoint = self.emit_special(op, a, b)
+                special = self.is_special(adjoint)
+            elif op == OP_ADD and a > b:
+                adjoint = self.found_or_pushed(op, 0, b, a)
+            else:
+                adjoint = self.found_or_pushed(op, 0, a, b)
+        bar[0] = adjoint
+        state[0] = (state[0] & ~(NEGATED | SPECIAL_BAR)) | NEGATED * negated | SPECIAL_BAR * special
+        return 0
+
+    cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """``op(a, b)`` of one abstract value."""
         cdef int32_t operands[2]
-        if a == ZERO or b == ZERO:
-            return b if a == ZERO else a
-        if operand_aval(self.graph, a) == AVAL_FLOAT:
-            return self.emit(OP_ADD, a, b)
         operands[0] = a
         operands[1] = b
-        return self.emit_ext(primitive_of(OP_ADD), None, operands, 2, operand_aval(self.graph, a))
+        return self.emit_ext(primitive_of(op), None, operands, 2, operand_aval(self.graph, a))
 
     cdef int32_t copy(self, int32_t operand) except? -1:
         """A node of its own for `operand`."""
@@ -724,95 +863,3 @@ cdef Signature many_signature(Graph graph, Primitive primitive, object params, c
     for i in range(count):
         avals[i] = operand_aval(graph, operands[i])
     return signature(primitive, params, &avals[0], count)
-
-
-# ---- dead nodes -----------------------------------------------------------------------------------------------------
-
-cdef int compact(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1:
-    """Drop the nodes from `start` on that no output needs, and renumber; inputs stay."""
-    cdef int32_t size = graph.size - start
-    cdef uint8_t* live
-    cdef int32_t* place
-    cdef int32_t i, kept
-    if size <= 0:
-        return 0
-    live = <uint8_t*>take_zeroed(size)
-    if live == NULL:
-        raise MemoryError
-    for i in range(count):
-        if outputs[i] >= start:
-            live[outputs[i] - start] = 1
-    for i in range(graph.n_guards):     # guards outlive dead nodes
-        if graph.guards[i].node >= start:
-            live[graph.guards[i].node - start] = 1
-    kept = mark_live(graph, start, size, live)
-    if kept == size:
-        give(live, size)
-        return 0
-    place = <int32_t*>take(size * sizeof(int32_t))
-    if place == NULL:
-        give(live, size)
-        raise MemoryError
-    kept = 0
-    for i in range(size):
-        if live[i]:
-            place[i] = start + kept
-            move_node(graph, start, i, start + kept, place)
-            kept += 1
-    for i in range(count):
-        if outputs[i] >= start:
-            outputs[i] = place[outputs[i] - start]
-    for i in range(graph.n_guards):
-        if graph.guards[i].node >= start:
-            graph.guards[i].node = place[graph.guards[i].node - start]
-    graph.size = start + kept
-    give(place, size * sizeof(int32_t))
-    give(live, size)
-    return 0
-
-
-cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) noexcept:
-    """Spread liveness from the outputs to what they need; returns how many nodes live."""
-    cdef int32_t i, k, n
-    cdef int32_t kept = 0
-    cdef bint several = False
-    cdef const int32_t* operands
-    cdef Node* node
-    for i in range(size - 1, -1, -1):
-        node = &graph.nodes[start + i]
-        if node.op == OP_INPUT:
-            live[i] = 1
-        if not live[i]:
-            continue
-        kept += 1
-        if not node.flags & F_EXT:
-            if node.a >= start and ARITY[node.op]:
-                live[node.a - start] = 1
-            if node.b >= start and ARITY[node.op] == 2:
-                live[node.b - start] = 1
-            continue
-        several = several or INFO[node.op].nout > 1
-        operands = node_operands(graph, start + i, &n)
-        for k in range(n):
-            if operands[k] >= start:
-                live[operands[k] - start] = 1
-    for i in range(1, size if several else 0):      # results stay beside their node
-        if graph.nodes[start + i].op == OP_RESULT and live[i] != live[i - 1]:
-            kept += 1 if live[i - 1] else -1
-            live[i] = live[i - 1]
-    return kept
-
-
-cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int32_t* place) noexcept:
-    """Move node ``start + i`` to number `to`, its operands renumbered by `place`."""
-    cdef int32_t k, n
-    cdef int32_t* operands = <int32_t*>node_operands(graph, start + i, &n)
-    for k in range(n):
-        if operands[k] >= start:
-            operands[k] = place[operands[k] - start]
-    graph.nodes[to] = graph.nodes[start + i]
-    if graph.nodes[to].flags & F_VALUED:
-        graph.slots[to] = graph.slots[start + i]
-    if graph.notes != NULL and 3 * (start + i - graph.notes_start) + 2 < graph.cap_notes:
-        for k in range(3):
-            graph.notes[3 * (to - graph.notes_start) + k] = graph.notes[3 * (start + i - graph.notes_start) + k]

@@ -35,7 +35,7 @@ from hoad._core.tape cimport (
     operand_aval,
 )
 
-from hoad.errors import GuardError, ShapeError
+from hoad.errors import DTypeError, GuardError, ShapeError, count as counted
 
 cnp.import_array()
 
@@ -130,14 +130,18 @@ cdef class Lowered:
         cdef int32_t i
         cdef Aval aval
         if len(values) != self.n_inputs:
-            raise ShapeError(f"this program takes {self.n_inputs} inputs, but {len(values)} were given.")
+            raise ShapeError(
+                f"this program takes {counted(self.n_inputs, 'input')}, but {len(values)} "
+                f"{'was' if len(values) == 1 else 'were'} given. Give the arguments of the function, then the symbolic "
+                "seeds in the order they came."
+            )
         for i in range(self.n_inputs):
             aval = aval_of(self.inputs[i].aval)
             shape = aval.shape if self.inputs[i].register >= 0 else (lanes, *aval.shape)
             value = values[i]
             found = np.asarray(value)
             if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
-                raise TypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
+                raise DTypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
             if found.shape != shape:
                 raise ShapeError(
                     f"input {i} of this program was recorded with shape {shape}, but shape {found.shape} was given. "

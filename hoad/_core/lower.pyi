@@ -22,3 +22,6 @@ def lower(
     guards: int = 0,
     keep: bool = False,
 ) -> Lowered: ...
+
+class NoValueError(RuntimeError):
+    """A value is asked for that hangs on an input without one."""

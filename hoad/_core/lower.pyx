@@ -77,6 +77,10 @@ cdef int widen(void** table, int32_t* capacity, int32_t wanted, size_t itemsize)
     return 0
 
 
+class NoValueError(RuntimeError):
+    """A value is asked for that hangs on an input without one."""
+
+
 @cython.final
 cdef class Lowering:
     """The state of one lowering, over the nodes ``[low, high)``."""
@@ -146,9 +150,9 @@ cdef class Lowering:
             if i >= self.low:
                 self.state[i - self.low] |= NEEDED
         if guards:
-            for k in range(self.graph.n_guards):
+            for k in range(guards):
                 guard = &self.graph.guards[k]
-                if self.low <= guard.node < guards and self.state[guard.node - self.low] & DEPENDS:
+                if self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS:
                     self.state[guard.node - self.low] |= NEEDED
         for i in range(self.high - 1, self.low - 1, -1):
             if not self.state[i - self.low] & NEEDED or self.is_known(i):
@@ -223,7 +227,7 @@ cdef class Lowering:
             slot = self.graph.consts[~operand].value
         else:
             if not self.graph.nodes[operand].flags & F_VALUED:
-                raise RuntimeError(f"node {operand} has no value and is not computed; this is an error in hoad")
+                raise NoValueError(f"node {operand} has no value and is not computed; this is an error in hoad")
             slot = self.graph.slots[operand]
         register = self.preset(operand_aval(self.graph, operand), slot)
         if operand >= self.low:
@@ -279,7 +283,7 @@ cdef class Lowering:
         cdef int32_t a, b, out
         cdef Step* step
         if node.op == OP_INPUT:
-            raise RuntimeError(f"input {i} of this program was given no value; this is an error in hoad")
+            raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
         if node.op == OP_IDENTITY or node.op == OP_STOP:
             a = self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
             self.place[i - self.low] = self.register_of(a)
@@ -413,9 +417,9 @@ cdef class Lowering:
         cdef Check* check
         cdef Aval aval
         cdef int32_t k
-        for k in range(self.graph.n_guards):
+        for k in range(guards):
             guard = &self.graph.guards[k]
-            if not (self.low <= guard.node < guards and self.state[guard.node - self.low] & DEPENDS):
+            if not (self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS):
                 continue
             room(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(Check))
             check = &program.checks[program.n_checks]
@@ -443,7 +447,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     floor
         No node below is looked at: all that is needed of them has a value.
     guards
-        Check the guards on nodes below this number that depend on the inputs, after every run.
+        Check so many guards, those of them that depend on the inputs, after every run.
     keep
         Write computed values back to their nodes.
     """
@@ -451,7 +455,9 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     cdef Lowering lowering
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
-    high = past_results(graph, max(high, guards))
+    for i in range(guards):
+        high = max(high, graph.guards[i].node + 1)
+    high = past_results(graph, high)
     lowering = Lowering(graph, floor, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     lowering.place_inputs(inputs)

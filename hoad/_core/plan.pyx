@@ -26,6 +26,8 @@ from hoad._core.primitive cimport (
 )
 from hoad._core.tape cimport Aval
 
+from hoad.errors import RuleError, count as counted
+
 cnp.import_array()
 cnp.import_ufunc()
 
@@ -33,6 +35,9 @@ cdef extern from "<fenv.h>" nogil:
     int feclearexcept(int) noexcept
     int fetestexcept(int) noexcept
     int FE_INVALID
+
+# Where a sum starts: it is -0.0 where NumPy's sum of -0.0 is.
+cdef object SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
 
 cdef enum:
     MOST_DIMS = 64
@@ -192,8 +197,7 @@ cdef class Plan:
         self.core_steps = integers([step, stride, step])
         self.set_loops(dims[:-1], [s[:-1] for s in strides])
         if ufunc in (np.add, np.multiply):
-            # -0.0 + x is x for every x, also for x = -0.0
-            zero = -0.0 if p.inexact and not self.empty else 0
+            zero = SUM_OF_NEGATIVE_ZERO if p.inexact and not self.empty else 0
             start = np.array(1 if ufunc is np.multiply else zero, dtype=p.dtype).tobytes()
             memcpy(self.identity, <char*>start, min(len(start), 16))
         else:
@@ -384,7 +388,7 @@ cdef class Plan:
         cdef char** at = operands + self.n_items
         memset(p, 0, self.size * self.itemsize)
         for i in range(self.n_items):
-            (<double*>p)[self.offsets[i]] += (<double*>operands[i])[0]
+            (<double*>p)[self.offsets[i]] = (<double*>operands[i])[0]     # each in a place of its own
         for k in range(self.n_parts):
             part = &self.parts[k]
             if part.gathered:
@@ -504,15 +508,22 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
     if sig.primitive.nout == 1:
         computed = (computed,)
     if len(computed) != len(sig.results):
-        raise ValueError(
-            f"{sig.primitive.name} gave {len(computed)} results where {len(sig.results)} were declared"
+        raise RuleError(
+            f"{sig.primitive.name} gave {counted(len(computed), 'result')}, but {len(sig.results)} were declared"
         )
     for i in range(len(computed)):
         aval = sig.results[i]
+        found = np.asarray(computed[i]).dtype
+        if found != aval.dtype and not np.can_cast(found, aval.dtype, "same_kind"):
+            raise TypeError(
+                f"{sig.primitive.name} gave {found} where {aval.dtype} was inferred, from a call on ones. Return the "
+                "same dtype for every value."
+            )
         array = np.ascontiguousarray(computed[i], dtype=aval.dtype)
         if (<object>array).size != aval.size:
-            raise ValueError(
-                f"{sig.primitive.name} gave shape {np.shape(computed[i])} where {aval.shape} was inferred"
+            raise RuleError(
+                f"{sig.primitive.name} gave shape {np.shape(computed[i])}, but {aval.shape} for operands of the same "
+                "shapes when it was called with ones. A primitive may not let the shape depend on the values."
             )
         memcpy(results[i], cnp.PyArray_DATA(array), aval.size * aval.itemsize)
     return 0

@@ -12,6 +12,7 @@ from hoad._core.tape cimport (
     F_EXT,
     F_STRONG,
     OP_INPUT,
+    OP_ITEM,
     OP_RESULT,
     Graph,
     Node,
@@ -26,8 +27,8 @@ from hoad._core.recording import const_value, guard_rows, operand_avals
 from hoad._core.tape import intern_aval
 
 
-def graph_data(Graph graph, int end, describe):
-    """The first `end` nodes as plain data; `describe` turns a primitive into something that can be pickled.
+def graph_data(Graph graph, int end, int n_guards, describe):
+    """The first nodes and guards as plain data; `describe` turns a primitive into something that can be pickled.
 
     Values of inputs travel; all others are computed again when asked for.
     """
@@ -48,7 +49,7 @@ def graph_data(Graph graph, int end, describe):
                       None if sig is None else signature_key(sig)))
     constants = [const_value(graph, ~k) for k in range(graph.n_consts)]
     inputs = {i: graph.value_of(i) for i in range(end) if graph.nodes[i].op == OP_INPUT}
-    guards = [(k, expected) for k, expected, _ in guard_rows(graph) if k < end]
+    guards = [(k, expected) for k, expected, _ in guard_rows(graph)[:n_guards]]
     return {"nodes": nodes, "constants": constants, "inputs": inputs, "guards": guards}
 
 
@@ -81,9 +82,9 @@ def graph_from(dict data, find):
             sig = None if key is None else make_signature(
                 primitive, key[0], tuple([interned(k) for k in key[1]]), tuple([interned(k) for k in key[2]]))
             i = graph.push_ext(primitive.op, flags, sig, &operands[0], len(numbers), interned(extra).number)
-            if primitive.name == "result":
+            if primitive.op == OP_RESULT:
                 graph.exts[graph.nodes[i].a].count = 1
-        elif primitive.name == "item":
+        elif primitive.op == OP_ITEM:
             graph.push(primitive.op, flags, operands[0], extra, 0.0)
         else:
             graph.push(primitive.op, flags, operands[0], operands[1], 0.0)

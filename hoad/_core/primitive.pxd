@@ -63,4 +63,5 @@ cdef class Signature:
 cdef Primitive primitive_of(int op)
 cdef int primitive_count() noexcept
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
+cdef int rules_version(Primitive primitive) noexcept
 cdef dict UFUNCS

@@ -138,6 +138,25 @@ cdef Primitive primitive_of(int op):
     return <Primitive>PRIMITIVES[op]
 
 
+cdef int EPOCH = 0
+
+
+def rules_epoch():
+    """How many rules have been given so far, to any primitive."""
+    return EPOCH
+
+
+def next_epoch():
+    """A rule is given: what was derived from rules by way of programs is out of date."""
+    global EPOCH
+    EPOCH += 1
+
+
+cdef int rules_version(Primitive primitive) noexcept:
+    """What changes when a template of `primitive` is out of date; a program can hold any primitive."""
+    return EPOCH if primitive.of_programs else primitive.version
+
+
 cdef int primitive_count() noexcept:
     return <int>len(PRIMITIVES)
 

@@ -4,12 +4,15 @@ A `Recording` is one derivative being taken. The outermost one owns a graph of i
 runs records into the same graph, beyond identity nodes, and is rewound when nothing of it is left in use.
 """
 
+from contextvars import ContextVar
+
 import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 from hoad._core.adjoint cimport adjoint_sweep
-from hoad._core.emit cimport Emitter, compact
+from hoad._core.compact cimport compact
+from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
@@ -26,10 +29,12 @@ from hoad._core.tape cimport (
     OP_STOP,
     ZERO,
     Aval,
+    Const,
     Ext,
     Frame,
     Graph,
     Node,
+    Slot,
     aval_of,
     int32_t,
     intern_aval,
@@ -247,6 +252,44 @@ cdef class Recording:
         """The number of nodes of the graph so far."""
         return self.graph.size
 
+    @property
+    def guards(self):
+        """The number of guards of the graph so far."""
+        return self.graph.n_guards
+
+
+# The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
+cdef object RUNNING = ContextVar("hoad_running", default=None)
+
+
+def running():
+    """The graph this thread is recording into, or None."""
+    graph = RUNNING.get()
+    return graph if graph is not None and is_open(graph) else None
+
+
+cdef class differentiating:
+    """One derivative: what is recorded inside belongs to it, and nothing of it is left when it ends.
+
+    Compiled, so that no interruption comes between the end of the block and what ends the recording.
+    """
+
+    cdef bint nested
+    cdef Recording recording
+    cdef object token
+
+    def __init__(self, bint nested=True):
+        self.nested = nested
+
+    def __enter__(self):
+        self.recording = Recording(running() if self.nested else None)
+        self.token = RUNNING.set(self.recording.graph)
+        return self.recording
+
+    def __exit__(self, *failure):
+        RUNNING.reset(self.token)
+        self.recording.end()
+
 
 cdef list nodes_among(list targets):
     return [t for t in targets if <int32_t>t >= 0]
@@ -325,12 +368,12 @@ cdef class Extension:
     cdef bint simplify
     cdef Frame before
 
-    def __init__(self, Graph graph, int end, bint simplify=True, bint apart=False):
+    def __init__(self, Graph graph, int end, int guards, bint simplify=True, bint apart=False):
         # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
         if graph.size == end and id(graph) not in BUSY and not apart:
             self.graph = graph
         else:
-            self.graph = graph.fork(end)
+            self.graph = graph.fork(end, guards)
         BUSY.add(id(self.graph))
         self.graph.enter()
         self.before = self.graph.frame
@@ -344,6 +387,11 @@ cdef class Extension:
     def size(self):
         """The number of nodes of the graph so far."""
         return self.graph.size
+
+    @property
+    def guards(self):
+        """The number of guards of the graph so far."""
+        return self.graph.n_guards
 
     def notes(self):
         """(swept node, adjoint of, contribution) of every node of the new tape, -1 where there is none: (n, 3)."""
@@ -389,10 +437,10 @@ cdef class Extension:
                 for x, k in zip(operands, like)]
 
     def compact(self, list outputs):
-        """Drop dead nodes of the new tape, but for its inputs, which stay in front; the outputs renumbered."""
+        """Drop what is dead in the new tape, but for its inputs, which stay in front; the outputs renumbered."""
         cdef int32_t[::1] numbers = np.array(outputs if outputs else [0], dtype=np.int32)
         if self.simplify:
-            compact(self.graph, self.start, &numbers[0], len(outputs))
+            compact(self.graph, self.before, &numbers[0], len(outputs))
         return [int(numbers[i]) for i in range(len(outputs))]
 
 
@@ -422,7 +470,7 @@ def compute_values(Graph graph, int start, int end):
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):
-    """A program for `outputs` from `inputs`, checking the guards on nodes below `guards`."""
+    """A program for `outputs` from `inputs`, checking the first `guards` guards."""
     return lower(graph, outputs, inputs, varying or [False] * len(inputs), 0, guards, False)
 
 
@@ -461,9 +509,9 @@ cdef object read_only(object value):
 
 
 def graph_nbytes(Graph graph):
-    """Bytes of the tables of a graph (arrays aside): (nodes, constants, extension)."""
-    return (graph.capacity * (sizeof(Node) + 8), graph.cap_consts * 16,
-            graph.cap_exts * sizeof(Ext) + graph.cap_pool * sizeof(int32_t))
+    """Bytes of the rows of a graph (arrays aside): (nodes, constants, extension)."""
+    return (graph.size * (sizeof(Node) + sizeof(Slot)), graph.n_consts * sizeof(Const),
+            graph.n_exts * sizeof(Ext) + graph.n_pool * sizeof(int32_t))
 
 
 def guard_rows(Graph graph):

@@ -20,6 +20,8 @@ from hoad._core.tape cimport (
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
+    F_OBJ,
+    F_VALUED,
     OP_ASSEMBLE,
     OP_IDENTITY,
     OP_INPUT,
@@ -99,7 +101,7 @@ cdef int32_t shifted(Template vjp, int32_t operand) noexcept:
 cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
     """The graph of the vjp template with a tangent leaf for every operand put behind its leaves."""
     cdef Graph source = vjp.graph
-    cdef Graph graph = Graph(False)
+    cdef Graph graph = Graph(source.valued)
     cdef int32_t i, k
     cdef int32_t* place
     cdef Node* node
@@ -120,8 +122,11 @@ cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
             if node.flags & F_EXT:
                 copy_ext(graph, source, i, place)
             else:
-                graph.push(node.op, node.flags, place[node.a] if node.a >= 0 else node.a,
+                graph.push(node.op, node.flags & ~F_VALUED, place[node.a] if node.a >= 0 else node.a,
                            place[node.b] if ARITY[node.op] == 2 and node.b >= 0 else node.b, 0.0)
+        for i in range(source.size if source.valued else 0):
+            if source.nodes[i].flags & F_VALUED:
+                graph.set_object(place[i], source.value_of(i))
     finally:
         PyMem_RawFree(place)
     for k in range(source.n_guards):
@@ -150,7 +155,7 @@ cdef int copy_ext(Graph graph, Graph source, int32_t i, const int32_t* place) ex
                 operands[k] = place[operands[k]]
         if behind:
             operands[ext.count] = source.pool[ext.first + ext.count]
-        graph.push_ext(node.op, node.flags, <object>ext.sig, operands, ext.count + behind, node.b)
+        graph.push_ext(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>ext.sig, operands, ext.count + behind, node.b)
         graph.exts[graph.n_exts - 1].count = ext.count
     finally:
         PyMem_RawFree(operands)

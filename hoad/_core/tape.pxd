@@ -117,12 +117,17 @@ cdef class Graph:
     cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
     cdef unsigned long thread    # owner while recording, 0 once closed
     cdef readonly bint valued
+    cdef bint has_objects        # some slot holds an ndarray
+    cdef bint has_truths         # some constant is a truth value
     cdef Frame* frames
     cdef int n_frames, cap_frames
     cdef Frame frame             # the innermost running derivative; the ones around it are in frames
     cdef object __weakref__
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1
+    cdef int reserve(self, int32_t more) except -1
+    cdef void trim(self) noexcept
+    cdef void release_const(self, int32_t i) noexcept
     cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
                           int32_t aval) except -1
     cdef int set_object(self, int32_t node, object value) except -1
@@ -138,7 +143,7 @@ cdef class Graph:
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
     cpdef object where(self, int32_t node)
-    cdef Graph fork(self, int32_t size)
+    cdef Graph fork(self, int32_t size, int32_t n_guards)
     cdef void close(self) noexcept
     cdef void release_tables(self) noexcept
     cdef void drop_beyond(self, Frame to) noexcept

@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, resized
+from hoad._core.blocks cimport HUGE, give, resized
 
 cnp.import_array()
 
@@ -151,6 +151,18 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     return 0
 
 
+cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
+    """Give back what lies beyond `wanted` rows of a long table, if that is much."""
+    cdef void* moved
+    if capacity[0] * itemsize <= HUGE or capacity[0] - wanted < capacity[0] // 4:
+        return
+    wanted = max(wanted, 64)
+    moved = resized(table[0], capacity[0] * itemsize, wanted * itemsize)
+    if moved != NULL:
+        table[0] = moved
+        capacity[0] = wanted
+
+
 cdef inline void copy(void* to, const void* origin, size_t nbytes) noexcept:
     """memcpy, which may not be given the NULL of an empty table."""
     if nbytes:
@@ -201,15 +213,14 @@ cdef class Graph:
     cdef void drop_beyond(self, Frame to) noexcept:
         """Release what rows beyond `to` hold, and forget them."""
         cdef int32_t i
-        for i in range(to.start, self.size):
+        for i in range(to.start, self.size if self.has_objects else 0):
             if self.nodes[i].flags & F_OBJ:
                 Py_XDECREF(self.slots[i].o)
         for i in range(to.n_exts, self.n_exts):
             Py_XDECREF(self.exts[i].sig)
             Py_XDECREF(self.exts[i].code)
         for i in range(to.n_consts, self.n_consts):
-            if self.consts[i].aval > AVAL_BOOL:
-                Py_XDECREF(self.consts[i].value.o)
+            self.release_const(i)
         for i in range(to.n_guards, self.n_guards):
             if self.guards[i].is_object:
                 Py_XDECREF(self.guards[i].expected.o)
@@ -220,16 +231,33 @@ cdef class Graph:
         self.n_consts = to.n_consts
         self.n_guards = to.n_guards
 
+    cdef void release_const(self, int32_t i) noexcept:
+        if self.consts[i].aval > AVAL_BOOL:
+            Py_XDECREF(self.consts[i].value.o)
+
+    cdef void trim(self) noexcept:
+        """Give back the room of long tables; the next tape on this graph asks for it again."""
+        cdef int32_t slots_capacity = self.capacity
+        cdef int32_t nodes_capacity = self.capacity
+        shrink(<void**>&self.slots, &slots_capacity, self.size, sizeof(Slot))
+        shrink(<void**>&self.nodes, &nodes_capacity, self.size, sizeof(Node))
+        self.capacity = min(slots_capacity, nodes_capacity)
+        shrink(<void**>&self.consts, &self.cap_consts, self.n_consts, sizeof(Const))
+
     # ---- appending
+
+    cdef int reserve(self, int32_t more) except -1:
+        """Make room for more nodes."""
+        cdef int32_t slots_capacity = self.capacity
+        grow(<void**>&self.slots, &slots_capacity, self.size + more, sizeof(Slot))
+        grow(<void**>&self.nodes, &self.capacity, self.size + more, sizeof(Node))
+        return 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
         cdef int32_t i = self.size
         cdef Node* node
-        cdef int32_t slots_capacity
         if i == self.capacity:
-            slots_capacity = self.capacity
-            grow(<void**>&self.slots, &slots_capacity, i + 1, sizeof(Slot))
-            grow(<void**>&self.nodes, &self.capacity, i + 1, sizeof(Node))
+            self.reserve(1)
         node = &self.nodes[i]
         node.op = op
         node.flags = flags
@@ -279,6 +307,7 @@ cdef class Graph:
                 Py_XDECREF(self.slots[node].o)
             self.slots[node].o = <PyObject*>value
             row.flags |= F_OBJ | F_VALUED
+            self.has_objects = True
         else:
             self.slots[node].d = <double>value
             row.flags |= F_VALUED
@@ -288,6 +317,7 @@ cdef class Graph:
         cdef int32_t i = self.n_consts
         grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
         self.consts[i].aval = aval
+        self.has_truths |= aval == AVAL_BOOL
         self.n_consts = i + 1
         return i
 
@@ -459,14 +489,12 @@ cdef class Graph:
             return None
         return f"{(<object>ext.code).co_filename}:{ext.line}"
 
-    cdef Graph fork(self, int32_t size):
-        """A graph with the first `size` nodes of this one, for a second tape on the same beginning."""
+    cdef Graph fork(self, int32_t size, int32_t n_guards):
+        """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""
         cdef Graph other = Graph(self.valued)
         cdef int32_t i
         other.thread = 0
-        grow(<void**>&other.nodes, &other.capacity, self.size, sizeof(Node))
-        i = 0
-        grow(<void**>&other.slots, &i, self.size, sizeof(Slot))
+        other.reserve(2 * size + size // 2)     # another tape is to follow
         grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
         grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
         grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
@@ -476,15 +504,15 @@ cdef class Graph:
         copy(other.consts, self.consts, self.n_consts * sizeof(Const))
         copy(other.exts, self.exts, self.n_exts * sizeof(Ext))
         copy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
-        for i in range(self.n_guards):
-            if self.guards[i].node < size:
-                other.guards[other.n_guards] = self.guards[i]
-                other.n_guards += 1
+        copy(other.guards, self.guards, n_guards * sizeof(Guard))
+        other.n_guards = n_guards
         other.size = size
         other.n_consts = self.n_consts
         other.n_exts = self.n_exts
         other.n_pool = self.n_pool
-        for i in range(size):
+        other.has_objects = self.has_objects
+        other.has_truths = self.has_truths
+        for i in range(size if other.has_objects else 0):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)
         for i in range(other.n_exts):
@@ -517,6 +545,6 @@ cdef bint same_bytes(object array, object copy):
     for d in range(cnp.PyArray_NDIM(a)):
         if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
             return False
-    if cnp.PyArray_IS_C_CONTIGUOUS(a):
-        return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0
-    return bool(np.array_equal(array, copy))
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a = <cnp.ndarray>cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+    return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0

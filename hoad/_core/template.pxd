@@ -1,16 +1,8 @@
 """A rule at one signature, recorded once."""
 
-from hoad._core.emit cimport Emitter
+from hoad._core.emit cimport Emitter, ScalarRule
 from hoad._core.primitive cimport Signature
-from hoad._core.tape cimport Graph, int32_t, uint16_t, uint64_t
-
-cdef struct Quick:              # a step, decoded: op(a, b) on scalars, or what `emitted` handles
-    uint16_t op
-    bint scalar
-    bint binary
-    int32_t node
-    int32_t a
-    int32_t b
+from hoad._core.tape cimport Graph, int32_t, uint64_t
 
 cdef class Template:
     cdef readonly Graph graph
@@ -20,18 +12,19 @@ cdef class Template:
     cdef int32_t n_leaves            # g of each result, p of each result, the operands; for jvp then the tangents
     cdef int32_t* steps              # the nodes to emit, in order
     cdef int32_t n_steps
-    cdef Quick* quick
+    cdef ScalarRule scalar           # the same for the fast way, if `is_scalar`
+    cdef bint is_scalar
     cdef int32_t* outputs            # vjp: adjoint of each operand; jvp: tangent of each result
     cdef int32_t n_outputs
 
     cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
     cdef int finish(self, list outputs) except -1
     cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1
     cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
     cdef list replay(self, Emitter emitter, list inputs, list leaves)
     cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
     cdef bytearray replayed(self, list inputs)
-    cdef bint has_truth(self, int32_t operand) noexcept
 
 cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=*)
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)

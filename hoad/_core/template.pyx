@@ -12,21 +12,40 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
-from hoad._core.emit cimport Emitter
+from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
-from hoad._core.primitive cimport INFO, K_GUFUNC, K_PYTHON, K_UFUNC, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport (
+    INFO,
+    K_GUFUNC,
+    K_PYTHON,
+    K_UFUNC,
+    Primitive,
+    Signature,
+    primitive_of,
+    rules_version,
+    signature,
+)
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
+    F_BOOL,
     F_EXT,
+    F_STRONG,
     F_VALUED,
     OP_ADD,
     OP_ASSEMBLE,
+    OP_DIVIDE,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
     OP_RESULT,
+    OP_SDIV,
+    OP_SMUL,
+    OP_SQUARE,
     OP_SUBTRACT,
     ZERO,
     Aval,
@@ -36,9 +55,11 @@ from hoad._core.tape cimport (
     aval_of,
     node_operands,
     operand_aval,
+    uint16_t,
 )
 from hoad._core.traced cimport operand_of
 
+from hoad._core.lower import NoValueError
 from hoad._core.primitive import primitive_named
 from hoad._core.traced import is_traced, new_input
 
@@ -60,7 +81,8 @@ cdef class Template:
     def __dealloc__(self):
         PyMem_RawFree(self.steps)
         PyMem_RawFree(self.outputs)
-        PyMem_RawFree(self.quick)
+        PyMem_RawFree(self.scalar.steps)
+        PyMem_RawFree(self.scalar.constants)
 
     cdef int finish(self, list outputs) except -1:
         """Keep these outputs and what they need."""
@@ -87,23 +109,8 @@ cdef class Template:
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
                 self.n_steps += 1
-        self.quick = <Quick*>PyMem_RawMalloc(max(1, self.n_steps) * sizeof(Quick))
-        for k in range(self.n_steps):
-            i = self.steps[k]
-            self.quick[k].node = i
-            self.quick[k].op = graph.nodes[i].op
-            self.quick[k].a = graph.nodes[i].a
-            self.quick[k].b = graph.nodes[i].b
-            self.quick[k].binary = ARITY[graph.nodes[i].op] == 2
-            self.quick[k].scalar = not (graph.nodes[i].flags & F_EXT or graph.nodes[i].op == OP_ITEM
-                                        or graph.nodes[i].op == OP_IDENTITY
-                                        or self.has_truth(graph.nodes[i].a)
-                                        or (self.quick[k].binary and self.has_truth(graph.nodes[i].b)))
+        self.is_scalar = scalar_rule(self)
         return 0
-
-    cdef bint has_truth(self, int32_t operand) noexcept:
-        """Whether an operand is a constant truth value."""
-        return operand < 0 and self.graph.consts[~operand].aval != AVAL_FLOAT
 
     # ---- splicing
 
@@ -111,27 +118,22 @@ cdef class Template:
         """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
         cdef int32_t few[FEW]
         cdef int32_t* place = few
-        cdef int32_t i, k, a, b
-        cdef Quick* step
-        cdef Graph graph = self.graph
-        if graph.size > FEW:
-            place = <int32_t*>PyMem_RawMalloc(graph.size * sizeof(int32_t))
+        cdef int32_t i, k
+        if emitter.simplify and self.is_scalar:
+            self.splice_scalar(emitter, leaves, outputs)
+            for k in range(self.n_outputs):
+                if self.scalar.negated[k] and outputs[k] != ZERO:
+                    outputs[k] = emitter.negative(outputs[k])
+            return 0
+        if self.graph.size > FEW:
+            place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
             if place == NULL:
                 raise MemoryError
         try:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
             for k in range(self.n_steps):
-                step = &self.quick[k]
-                if step.scalar:
-                    a = step.a
-                    a = place[a] if a >= 0 else emitter.graph.const_float(self.graph.consts[~a].value.d)
-                    b = step.b
-                    if step.binary:
-                        b = place[b] if b >= 0 else emitter.graph.const_float(self.graph.consts[~b].value.d)
-                    place[step.node] = emitter.emit(step.op, a, b)
-                else:
-                    place[step.node] = self.emitted(emitter, step.node, place)
+                place[self.steps[k]] = self.emitted(emitter, self.steps[k], place)
             for k in range(self.n_outputs):
                 outputs[k] = self.placed(emitter, self.outputs[k], place)
             for k in range(self.graph.n_guards):
@@ -141,6 +143,20 @@ cdef class Template:
         finally:
             if place != few:
                 PyMem_RawFree(place)
+        return 0
+
+    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+        """As `splice`, for a rule on scalars, without the signs of the outputs."""
+        cdef Places at
+        cdef int32_t k
+        at.operand[0] = ZERO
+        at.special[0] = True
+        for k in range(self.n_leaves):
+            at.operand[FIRST_LEAF + k] = leaves[k]
+            at.special[FIRST_LEAF + k] = emitter.is_special(leaves[k])
+        emitter.splice(&self.scalar, &at)
+        for k in range(self.n_outputs):
+            outputs[k] = at.operand[self.scalar.outputs[k]]
         return 0
 
     cdef list replay(self, Emitter emitter, list inputs, list leaves):
@@ -244,6 +260,116 @@ cdef class Template:
             PyMem_RawFree(operands)
 
 
+# ---- rules on scalars -----------------------------------------------------------------------------------------------
+
+cdef bint scalar_rule(Template template) except -1:
+    """Decode a template of float64 scalars into its `ScalarRule`, signs moved to the outputs; False if it is not one.
+
+    A rule is linear in g, so a sign costs no node: it passes through products, quotients and sums.
+    """
+    cdef Graph graph = template.graph
+    cdef ScalarRule* rule = &template.scalar
+    cdef int32_t k
+    cdef dict places = {ZERO: 0}        # of operands
+    cdef set signs = set()              # operands that are minus what their place holds
+    cdef list constants = []
+    if (template.n_outputs > 2 or template.n_leaves > LEAVES or graph.n_guards
+            or FIRST_LEAF + LEAVES + 5 * template.n_steps > PLACES):
+        return False
+    for k in range(template.n_leaves):
+        if operand_aval(graph, k) != AVAL_FLOAT:
+            return False
+        places[k] = FIRST_LEAF + k
+    for k in range(template.n_steps):
+        if not add_constants(graph, template.steps[k], places, constants):
+            return False
+    rule.n_constants = len(constants)
+    rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
+    rule.steps = <Step*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(Step))
+    if rule.constants == NULL or rule.steps == NULL:
+        raise MemoryError
+    for k in range(rule.n_constants):
+        rule.constants[k] = constants[k]
+    for k in range(template.n_steps):
+        add_step(rule, graph, template.steps[k], places, signs)
+    rule.outputs[1] = 0
+    for k in range(template.n_outputs):
+        if template.outputs[k] not in places:
+            return False
+        rule.outputs[k] = places[template.outputs[k]]
+        rule.negated[k] = template.outputs[k] in signs
+    return True
+
+
+cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) except -1:
+    """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
+    cdef Node* node = &graph.nodes[i]
+    cdef int32_t k, n
+    cdef const int32_t* operands
+    if node.flags & F_EXT or node.op == OP_ITEM or node.op == OP_RESULT:
+        return False
+    operands = node_operands(graph, i, &n)
+    for k in range(n):
+        if operands[k] < 0 and operands[k] not in places:
+            if graph.consts[~operands[k]].aval != AVAL_FLOAT:
+                return False
+            places[operands[k]] = FIRST_LEAF + LEAVES + len(constants)
+            constants.append(graph.consts[~operands[k]].value.d)
+    return True
+
+
+cdef int add_step(ScalarRule* rule, Graph graph, int32_t i, dict places, set signs) except -1:
+    """Append node `i`, or only note which place it is, or minus which."""
+    cdef uint16_t op = graph.nodes[i].op
+    cdef int32_t a = graph.nodes[i].a
+    cdef int32_t b = graph.nodes[i].b
+    cdef bint binary = ARITY[op] == 2
+    cdef bint of_a = a in signs
+    cdef bint of_b = binary and b in signs
+    cdef bint negated = False
+    if op == OP_IDENTITY or op == OP_NEGATIVE:
+        places[i] = places[a]
+        if of_a != (op == OP_NEGATIVE):
+            signs.add(i)
+        return 0
+    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SDIV):
+        negated = of_a != of_b
+    elif op == OP_MASK:
+        negated = of_b
+    elif op == OP_ADD or op == OP_SUBTRACT:
+        negated = of_a              # -a + b is -(a - b)
+        if of_a != of_b:
+            op = OP_SUBTRACT if op == OP_ADD else OP_ADD
+    elif op != OP_SQUARE:           # anything else needs the number itself
+        places[i] = push_step(rule, op, signed(rule, a, places, signs), signed(rule, b, places, signs) if binary else 1)
+        return 0
+    if op == OP_SUBTRACT and negated:
+        negated = False
+        a, b = b, a
+    places[i] = push_step(rule, op, places[a], places[b] if binary else 1)
+    if negated:
+        signs.add(i)
+    return 0
+
+
+cdef int signed(ScalarRule* rule, int32_t operand, dict places, set signs) except -1:
+    """The place of an operand with its sign."""
+    return push_step(rule, OP_NEGATIVE, places[operand], 1) if operand in signs else places[operand]
+
+
+cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
+    """Append a step; its place."""
+    rule.steps[rule.n_steps].op = op
+    rule.steps[rule.n_steps].a = a
+    rule.steps[rule.n_steps].b = b
+    rule.steps[rule.n_steps].special = INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SDIV, OP_MASK)
+    rule.steps[rule.n_steps].commutative = INFO[op].commutative
+    rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
+                                      else F_STRONG if op in (OP_SMUL, OP_SDIV, OP_MASK) else 0)
+    rule.n_steps += 1
+    return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
+
+
 # ---- making templates -----------------------------------------------------------------------------------------------
 
 cdef str describe(Signature sig):
@@ -332,7 +458,14 @@ cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* op
     wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
     missing = [k for k in wanted if graph.value_of(k) is None]
     if missing:
-        lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+        try:
+            lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+        except NoValueError as error:
+            raise RuleError(
+                f"{describe(sig)} branches on values (per_call=True), but here they depend on an input that has none: "
+                "a symbolic seed, or the direction of a matrix of derivatives. Write the branch as np.where, or apply "
+                "the primitive to something else than g in rules."
+            ) from error
     return [graph.value_of(k) for k in wanted]
 
 
@@ -343,9 +476,9 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
-    if sig.version != primitive.version:
+    if sig.version != rules_version(primitive):
         sig.templates.clear()
-        sig.version = primitive.version
+        sig.version = rules_version(primitive)
     key = ("vjp", active)
     template = <Template>sig.templates.get(key)
     if template is not None:

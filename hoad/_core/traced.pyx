@@ -6,7 +6,9 @@ of scalars is an object array on which NumPy calls their own arithmetic.
 """
 
 import numbers
+import opcode
 import os
+import sys
 
 import numpy as np
 
@@ -48,7 +50,7 @@ from hoad._core.tape cimport (
 
 from hoad._core.primitive import make_signature
 
-from hoad.errors import DTypeError, NoRuleError, TracedValueError
+from hoad.errors import DTypeError, NoMethodError, NoRuleError, TracedValueError
 
 cnp.import_array()
 
@@ -66,6 +68,7 @@ cdef extern from "pythread.h":
 FUNCTIONS = {}
 METHODS = {}
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
+ADVICE = {}         # "np.diff" -> what to write instead of it
 
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef type ndarray = np.ndarray
@@ -74,14 +77,99 @@ cdef object BOOL = np.dtype(np.bool_)
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 
+cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
+                                   if name in opcode.opmap])
+
+
+cdef bint is_part_of(str package, str filename):
+    """Whether a file belongs to a package, if that is imported at all."""
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
+
+
+def is_library(str filename):
+    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
+    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
+        return True
+    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
+
+
+cdef tuple user_place():
+    """('file.py:line' of the user's code that is running, the function of SciPy that it has called or "")."""
+    cdef str called = ""
+    code, line = user_position()
+    if code is None:
+        return "outside any Python file", called
+    frame = sys._getframe() if is_part_of("scipy", code.co_filename) else None
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    while frame is not None:        # out of SciPy
+        code, line = frame.f_code, frame.f_lineno
+        if not is_library(code.co_filename):
+            break
+        if is_part_of("scipy", code.co_filename) and not (
+                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
+            called = code.co_name
+        frame = frame.f_back
+    return f"{os.path.basename(code.co_filename)}:{line}", called
+
+
 cpdef str here():
     """'file.py:line' of the user's code that is running."""
-    code, line = user_position()
-    return "outside any Python file" if code is None else f"{os.path.basename(code.co_filename)}:{line}"
+    return user_place()[0]
 
 
-cdef object cut_off(str what, str advice):
-    return TracedValueError(f"{what} would cut it off from the derivative ({here()}). {advice}")
+cdef bint assigns():
+    """Whether the Python code that runs is at an assignment to an item, ``a[i] = x``."""
+    frame = sys._getframe()
+    code = frame.f_code.co_code
+    return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
+
+
+cpdef str name_of(object function):
+    """The name that a user knows a function of NumPy or SciPy by."""
+    name = function.__name__
+    if not isinstance(function, np.ufunc):
+        module = (getattr(function, "__module__", None) or "").split(".")
+        public = ".".join([part for part in module if not part.startswith("_")])
+        return f"{public.replace('numpy', 'np', 1)}.{name}" if public else name
+    if getattr(np, name, None) is function:
+        return f"np.{name}"
+    module = sys.modules.get("scipy.special")
+    return f"scipy.special.{name}" if getattr(module, name, None) is function else name
+
+
+cdef object no_rule(str name, str method=""):
+    """The error for an operation that is not recorded, with what to write instead where that is known."""
+    cdef str asked = f"{name}.{method}" if method else name
+    cdef str instead = ADVICE.get(asked, "")
+    cdef str advice = "give it hoad.value(x) if no derivative is to pass."
+    if not method and "." in name:
+        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
+    if instead.startswith("Write"):
+        advice = f"{instead} Or {advice}"
+    elif instead:
+        advice = instead
+    else:
+        advice = advice[0].upper() + advice[1:]
+    return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
+
+
+cdef object cut_off(str what, str advice, Graph graph=None):
+    """The error for a traced value (of this graph) that would become a plain number."""
+    if graph is not None:
+        check_usable(graph)
+    where, called = user_place()
+    if called:
+        what = f"SciPy's {called} of a traced value"
+        advice = ("Write it in NumPy's functions, or make it one operation with a rule of its own (see "
+                  "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
+    elif assigns():
+        what = "assigning a traced value to an item of a plain array (a[...] = x)"
+        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
+                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
+    return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
 
 
 cdef int check_usable(Graph graph) except -1:
@@ -104,6 +192,12 @@ cdef int check_same(Graph graph, Graph other) except -1:
         return 0
     check_usable(graph)
     check_usable(other)
+    if graph.valued != other.valued:
+        raise TracedValueError(
+            f"a rule met a traced value that is not its own ({here()}). A rule is written in NumPy's operations on its "
+            "own g, p and operands: it can neither call a driver (hoad.grad and the like) on them nor use traced "
+            "values from outside. Write the derivative as a formula, or as a function of its own with @hoad.primitive."
+        )
     raise TracedValueError(
         f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "
         "may use traced values of its own arguments only; pass the other value as an argument, or hoad.value(x)."
@@ -187,6 +281,9 @@ cdef class Scalar:
 
     __array_priority__ = 1000.0
 
+    def __init__(self, *args):
+        raise made_by_hand()
+
     def __dealloc__(self):
         if self.graph is not None:
             self.graph.released(self.node)
@@ -261,7 +358,7 @@ cdef class Scalar:
 
     def __round__(self, ndigits=None):
         if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.")
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
         return FUNCTIONS[np.round](self, ndigits)
 
     def __and__(self, other):
@@ -284,7 +381,9 @@ cdef class Scalar:
 
     def __invert__(self):
         if not self.truth:
-            raise TypeError("~ of a traced float; only truth values can be inverted")
+            raise DTypeError(
+                f"~ of a traced float ({here()}): only truth values can be inverted. Write -x, or ~(x > 0)."
+            )
         return unary(self, LOGICAL_NOT)
 
     def __lt__(self, other):
@@ -322,17 +421,18 @@ cdef class Scalar:
     def __float__(self):
         raise cut_off("float() of a traced value",
                       "Use np.sin instead of math.sin (and the like), build arrays with np.array([...], like=x) or "
-                      "np.stack, or hoad.value(x) if a plain number is meant.")
+                      "np.stack, or hoad.value(x) if a plain number is meant.", self.graph)
 
     def __int__(self):
         raise cut_off("int() of a traced value", "Use np.floor or np.trunc, or int(hoad.value(x)) if a plain number "
-                                                 "is meant.")
+                                                 "is meant.", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.")
+        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.", self.graph)
 
     def __index__(self):
-        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.")
+        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
+                      self.graph)
 
     def __hash__(self):
         raise unhashable()
@@ -400,6 +500,13 @@ cdef class Scalar:
         return array_function(function, args, kwargs)
 
 
+cdef object made_by_hand():
+    return TracedValueError(
+        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
+        "or np.asarray."
+    )
+
+
 cdef object unhashable():
     return TracedValueError(
         f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
@@ -420,7 +527,7 @@ cdef object unpicklable():
 
 cdef object no_modulo(object modulo):
     if modulo is not None:
-        raise TypeError(f"pow() of a traced value takes no modulus ({here()}); use x ** y % m")
+        raise DTypeError(f"pow() of a traced value takes no modulus ({here()}). Write x ** y % m.")
     return None
 
 
@@ -436,7 +543,10 @@ cdef object logical(object x, object other, int op):
     if isinstance(other, (bool, np.bool_)):
         return binary(op, x, other)
     if getattr(x, "dtype", None) != BOOL or getattr(other, "dtype", None) != BOOL:
-        raise TypeError("&, | and ^ of traced values need truth values on both sides; use np.logical_and and the like")
+        raise DTypeError(
+            f"&, | and ^ of traced values need truth values on both sides ({here()}). Use np.logical_and and the like, "
+            "or compare first: (x > 0) & (x < 1)."
+        )
     return binary(op, x, other)
 
 
@@ -471,6 +581,9 @@ cdef class Array:
     """An array that is being recorded."""
 
     __array_priority__ = 1000.0
+
+    def __init__(self, *args):
+        raise made_by_hand()
 
     def __dealloc__(self):
         if self.graph is not None:
@@ -559,7 +672,10 @@ cdef class Array:
 
     def __invert__(self):
         if self.dtype != BOOL:
-            raise TypeError("~ of a traced array; only truth values can be inverted")
+            raise DTypeError(
+                f"~ of a traced array of {self.dtype} ({here()}): only truth values can be inverted. Write -x, or "
+                "~(x > 0)."
+            )
         return record_call(primitive_of(LOGICAL_NOT), None, (self,))
 
     def __lt__(self, other):
@@ -631,10 +747,10 @@ cdef class Array:
     def __float__(self):
         raise cut_off("float() of a traced array",
                       "Use NumPy's functions instead of math's, x.item() or x.sum() for a traced scalar, or "
-                      "hoad.value(x) if a plain number is meant.")
+                      "hoad.value(x) if a plain number is meant.", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.")
+        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.", self.graph)
 
     def __int__(self):
         return self.__index__()
@@ -643,7 +759,7 @@ cdef class Array:
         cdef Aval aval = aval_of(self.aval)
         if aval.ndim or aval.dtype.kind not in "iu":
             raise cut_off("using a traced array as an integer",
-                          "Use hoad.value(x) if plain numbers are meant.")
+                          "Use hoad.value(x) if plain numbers are meant.", self.graph)
         check_usable(self.graph)
         value = int(valued(self))
         guard_object(self)
@@ -653,7 +769,7 @@ cdef class Array:
         raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
                       "outside NumPy's dispatch)",
                       "Build the result with np.stack, np.concatenate or np.where instead of assigning into a plain "
-                      "array, or take hoad.value(x) if plain numbers are meant.")
+                      "array, or take hoad.value(x) if plain numbers are meant.", self.graph)
 
     def __setitem__(self, index, value):
         raise TracedValueError(
@@ -779,9 +895,10 @@ cdef object method(object owner, str name):
     cdef Method bound
     if implementation is None:
         if not name.startswith("_") and hasattr(np.ndarray, name):
-            raise AttributeError(
-                f"ndarray.{name} has no rule for traced values ({here()}). Use the NumPy functions that have one, or "
-                "hoad.value(x) if plain numbers are meant."
+            instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
+            raise NoMethodError(
+                f"ndarray.{name} has no rule for traced values ({here()}). {instead} Take hoad.value(x) if plain "
+                "numbers are meant."
             )
         raise AttributeError(f"a traced value has no attribute {name!r}")
     bound = Method.__new__(Method)
@@ -845,10 +962,35 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     if isinstance(x, (list, tuple)):
         x = np.asarray(x) if not holds_traced(x) else METHODS["__pack__"](x)
         return operand_of(graph, x)
-    x = np.array(x)
-    if x.dtype.kind not in "biufc":
-        raise TypeError(f"a value of type {type(x).__name__} and dtype {x.dtype} cannot take part in a recording")
-    return graph.const_object(x)
+    return graph.const_object(as_numbers(x))
+
+
+def real_number(x):
+    """A plain number among traced ones, as a float; raises for what is none."""
+    made = as_numbers(x)
+    if made.dtype.kind == "c":
+        raise complex_met("an array", [str(made.dtype)])
+    return float(made)
+
+
+cpdef object as_numbers(object x):
+    """A plain value as an array of numbers; raises for anything that holds others."""
+    is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
+    made = np.asarray(float(x) if is_fraction else x)
+    if made.dtype.kind in "biufc":
+        return made
+    if made.dtype == object:
+        made = made.ravel()
+        wrong = [y for y in made.tolist() if not isinstance(y, (bool, int, float, complex, np.number, np.bool_))]
+        if not wrong:
+            return np.array(x, dtype=np.result_type(*made.tolist()) if made.size else np.float64)
+        found = f"of type {type(wrong[0]).__name__}"
+    else:
+        found = f"of dtype {made.dtype}"
+    where = f"a value {found}" if np.ndim(x) == 0 else f"an array with items {found}"
+    raise DTypeError(
+        f"a traced value met {where} ({here()}), which is no float. Convert it before: float(y), or y.astype(float)."
+    )
 
 
 cpdef int check_class(object x) except -1:
@@ -952,12 +1094,15 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(FLOAT64)
         elif isinstance(x, np.ndarray) and x.dtype != object:
             check_class(x)
-            kinds.append(x.dtype)
-        elif isinstance(x, np.ndarray) or (isinstance(x, (list, tuple)) and holds_traced(x)):
+            kinds.append(as_numbers(x).dtype)
+        elif isinstance(x, (np.ndarray, list, tuple)) and holds_traced(x):
             x = METHODS["__pack__"](x)
             kinds.append(x.dtype)
+        elif isinstance(x, np.ndarray):
+            x = as_numbers(x)
+            kinds.append(x.dtype)
         else:
-            x = np.asarray(x)
+            x = as_numbers(x)
             kinds.append(x.dtype)
         if kinds[-1] is not FLOAT64 and kinds[-1] is not float:
             uniform = False
@@ -982,6 +1127,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
 cdef tuple loop_dtypes(Primitive primitive, list kinds):
     cdef object function = primitive.function
     resolved = function.resolve_dtypes((*kinds, *[None] * function.nout))
+    if any([dtype.kind == "c" for dtype in resolved]):
+        raise complex_met(primitive.name, [getattr(kind, "__name__", str(kind)) for kind in kinds])
     return resolved[: function.nin]
 
 
@@ -1029,6 +1176,8 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
             return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
                                INFO[primitive.op].is_bool)
     sig = signature(primitive, params, avals, count)
+    if not (<Aval>sig.results[0]).is_float64:
+        check_real(primitive, sig)
     values = compute(graph, sig, operands, count) if graph.valued else None
     node = graph.push_ext(primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
     if graph.valued:
@@ -1038,6 +1187,28 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
         return wrap(graph, node)
     return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
                   for i in range(primitive.nout)])
+
+
+cdef object complex_met(str name, list operands):
+    return DTypeError(
+        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
+        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
+    )
+
+
+cdef int check_real(Primitive primitive, Signature sig) except -1:
+    """Raise for an operation with a complex result, or one of no numbers."""
+    for x in sig.results:
+        if (<Aval>x).dtype.kind not in "biufc":
+            operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
+            raise DTypeError(
+                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
+                "floats, or hoad.value(x) if plain values are meant."
+            )
+        if (<Aval>x).dtype.kind == "c":
+            name = f"astype({(<Aval>x).dtype})" if primitive.name == "astype" else primitive.name
+            raise complex_met(name, [str((<Aval>y).dtype) for y in sig.avals])
+    return 0
 
 
 cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
@@ -1144,11 +1315,7 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         x_, y_ = inputs
         return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
                      np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
-    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-    raise NoRuleError(
-        f"np.{name} has no derivative rule ({here()}). Declare one with @hoad.rules.vjp(np.{ufunc.__name__}), or "
-        "hoad.stop_gradient the argument if it is constant."
-    )
+    raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
 
 
 cdef bint is_float64_array(object x):
@@ -1201,12 +1368,7 @@ cdef object array_function(object function, tuple args, dict kwargs):
     cdef object implementation = FUNCTIONS.get(function)
     if implementation is not None:
         return implementation(*args, **kwargs)
-    module = function.__module__.removeprefix("numpy").lstrip(".")
-    name = f"np.{module + '.' if module and not module.startswith('_') else ''}{function.__name__}"
-    raise NoRuleError(
-        f"{name} has no derivative rule ({here()}). Declare one with @hoad.rules.vjp({name}), or hoad.stop_gradient "
-        "the argument if it is constant."
-    )
+    raise no_rule(name_of(function))
 
 
 # ---- for the floors above -------------------------------------------------------------------------------------------
@@ -1225,7 +1387,10 @@ def plain_value(x):
     """The number or array behind a traced value (a copy); anything else as it is."""
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
-            raise TracedValueError("the value of a traced scalar is not known inside a rule or symbolic expression")
+            raise TracedValueError(
+                f"the value of a traced scalar is not known inside a rule or symbolic expression ({here()}). A rule "
+                "that needs values says per_call=True."
+            )
         return bool((<Scalar>x).value) if (<Scalar>x).truth else (<Scalar>x).value
     if type(x) is Array:
         check_usable((<Array>x).graph)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hoad.demo.least_squares import LeastSquares
 from hoad.demo.trust_region import minimise_quadratic
+from hoad.errors import count
 
 __all__ = ["CONVERGED", "Descent", "column_lengths", "descend"]
 
@@ -116,7 +117,7 @@ def descend(problem: LeastSquares, start: Array, max_steps: int, radius_factor: 
         descent.message = "the model or a derivative of it overflows at the starting values"
     while not descent.message:
         if descent.steps == max_steps:
-            descent.message = f"no minimum within {max_steps} steps"
+            descent.message = f"no minimum within {count(max_steps, 'step')}"
         else:
             _try_step(problem, descent)
     return descent

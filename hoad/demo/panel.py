@@ -13,6 +13,7 @@ from hoad.demo.differences import DOUBLE_DIGITS
 from hoad.demo.plot import picture, sparkline
 from hoad.demo.screen import Screen, Text
 from hoad.demo.study import Agreement, Study
+from hoad.errors import count
 
 __all__ = ["AIM", "digits_text", "duration", "panel"]
 
@@ -60,7 +61,7 @@ def _heading(screen: Screen, study: Study) -> Text:
     right = screen.text(f"{about}─╮", "dim")
     room = screen.width - len(left) - len(right) - 4
     short = textwrap.shorten(data.title, max(room, 1), placeholder="…")
-    title = screen.text(" · ", "dim") + screen.text(short) if room >= 8 else Text()
+    title = screen.text(" · ", "dim") + screen.text(short) if short != "…" else Text()
     rule = screen.text(" " + "─" * (screen.width - len(left) - len(title) - len(right) - 1), "dim")
     return left + title + rule + right
 
@@ -113,7 +114,7 @@ def _course(screen: Screen, agreement: Agreement, drawn: bool) -> Text:
     if not agreement.succeeded:
         return line + screen.text("another minimum than NIST's", "bad")
     newton = fit.newton_steps + fit.refining_steps
-    return line + screen.text(f"{fit.steps - fit.newton_steps} Gauss-Newton, {newton} Newton steps")
+    return line + screen.text(f"{fit.steps - fit.newton_steps} Gauss-Newton, {count(newton, 'Newton step')}")
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _columns(screen: Screen, study: Study, precision: int) -> list[_Column]:
 
     def digits(counts: Array, values: Array, reference: Array) -> list[Text]:
         entire = agree_entirely(values, reference)
-        return [digits_text(screen, count, mark) for count, mark in zip(counts, entire, strict=True)]
+        return [digits_text(screen, agreeing, mark) for agreeing, mark in zip(counts, entire, strict=True)]
 
     b, errors = (fit.parameters, reference.parameters), (fit.standard_errors, reference.standard_errors)
     return [

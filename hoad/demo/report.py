@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,10 +43,12 @@ def listing(screen: Screen) -> list[Text]:
     lines = []
     for name in datasets.names():
         data = datasets.load(name)
-        size = f"{len(data.y):>4} observations {len(data.starts[1]):>2} parameters  {data.difficulty:<8}"
-        text = screen.text(f"{name:<10}", "strong") + screen.text(size, "dim")
-        lines.append(text + screen.text(data.title))
-    return [line.left(screen.width) for line in lines]
+        m, n = len(data.y), len(data.starts[1])
+        size = f"{m:>4} observations {n:>2} parameters" if screen.width >= 76 else f"{f'{m}×{n}':>6}"
+        text = screen.text(f"{name:<10}", "strong") + screen.text(f"{size}  {data.difficulty:<8}", "dim")
+        title = textwrap.shorten(data.title, screen.width - len(text), placeholder="…")
+        lines.append(text + screen.text(title))
+    return lines
 
 
 def closing(screen: Screen, studies: Sequence[Study]) -> list[Text]:

@@ -64,7 +64,7 @@ class Screen:
     ----------
     stream : file object
     width : int, optional
-        Columns; by default those of the terminal, and `WIDEST` where there is none.
+        Columns; by default what COLUMNS says in the environment, else those of the terminal, else `WIDEST`.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Screen:
         self.has_unicode = _can_encode(stream)
         self.has_colour = self.is_terminal and _wants_colour()
         if width is None:
-            width = shutil.get_terminal_size((WIDEST, 24)).columns if self.is_terminal else WIDEST
+            width = _columns(self.is_terminal)
         self.width = max(NARROWEST, min(width, WIDEST))
 
     def text(self, characters: str, style: str = "") -> Text:
@@ -139,6 +139,14 @@ class Progress:
     def _rewrite(self, line: str) -> None:
         self.screen.stream.write("\r" + line)
         self.screen.stream.flush()
+
+
+def _columns(is_terminal: bool) -> int:
+    """Return what COLUMNS says, else the width of the terminal, if it is one."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    return shutil.get_terminal_size((WIDEST, 24)).columns if is_terminal else WIDEST
 
 
 def _can_encode(stream: TextIO) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hoad.display.notation import operation_text
 from hoad.display.values import constant_text, value_text
+from hoad.errors import count
 from hoad.program import Constant, Program, Tape, TapeNode
 
 ROWS = 200  # of a tape, where nothing else is asked for
@@ -96,13 +97,13 @@ def _tape_text(index: int, tape: Tape, rows: int | None) -> str:
     table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
     lines = _aligned(table)
     if left_out:
-        note = f"  ... {left_out} rows left out; hoad.display.format_program(program) shows all"
+        note = f"  ... {count(left_out, 'row')} left out; hoad.display.format_program(program) shows all"
         lines.insert(len(head) + 1, note)
     return "\n".join([_heading(index, tape), *lines])
 
 
 def _heading(index: int, tape: Tape) -> str:
-    parts = [f"{tape.size} node{'' if tape.size == 1 else 's'}"]
+    parts = [count(tape.size, "node")]
     for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
         if numbers:
             parts.append(f"{word}{'' if len(numbers) == 1 else 's'} {_listed(numbers)}")

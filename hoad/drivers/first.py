@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import Recording
+from hoad._core.recording import Recording, differentiating
+from hoad._core.traced import holds_traced, is_traced
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
-from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand, plain, positions, split_aux
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
+from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
 
 Argnums = int | tuple[int, ...]
 
@@ -53,7 +54,9 @@ def _sweep(
     return value, gradients, aux
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """The function ``x -> (f(x), ∇f(x))``.
 
     Parameters
@@ -95,6 +98,8 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     (5.0, array([2., 4.]))
     """
 
+    check_function("value_and_grad", f, argnums)
+
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradients, aux = _sweep(f, argnums, has_aux, "value_and_grad", args, kwargs)
@@ -103,7 +108,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient function ``x -> ∇f(x)`` of a scalar function.
 
     Parameters
@@ -123,6 +128,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called.
     ShapeError
         If f(x) is no scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
@@ -132,6 +139,10 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     -----
     Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
     a scalar operation, and the intermediate arrays.
+
+    Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0; ties of ``max``,
+    ``min``, ``maximum``, ``minimum`` and ``clip`` share equally; what ``np.where`` leaves out gives 0, whatever its own
+    derivative is. At a pole it is inf or nan, as IEEE arithmetic gives. See docs/design/0003-singular-points.md.
 
     References
     ----------
@@ -147,6 +158,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     array([ 3., 12.])
     """
 
+    check_function("grad", f, argnums)
+
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
         _, gradients, aux = _sweep(f, argnums, has_aux, "grad", args, kwargs)
@@ -155,9 +168,20 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     return gradient
 
 
+def check_numbers(value: Any, what: str) -> None:
+    """Raise unless a tangent, a cotangent or a seed is made of numbers."""
+    if is_traced(value) or isinstance(value, (float, int)) or holds_traced(value):
+        return
+    dtype = np.asarray(value).dtype
+    if dtype.kind not in "biufc":
+        found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {dtype}"
+        raise DTypeError(f"{what} must be a float or an array of floats, but is {found}.")
+
+
 def as_like(recording: Recording, value: Any, like: int, what: str) -> int:
     """The operand of a tangent or cotangent, checked against what it belongs to."""
     aval = recording.aval(like)
+    check_numbers(value, what)
     operand = recording.operand(value)
     found = recording.aval(operand)
     if found.shape != aval.shape:
@@ -213,10 +237,13 @@ def jvp(
     >>> hoad.jvp(np.sin, (0.0,), (2.0,))
     (0.0, 2.0)
     """
+    check_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ShapeError("jvp takes primals and tangents as tuples, one item per argument: jvp(f, (x,), (x_dot,)).")
     if len(primals) != len(tangents):
-        raise ShapeError(f"jvp was given {len(primals)} primals and {len(tangents)} tangents. Give one for each.")
+        raise ShapeError(
+            f"jvp was given {count(len(primals), 'primal')} and {count(len(tangents), 'tangent')}. Give one for each."
+        )
     with differentiating() as d:
         returned = call_traced(d, f, tuple(primals), tuple(range(len(primals))), "jvp")
         result, aux = split_aux(returned, has_aux, "jvp")
@@ -344,6 +371,7 @@ def _linear(
     reverse: bool,
 ) -> tuple[Any, Any, LinearMap]:
     """f's value and aux, and the linear map that a sweep from symbolic seeds gives."""
+    check_function(driver, f)
     if not primals:
         raise ShapeError(f"{driver} needs the arguments of f: {driver}(f, x).")
     with differentiating() as d:
@@ -358,7 +386,7 @@ def _linear(
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, mode: str = "auto"
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, mode: str = "auto"
 ) -> Callable[..., Any]:
     """The Jacobian function ``x -> ∂f/∂x``.
 
@@ -381,6 +409,8 @@ def jacobian(
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called, or there is no such mode.
     ShapeError, DTypeError
         If the result or an argument is no float or array of floats.
 
@@ -388,6 +418,9 @@ def jacobian(
     -----
     Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
     f(x) (reverse).
+
+    Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
+    it even where others are infinite.
 
     References
     ----------
@@ -401,8 +434,9 @@ def jacobian(
     array([[3., 2.],
            [1., 0.]])
     """
+    check_function("jacobian", f, argnums)
     if mode not in ("auto", "forward", "reverse"):
-        raise ValueError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
+        raise ArgumentError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
 
     @functools.wraps(f, updated=())
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:

@@ -7,12 +7,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from hoad import primitive as prim
-from hoad._core.recording import is_pointwise
+from hoad._core.recording import differentiating, is_pointwise
 from hoad._core.traced import apply_primitive, holds_traced, is_traced
-from hoad.errors import ShapeError
+from hoad.errors import ArgumentError, ShapeError
 from hoad.numpy_protocol import as_traced
-from hoad.trace import call_traced, differentiating, output_operand, plain
+from hoad.trace import call_traced, check_function, output_operand, plain
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -33,6 +35,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called, or n is no order.
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
@@ -42,6 +46,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     -----
     Cost: f once, traced, and n forward sweeps, each over what the one before emitted. The tapes grow like n³ for most
     functions.
+
+    Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan.
 
     References
     ----------
@@ -56,9 +62,14 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     >>> hoad.derivative(np.sin, 2)(np.array([0.0, np.pi / 2]))
     array([-0., -1.])
     """
+    check_function("derivative", f)
+    if not isinstance(n, (int, np.integer)):
+        raise ArgumentError(
+            f"derivative takes the order as an int, not {n!r}: derivative(f, 2)(x) is the second derivative at x."
+        )
     n = operator.index(n)
     if n < 0:
-        raise ValueError(f"derivative takes an order of 0 or more, not {n}.")
+        raise ArgumentError(f"derivative takes an order of 0 or more, not {n}.")
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from hoad._core.recording import Recording, inline, is_open, lowered
 from hoad._core.tape import intern_aval
 from hoad._core.traced import holds_traced
-from hoad.errors import ShapeError, TracedValueError
+from hoad.errors import ShapeError, TracedValueError, count
 from hoad.numpy_protocol import as_traced
 
 
@@ -41,7 +41,8 @@ class LinearMap:
     def __call__(self, seeds: Sequence[Any]) -> list[Any]:
         seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
         if len(seeds) != len(self.like):
-            raise ShapeError(f"this linear map takes {len(self.like)} arguments, but {len(seeds)} were given.")
+            takes, given = count(len(self.like), "argument"), len(seeds)
+            raise ShapeError(f"this linear map takes {takes}, but {given} {'was' if given == 1 else 'were'} given.")
         for k, (seed, aval) in enumerate(zip(seeds, self.avals, strict=True)):
             if np.shape(seed) != aval.shape:
                 which = self.what if len(seeds) == 1 else f"{self.what} of argument {k}"

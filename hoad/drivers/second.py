@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from hoad._core.recording import differentiating
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import Argnums, as_asked, as_like, one_like, require_scalar
-from hoad.errors import ShapeError
-from hoad.trace import call_traced, differentiating, output_operand, plain, positions, split_aux
+from hoad.errors import ShapeError, count
+from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
     Parameters
@@ -42,6 +43,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x.
 
+    Singular points: the derivative of what `grad` gives there, so at a kink it is 0, as on a straight line through it.
+
     References
     ----------
     Griewank and Walther (2008), Evaluating Derivatives, section 5.4 (forward over reverse).
@@ -54,6 +57,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     array([[6., 2.],
            [2., 0.]])
     """
+
+    check_function("hessian", f, argnums)
 
     @functools.wraps(f, updated=())
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
@@ -81,25 +86,29 @@ def _split_direction(args: tuple[Any, ...], argnums: Argnums, driver: str) -> tu
         return tuple(primals), (direction,)
     if not isinstance(direction, (tuple, list)) or len(direction) != len(argnums):
         found = len(direction) if isinstance(direction, (tuple, list)) else "no tuple"
-        raise ShapeError(f"{driver} with argnums={argnums} needs a tuple of {len(argnums)} directions, found {found}.")
+        raise ShapeError(
+            f"{driver} with argnums={argnums} needs a tuple of {count(len(argnums), 'direction')}, found {found}."
+        )
     return tuple(primals), tuple(direction)
 
 
-def hvp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
 
     Parameters
     ----------
     f : callable
-        A scalar function, written with NumPy.
+        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
         The arguments to differentiate with respect to.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
 
     Returns
     -------
     callable
         Called with the arguments of f and then a direction v of the shape of x (a tuple for a tuple of argnums);
-        returns an array of the shape of x.
+        keywords go to f. Returns an array of the shape of x, or ``(product, aux)``.
 
     Raises
     ------
@@ -125,37 +134,43 @@ def hvp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     array([ 6., 12.])
     """
 
+    check_function("hvp", f, argnums)
+
     @functools.wraps(f, updated=())
-    def product(*args: Any) -> Any:
+    def product(*args: Any, **kwargs: Any) -> Any:
         primals, directions = _split_direction(args, argnums, "hvp")
         with differentiating() as d:
-            returned = call_traced(d, f, primals, positions(argnums, len(primals), "hvp"), "hvp")
-            y = output_operand(d, returned, "hvp")
+            returned = call_traced(d, f, primals, positions(argnums, len(primals), "hvp"), "hvp", kwargs)
+            result, aux = split_aux(returned, has_aux, "hvp")
+            y = output_operand(d, result, "hvp")
             require_scalar(d, y, "hvp")
-            del returned
+            aux = plain(aux, d.nested)
+            del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
             seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
             products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
-        return as_asked(products, argnums)
+        return (as_asked(products, argnums), aux) if has_aux else as_asked(products, argnums)
 
     return product
 
 
-def vhp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
 
     Parameters
     ----------
     f : callable
-        A scalar function, written with NumPy.
+        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
         The arguments to differentiate with respect to.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
 
     Returns
     -------
     callable
         Called with the arguments of f and then a direction v of the shape of x (a tuple for a tuple of argnums);
-        returns an array of the shape of x.
+        keywords go to f. Returns an array of the shape of x, or ``(product, aux)``.
 
     Raises
     ------
@@ -180,18 +195,22 @@ def vhp(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     array([ 6., 12.])
     """
 
+    check_function("vhp", f, argnums)
+
     @functools.wraps(f, updated=())
-    def product(*args: Any) -> Any:
+    def product(*args: Any, **kwargs: Any) -> Any:
         primals, directions = _split_direction(args, argnums, "vhp")
         with differentiating() as d:
-            returned = call_traced(d, f, primals, positions(argnums, len(primals), "vhp"), "vhp")
-            y = output_operand(d, returned, "vhp")
+            returned = call_traced(d, f, primals, positions(argnums, len(primals), "vhp"), "vhp", kwargs)
+            result, aux = split_aux(returned, has_aux, "vhp")
+            y = output_operand(d, result, "vhp")
             require_scalar(d, y, "vhp")
-            del returned
+            aux = plain(aux, d.nested)
+            del returned, result
             seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
             dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
             bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
             products = d.results(d.or_zeros(bars, d.inputs))
-        return as_asked(products, argnums)
+        return (as_asked(products, argnums), aux) if has_aux else as_asked(products, argnums)
 
     return product

@@ -5,6 +5,7 @@ here raises `NoRuleError`.
 """
 
 from hoad.numpy_protocol import (
+    advice,
     contractions,
     decompositions,
     indexing,
@@ -22,6 +23,7 @@ from hoad.numpy_protocol import (
 from hoad.numpy_protocol.door import as_traced, implements
 
 __all__ = [
+    "advice",
     "as_traced",
     "contractions",
     "decompositions",

@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.traced import (
     FUNCTIONS,
     METHODS,
+    as_numbers,
     here,
     holds_traced,
     is_traced,
@@ -41,7 +42,7 @@ def as_traced(x: Any) -> Any:
         return x
     if holds_traced(x):
         return METHODS["__pack__"](x)
-    return np.asarray(x)
+    return as_numbers(x)
 
 
 def normal_axis(axis: SupportsIndex, ndim: int) -> int:

@@ -13,6 +13,7 @@ from hoad._core.traced import (
     apply_primitive,
     guard_value,
     here,
+    holds_traced,
     is_traced,
 )
 from hoad.errors import NoRuleError
@@ -59,7 +60,8 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
         elif k is Ellipsis or _is_integer(k):
             encoded.append(k)
         else:
-            k = np.zeros(0, np.int64) if isinstance(k, list) and not k else as_traced(k)
+            k = np.zeros(0, np.int64) if isinstance(k, list) and not k else k
+            k = as_traced(k) if holds_traced(k) else np.asarray(k)
             if k.dtype == bool:  # the shape of the result hangs on the mask
                 k = np.asarray(guard_value(k)) if isinstance(k, Array) else np.asarray(bool(k) if is_traced(k) else k)
             if k.dtype.kind not in "iub":

@@ -17,6 +17,7 @@ from hoad._core.traced import (
     here,
     holds_traced,
     is_traced,
+    real_number,
 )
 from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import FLOAT64, as_traced, implements, normal_axes, only_defaults
@@ -44,8 +45,8 @@ def _pack_flat(items: list[Any]) -> Any:
     if not all(isinstance(item, Scalar) or np.ndim(item) == 0 for item in items):
         return stack(items)
     offsets = np.arange(len(items), dtype=np.int64)
-    numbers = [item if isinstance(item, Scalar) and item.dtype == FLOAT64 else 1.0 * item for item in items]
-    numbers = [float(item) if not is_traced(item) else item for item in numbers]
+    numbers = [real_number(item) if not is_traced(item) else item for item in items]
+    numbers = [item if not is_traced(item) or item.dtype == FLOAT64 else 1.0 * item for item in numbers]
     return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *numbers)
 
 
@@ -88,7 +89,7 @@ def stack(
         raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")
     (axis,) = normal_axes(axis, parts[0].ndim + 1)
     if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
-        return _pack_flat([x if is_traced(x) else float(x) for x in parts])
+        return _pack_flat(parts)
     shape = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
     return concatenate([reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts], axis)
 

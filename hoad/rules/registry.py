@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -10,21 +11,35 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
-from hoad._core.primitive import PYTHON, Primitive, ufunc_primitive
+from hoad._core.primitive import PYTHON, Primitive, next_epoch, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import FUNCTIONS, apply_primitive, holds_traced
-from hoad.errors import RuleError
+from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
+from hoad.errors import ArgumentError, RuleError, count
+from hoad.primitive import declare_ufunc
+from hoad.trace import check_function
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 MANY = 10**6  # operands of a rule that takes any number
+
+# Functions whose calls with traced values NumPy hands to hoad.
+_DISPATCHED: Any = type(np.sum)
 
 # NumPy functions that are primitives of ours under another object than a ufunc.
 FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
 
 
-def _in_numpy(name: str) -> Any:
+def _named(name: str) -> Any:
+    """What a name stands for in NumPy, or in SciPy for one that begins with it."""
+    if name.startswith("scipy."):
+        module, _, function = name.rpartition(".")
+        try:
+            return getattr(importlib.import_module(module), function, None)
+        except ImportError:
+            return None
     found: Any = np
     for part in name.removeprefix("np.").removeprefix("numpy.").split("."):
         found = getattr(found, part, None)
@@ -36,14 +51,18 @@ def _resolve(target: Any) -> Primitive:
     if isinstance(target, Primitive):
         return target
     if isinstance(target, str):
-        found = _in_numpy(target) or _in_numpy(target.removeprefix("vjp_"))
+        found = _named(target) or _named(target.removeprefix("vjp_"))
         if found is None:
             raise RuleError(
-                f"{target!r} names no NumPy function. Give vjp the function itself, or name the rule after one."
+                f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give "
+                "vjp the function itself, or name the rule after one."
             )
         target = found
-    if isinstance(target, np.ufunc) and (found := ufunc_primitive(target)) is not None:
-        return found
+    if isinstance(target, np.ufunc):
+        if (found := ufunc_primitive(target)) is not None:
+            return found
+        if target not in FUNCTIONS and _is_elementwise(target):
+            return declare_ufunc(target, name_of(target), costly=True)
     if target in FUNCTION_PRIMITIVES:
         return FUNCTION_PRIMITIVES[target]
     wrapped: Primitive | None = getattr(target, "__hoad_primitive__", None)
@@ -54,14 +73,29 @@ def _resolve(target: Any) -> Primitive:
             f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
             "Wrap it in a function of your own with @hoad.primitive to give it another rule."
         )
-    if callable(target) and (getattr(target, "__module__", None) or "").split(".")[0] in ("numpy", "scipy"):
+    if isinstance(target, (np.ufunc, _DISPATCHED)):
         return _function_primitive(target)
-    raise RuleError(f"{target!r} is no primitive. Declare the function with @hoad.primitive first.")
+    if not callable(target):
+        raise RuleError(f"a rule belongs to a function, but {target!r} is none. Give vjp the function, or its name.")
+    name = name_of(target) if hasattr(target, "__name__") else repr(target)
+    if not name.startswith(("np.", "scipy.")) and inspect.isfunction(target):
+        raise RuleError(f"{name} is no primitive. Declare the function with @hoad.primitive first.")
+    raise RuleError(
+        f"{name} is no primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
+        f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.rules.vjp of the result."
+    )
+
+
+def _is_elementwise(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc of another library works as those of NumPy do: floats to floats, element by element."""
+    if ufunc.signature is not None:
+        return False
+    return any(set(types) <= set("dlpqi->") and types.endswith("d") for types in ufunc.types)
 
 
 def _function_primitive(function: Callable[..., Any]) -> Primitive:
     """A primitive for a NumPy or SciPy function that hoad has no implementation of."""
-    name = function.__name__
+    name = name_of(function) if isinstance(function, np.ufunc) else function.__name__
     made = _declare(function, name, nin=-1, nout=1, linear=())
     FUNCTIONS[function] = lambda *args, **kwargs: _call(made, function, args, kwargs)
     FUNCTION_PRIMITIVES[function] = made
@@ -79,6 +113,7 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     made.rule_name = getattr(rule, "__name__", "the rule")
     made.per_call = per_call
     made.version += 1
+    next_epoch()
 
 
 @overload
@@ -93,8 +128,9 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     Parameters
     ----------
     target : ufunc, function or str, optional
-        The primitive: a NumPy function, one declared with `hoad.primitive`, or a name looked up in NumPy. Left out,
-        the name of the decorated function says which.
+        The primitive: a NumPy function, a ufunc of `scipy.special`, one declared with `hoad.primitive`, or a name
+        looked up in NumPy (or in SciPy: ``"scipy.special.erf"``). Left out, the name of the decorated function says
+        which.
     rule : callable, optional
         The rule. Left out, `vjp` is a decorator.
     per_call : bool, optional
@@ -115,21 +151,27 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     -----
     Cost: the rule runs once per signature (primitive, parameters, shapes, active operands).
 
+    A rule holds in the whole process from then on, for every user of the function; one for a function that has a rule,
+    such as NumPy's own, replaces it.
+
     Examples
     --------
-    The three forms:
+    The forms of the call; the rules of one function replace each other:
 
     >>> import numpy as np
     >>> import hoad
-    >>> _ = hoad.rules.vjp(np.exp, lambda g, p, x: (g * p,))
-    >>> @hoad.rules.vjp
-    ... def sin(g, p, x):
+    >>> @hoad.primitive
+    ... def sine(x):
+    ...     return np.sin(x)
+    >>> _ = hoad.rules.vjp(sine, lambda g, p, x: (g * np.cos(x),))
+    >>> @hoad.rules.vjp(sine)
+    ... def vjp_sine(g, p, x):
     ...     return (g * np.cos(x),)
-    >>> def vjp_cos(g, p, x):
-    ...     return (-g * np.sin(x),)
-    >>> _ = hoad.rules.vjp(np.cos, vjp_cos)
-    >>> hoad.grad(np.exp)(0.0)
+    >>> hoad.grad(sine)(0.0)
     1.0
+
+    A rule for a function of NumPy or SciPy, ``hoad.rules.vjp(scipy.special.erf, rule)``, may be named after it:
+    ``@hoad.rules.vjp`` above ``def sin(g, p, x)`` is one for `np.sin`.
     """
     if rule is not None:
         set_rule(target, rule, per_call)
@@ -154,12 +196,25 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
 
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
-        with np.errstate(all="ignore"):
-            results = function(params, *ones)
+        inexact = any(x.inexact for x in operands)
+        try:
+            with np.errstate(all="ignore"):
+                results = function(params, *ones)
+        except Exception as failure:
+            shapes = ", ".join("a float" if x.number == 0 else f"an array of shape {x.shape}" for x in operands)
+            raise RuleError(
+                f"{function.__name__} cannot be recorded ({here()}): called with ones ({shapes}) to find the shape of "
+                f"its result, it raised {type(failure).__name__}: {failure}. A primitive is given floats and arrays as "
+                "they come, and must take ones: write it for arrays, or give np.vectorize of it to hoad.primitive."
+            ) from failure
         results = results if nout > 1 else (results,)
         if len(results) != nout:
-            raise RuleError(f"{function.__name__} returned {len(results)} results where {nout} were declared.")
-        found = [np.asarray(r) for r in results]
+            raise RuleError(
+                f"{function.__name__} returned {count(len(results), 'result')}, but nout={nout} was declared. Return "
+                "as many, or declare it with @hoad.primitive(nout=...)."
+            )
+        # a Python int, as of max(0, 1 - x), is a number that happens to be whole here
+        found = [np.asarray(float(r) if type(r) is int and inexact else r) for r in results]
         return tuple(intern_aval(r.dtype, r.shape) for r in found)
 
     return infer
@@ -180,13 +235,20 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
     arity = _arity(made)
     operands, rest = args[:arity], args[arity:]
     if rest:
-        names = list(inspect.signature(function).parameters)
-        kwargs = {**dict(zip(names[arity:], rest, strict=False)), **kwargs}
+        parameters = list(inspect.signature(function).parameters.values())
+        names = [p.name for p in parameters if p.kind in POSITIONAL][arity:]
+        if len(rest) > len(names) or not kwargs.keys().isdisjoint(names[: len(rest)]):
+            inspect.signature(function).bind(*args, **kwargs)  # raises, as the call itself would
+            raise RuleError(
+                f"{made.name} was given {count(len(args), 'argument')} ({here()}), but its rule names "
+                f"{count(arity, 'operand')}. Name them all, or *operands, in the rule."
+            )
+        kwargs = {**dict(zip(names, rest, strict=False)), **kwargs}
     params = tuple(sorted(kwargs.items()))
     if holds_traced(list(kwargs.values())):
         raise RuleError(
-            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names {arity} operands; name what "
-            "is traced among them, and put the parameters of the rule behind a *."
+            f"{made.name} was given traced values for parameters: {kwargs}. Its rule names "
+            f"{count(arity, 'operand')}; name what is traced among them, and put the parameters of the rule behind a *."
         )
     try:
         hash(params)
@@ -207,11 +269,10 @@ def _arity(made: Primitive) -> int:
 
 def _positional(rule: Rule) -> int:
     """How many positional arguments without a default a rule has."""
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = list(inspect.signature(rule).parameters.values())
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         return MANY
-    return len([p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty])
+    return len([p for p in parameters if p.kind in POSITIONAL and p.default is inspect.Parameter.empty])
 
 
 @overload
@@ -229,7 +290,8 @@ def primitive(
     Parameters
     ----------
     function : callable
-        Called with plain floats and arrays.
+        Called with plain floats and arrays, as they come: where x is an array it is given the array, not its items, so
+        one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both). It must not change them.
     vjp : callable, optional
         Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.rules.vjp` gives it later.
     nout : int, optional
@@ -244,6 +306,8 @@ def primitive(
 
     Raises
     ------
+    ArgumentError
+        If `function` cannot be called, or `nout` and `linear` are of another kind.
     RuleError
         If its parameters cannot be hashed, or a rule does not do what a rule must.
 
@@ -273,11 +337,19 @@ def primitive(
     return _make(function, vjp, nout, linear)
 
 
-def _make(function: Callable[..., Any], rule: Rule | None, nout: int, linear: tuple[int, ...]) -> Any:
-    made = _declare(function, function.__name__, nin=-1, nout=nout, linear=linear)
-    made.qualified = (function.__module__, function.__qualname__)
+def _make(function: Any, rule: Rule | None, nout: Any, linear: Any) -> Any:
+    check_function("primitive", function)
+    if not isinstance(nout, int) or not isinstance(linear, tuple):
+        raise ArgumentError(
+            f"primitive takes nout as a number of results and linear as a tuple of operands, not nout={nout!r}, "
+            f"linear={linear!r}."
+        )
+    kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
+    made = _declare(function, getattr(function, "__name__", kind), nin=-1, nout=nout, linear=linear)
+    module: str | None = getattr(function, "__module__", None)
+    made.qualified = (module or "", getattr(function, "__qualname__", kind) if module else kind)
 
-    @functools.wraps(function)
+    @functools.wraps(function, updated=())
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not holds_traced(args) and not holds_traced(list(kwargs.values())):
             return function(*args, **kwargs)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.primitive import Primitive
-from hoad._core.recording import Extension, operand_avals
-from hoad.errors import ShapeError
+from hoad._core.primitive import Primitive, rules_epoch
+from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
@@ -19,9 +19,9 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
     avals = operand_avals(tape._graph, list(tape._outputs))
     if isinstance(seed, str):
         if seed != "symbolic":
-            raise ValueError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        inputs = [extension.input(aval) for aval in avals]
-        return inputs, inputs
+            raise ArgumentError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
+        inputs = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
+        return inputs, [k for k in inputs if k != SYMBOLIC_ZERO]
     if seed is None:
         if len(avals) > 1 or avals[0].shape:
             shapes = ", ".join(str(aval.shape) for aval in avals)
@@ -32,10 +32,16 @@ def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tup
         seed = 1.0
     seeds = seed if isinstance(seed, tuple) else (seed,)
     if len(seeds) != len(avals):
-        raise ShapeError(f"gradient was given {len(seeds)} seeds for {len(avals)} outputs. Give a tuple, one for each.")
+        raise ShapeError(
+            f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
+            "each."
+        )
     for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+        if np.asarray(value).dtype.kind not in "biuf":
+            found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
+            raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
@@ -59,8 +65,12 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
 
     Raises
     ------
+    ArgumentError
+        If `program` is no Program, but the function itself, say; if `seed` is another word than "symbolic".
     ShapeError
         If the last tape gives more than one number and there is no seed, or a seed does not fit.
+    DTypeError
+        If a seed is no float and no array of floats.
 
     Notes
     -----
@@ -79,15 +89,26 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    return _extended(program, seed, simplify, list(program[0]._inputs))
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
+            "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
+        )
+    return _extended(program, seed, simplify, list(program._first._inputs))
 
 
 def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
     """The program with the adjoints of the nodes `wrt` as one more tape."""
     made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
     if simplify:
-        origin = Program(program)
-        made._find_notes = lambda: _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+        origin, epoch = Program(program), rules_epoch()
+
+        def find_notes() -> Any:
+            if rules_epoch() != epoch:
+                return None  # the rules that emitted the tape may be gone
+            return _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+
+        made._find_notes = find_notes
     else:
         made._notes = notes
     return Program([*program, made])
@@ -96,7 +117,8 @@ def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Pr
 def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: bool, apart: bool) -> tuple[Tape, Any]:
     """The adjoint tape, and whose adjoint each of its nodes is if that is to be noted."""
     tape = program._last
-    extension = Extension(tape._graph, tape._end, simplify, apart)
+    program._check_chain()
+    extension = Extension(tape._graph, tape._end, tape._guards, simplify, apart)
     try:
         seeds, inputs = _seeds(program, tape, extension, seed)
         outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
@@ -105,8 +127,8 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
         extension.abandon()
         raise
     extension.done()
-    made = Tape(extension.graph, tape._end, extension.size, inputs, outputs, "adjoint", len(wrt) == 1)
-    return made, notes
+    window = (tape._end, extension.size, extension.guards)
+    return Tape(extension.graph, window, inputs, outputs, "adjoint", len(wrt) == 1, tape), notes
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
@@ -114,14 +136,15 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
 
 def _adjoint_of(program: Program, linear: bool) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
-    if linear not in program._adjoints:
+    key = (linear, rules_epoch())
+    if key not in program._adjoints:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
         made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
-        made._linear = len(program._last._outputs)
+        made._linear = len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-        program._adjoints[linear] = made
-    return program._adjoints[linear]
+        program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
+    return program._adjoints[key]
 
 
 def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...]:
@@ -129,7 +152,7 @@ def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    seeds = g if isinstance(g, tuple) else (g,)
+    seeds = [s for s, aval in zip(g if isinstance(g, tuple) else (g,), program.results, strict=True) if aval.inexact]
     first = len(inputs) - program._linear
     found: list[Any] = []
     if first:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -411,8 +412,8 @@ UNRULED: list[tuple[str, Callable[[Any], Any]]] = [
 def test_functions_without_a_rule_say_so(name: str, f: Callable[[Any], Any]) -> None:
     with pytest.raises(hoad.NoRuleError, match=name.replace(".", r"\.") + r" has no derivative rule") as caught:
         hoad.jacobian(f)(A)
-    assert "Declare one with @hoad.rules.vjp" in str(caught.value)
-    assert "hoad.stop_gradient" in str(caught.value)
+    assert re.search(r"eclare one with @hoad\.rules\.vjp|ive it ", str(caught.value))
+    assert "hoad.value(x)" in str(caught.value)
     assert isinstance(caught.value, NotImplementedError)
     assert isinstance(caught.value, hoad.HoadError)
 

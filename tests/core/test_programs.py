@@ -57,7 +57,7 @@ def test_inputs_that_do_not_fit() -> None:
     program = hoad.record(lambda x, y: np.sum(x) * y, X, 2.0)
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((), "takes 2 inputs, but 0 were given"),
-        ((X,), "takes 2 inputs, but 1 were given"),
+        ((X,), "takes 2 inputs, but 1 was given"),
         ((X, 1.0, 2.0), "takes 2 inputs, but 3 were given"),
         ((X[:2], 1.0), r"recorded with shape \(3,\), but shape \(2,\) was given"),
         ((1.0, 1.0), r"recorded with shape \(3,\), but shape \(\) was given"),

@@ -78,6 +78,27 @@ def test_progress(monkeypatch: pytest.MonkeyPatch, stream: Streams) -> None:
     assert lines[3].strip() == "" and all(len(line) <= 59 for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("columns", "width"), [("60", 60), ("10", 44), ("300", 100), ("", 100), ("wide", 100), ("0", 100)]
+)
+def test_columns_of_the_environment_hold_in_a_pipe_too(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch, stream: Streams
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert Screen(stream()).width == width
+
+
+@pytest.mark.parametrize("width", [100, 76, 75, 60, 44])
+def test_titles_of_the_listing_are_cut_at_words(width: int, stream: Streams) -> None:
+    screen = Screen(stream(), width)
+    screen.print(listing(screen))
+    lines = screen.stream.written().splitlines()
+    assert len(lines) == len(datasets.names()) and max(map(len, lines)) <= width
+    titles = [datasets.load(name).title for name in datasets.names()]
+    for line, title in zip(lines, titles, strict=True):
+        assert line.endswith(title) or re.fullmatch(r".* (\S.*\S)…", line), line
+
+
 def test_listing(stream: Streams) -> None:
     screen = Screen(stream())
     screen.print(listing(screen))
@@ -110,7 +131,7 @@ def ends_elsewhere(data: datasets.Dataset, start: int) -> Fit:
 
 
 @pytest.mark.parametrize(
-    ("fails", "says"), [(gives_up, "no minimum within 1 steps"), (ends_elsewhere, "another minimum")]
+    ("fails", "says"), [(gives_up, "no minimum within 1 step"), (ends_elsewhere, "another minimum")]
 )
 @pytest.mark.parametrize("for_machines", [False, True])
 def test_failure_is_told(

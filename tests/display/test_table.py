@@ -214,7 +214,7 @@ def test_whole_adjoints_are_the_outputs(name: str) -> None:
 def test_legend_explains_what_occurs() -> None:
     plain = str(hoad.record(by_hand, 2.0, 3.0))
     assert "∇" not in plain and "·" not in plain
-    text = str(hoad.gradient(hoad.record(lambda x: x**2 + x * x, 1.0), simplify=False))
+    text = str(hoad.gradient(hoad.record(lambda x, y: x**y + x * x, 1.0, 2.0), simplify=False))
     assert "∇⁺@k: the sum of contributions to it so far" in text
     assert "a · b: a product that is 0 where a is 0, whatever b is" in text
 

@@ -238,7 +238,7 @@ def test_results_that_are_no_numbers(driver: str, shape: tuple[int, ...]) -> Non
 def test_tangents_that_do_not_fit() -> None:
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: hoad.jvp(np.sum, X, X), "takes primals and tangents as tuples"),
-        (lambda: hoad.jvp(np.sum, (X,), (X, X)), "1 primals and 2 tangents"),
+        (lambda: hoad.jvp(np.sum, (X,), (X, X)), "1 primal and 2 tangents"),
         (lambda: hoad.jvp(np.sum, (X,), (1.0,)), r"tangent 0 must have shape \(3,\), but has shape \(\)"),
         (lambda: hoad.jvp(np.sum, (X,), (X[:2],)), r"tangent 0 must have shape \(3,\), but has shape \(2,\)"),
         (lambda: hoad.jvp(np.sum, (X,), (X[None],)), r"tangent 0 must have shape \(3,\), but has shape \(1, 3\)"),
@@ -248,15 +248,15 @@ def test_tangents_that_do_not_fit() -> None:
         (lambda: hoad.vjp(np.sum, X)[1](X), r"cotangent must have shape \(\), but has shape \(3,\)"),
         (lambda: hoad.vjp(np.sum, X)[1](1j), "complex128"),
         (lambda: hoad.linearize(np.sum, X)[1](1.0), r"tangent must have shape \(3,\), but has shape \(\)"),
-        (lambda: hoad.linearize(np.sum, X)[1](X, X), "takes 1 arguments, but 2 were given"),
-        (lambda: hoad.linearize(np.sum, X)[1](), "takes 1 arguments, but 0 were given"),
+        (lambda: hoad.linearize(np.sum, X)[1](X, X), "takes 1 argument, but 2 were given"),
+        (lambda: hoad.linearize(np.sum, X)[1](), "takes 1 argument, but 0 were given"),
         (lambda: hoad.linearize(np.dot, X, X)[1](X, 1.0), r"tangent of argument 1 must have shape \(3,\)"),
         (lambda: hoad.hvp(np.sum)(X, 1.0), r"direction must have shape \(3,\), but has shape \(\)"),
         (lambda: hoad.vhp(np.sum)(X, X[:2]), r"direction must have shape \(3,\), but has shape \(2,\)"),
         (lambda: hoad.hvp(np.sum)(X), r"hvp\(f\)\(x, v\)"),
         (lambda: hoad.hvp(np.dot, argnums=(0, 1))(X, X, (X,)), "2 directions"),
         (lambda: hoad.vhp(np.dot, argnums=(0, 1))(X, X, (X, X, X)), "2 directions"),
-        (lambda: hoad.hvp(np.sum, argnums=(0,))(X, X), "1 directions"),
+        (lambda: hoad.hvp(np.sum, argnums=(0,))(X, X), "1 direction,"),
     ]
     for call, message in cases:
         with pytest.raises((ValueError, TypeError), match=message):
@@ -321,11 +321,116 @@ def test_anything_that_can_be_called() -> None:
     np.testing.assert_array_equal(hoad.jacobian(np.multiply, argnums=1)(X, X), np.diag(X))
 
 
-@pytest.mark.parametrize("driver", [hoad.grad, hoad.jacobian, hoad.hessian, hoad.derivative, hoad.hvp])
-@pytest.mark.parametrize("f", [3.0, None, "sin"])
-def test_what_cannot_be_called(driver: Callable[..., Any], f: Any) -> None:
-    with pytest.raises(TypeError):
-        driver(f)(1.0, 1.0)
+NAMES = [*ALL, "record"]
+VALUE = r"was given a float(64)? \(0\.5\)\. Give it the function"
+
+
+@pytest.mark.parametrize("driver", NAMES)
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (0.5, VALUE),
+        (np.float64(0.5), VALUE),
+        (X, r"was given an ndarray of shape \(3,\)\. Give it the function"),
+        (None, "was given a NoneType. Give it one that takes floats"),
+        ("sin", "was given a str. Give it one that takes floats"),
+        ([1.0], "was given a list. Give it one that takes floats"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_called(driver: str, f: Any, message: str) -> None:
+    """The error comes where the mistake is, not when the result is called."""
+    args = ((1.0,), (1.0,)) if driver == "jvp" else (1.0,) if driver in ("vjp", "linearize", "record") else ()
+    with pytest.raises(hoad.ArgumentError, match=f"^{driver} takes a function, but {message}") as caught:
+        getattr(hoad, driver)(f, *args)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_traced_value_is_no_function() -> None:
+    with pytest.raises(hoad.ArgumentError, match=r"not grad\(np\.sin\(1\.0\)\)"):
+        hoad.grad(lambda x: hoad.grad(np.sin(x)))(1.0)
+
+
+def test_gradient_takes_a_program() -> None:
+    for f in (np.sin, hoad.grad(np.sin), 3.0, hoad.record(np.sin, 1.0)[0]):
+        with pytest.raises(hoad.ArgumentError, match=r"takes a Program.*hoad\.record\(f, x\).*hoad\.grad\(f\)\(x\)"):
+            hoad.gradient(f)  # type: ignore[arg-type]
+
+
+def test_arguments_in_the_place_of_argnums() -> None:
+    for argnums in (1.0, X):
+        with pytest.raises(hoad.ShapeError, match=r"not .*grad\(f\)\(x\)\."):
+            hoad.grad(np.sin, argnums)(1.0)  # type: ignore[arg-type]
+    with pytest.raises(hoad.ArgumentError, match=r"the order as an int, not 1\.0: derivative\(f, 2\)\(x\)"):
+        hoad.derivative(np.sin, 1.0)  # type: ignore[arg-type]
+
+
+def test_directions_and_seeds_that_are_no_numbers() -> None:
+    program = hoad.record(np.sum, X)
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (
+            lambda: hoad.jvp(np.sin, (1.0,), (None,)),
+            "^tangent 0 must be .* but is NoneType",
+        ),
+        (lambda: hoad.jvp(np.sum, (X,), (np.array(["a"] * 3),)), "^tangent 0 must be .* but is an array of <U1"),
+        (lambda: hoad.hvp(np.sum)(X, "abc"), "^the direction must be a float or an array of floats, but is str"),
+        (lambda: hoad.gradient(program, {}), "^the seed of output 0 must be .* but is dict"),
+        (lambda: hoad.gradient(program, 1j), "^the seed of output 0 must be .* but is complex"),
+        (lambda: hoad.vjp(np.sin, X)[1](np.array([None] * 3)), "input 0 of this program has dtype float64, but object"),
+        (lambda: program.evaluate(X * 1j), "input 0 of this program has dtype float64, but complex128"),
+        (lambda: program.evaluate("abc"), "input 0 of this program has dtype float64, but <U3"),
+    ]
+    for call, message in cases:
+        with pytest.raises(hoad.DTypeError, match=message):
+            call()
+
+
+def test_choices_there_are_not() -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: hoad.jacobian(np.sin, mode="fwd"),
+        lambda: hoad.derivative(np.sin, -1),
+        lambda: hoad.gradient(hoad.record(np.sin, 1.0), "symbol"),
+    ]
+    for call in calls:
+        with pytest.raises(hoad.ArgumentError, match="not ") as caught:
+            call()
+        assert isinstance(caught.value, ValueError)
+
+
+def test_programs_on_traced_values() -> None:
+    for x, f in ((2.0, np.sin), (X, np.sum)):
+        program = hoad.record(f, x)
+        with pytest.raises(hoad.TracedValueError, match=r"\(test_arguments\.py:\d+\).*Call the program itself"):
+            hoad.grad(lambda x: program.evaluate(x))(x)
+        np.testing.assert_array_equal(hoad.grad(lambda x: program(x))(x), hoad.grad(f)(x))
+    with pytest.raises(hoad.ShapeError, match="has no tapes"):
+        hoad.gradient(hoad.Program())
+
+
+def test_direction_in_the_place_of_argnums() -> None:
+    with pytest.raises(hoad.ShapeError, match=r"hvp\(f\) gives a function"):
+        hoad.hvp(np.sum, X, X)  # type: ignore[arg-type]
+
+
+def test_keywords_are_constants_of_programs() -> None:
+    program = hoad.record(lambda x, *, a, b=2.0: x * x * a * b, 3.0, a=5.0)
+    assert program.evaluate(2.0) == 40.0 and len(program.inputs) == 1
+    assert hoad.gradient(program).evaluate(2.0) == 40.0
+    with pytest.raises(hoad.TracedValueError, match="arguments must be plain"):
+        hoad.grad(lambda x: hoad.record(lambda y, a: y * a, 1.0, a=x).evaluate(1.0))(2.0)
+
+
+@pytest.mark.parametrize("driver", [hoad.hvp, hoad.vhp])
+def test_keywords_and_auxiliary_output_of_products(driver: Callable[..., Any]) -> None:
+    f = lambda x, scale=1.0: (np.sum(x**3) * scale, {"first": x[0]})  # noqa: E731
+    product, aux = driver(f, has_aux=True)(X, np.ones(3), scale=2.0)
+    np.testing.assert_array_equal(product, 12 * X)
+    assert aux == {"first": 1.0} and type(aux["first"]) is float
+    np.testing.assert_array_equal(driver(lambda x, scale: f(x, scale)[0])(X, np.ones(3), scale=2.0), 12 * X)
+    blocks, aux = driver(lambda x, y: (x * x * y, y), argnums=(0, 1), has_aux=True)(2.0, 3.0, (1.0, 0.0))
+    assert blocks == (6.0, 4.0) and aux == 3.0
+    with pytest.raises(hoad.ShapeError, match=r"needs a function that returns \(value, aux\), but f returned"):
+        driver(lambda x: np.sum(x), has_aux=True)(X, X)
 
 
 def test_derivative_orders() -> None:
@@ -335,7 +440,7 @@ def test_derivative_orders() -> None:
     with pytest.raises(ValueError, match="an order of 0 or more, not -1"):
         hoad.derivative(np.sin, -1)
     for order in (1.5, "2", None):
-        with pytest.raises(TypeError):
+        with pytest.raises(hoad.ArgumentError, match="takes the order as an int"):
             hoad.derivative(np.sin, order)  # type: ignore[arg-type]
 
 

@@ -32,6 +32,7 @@ FLOAT = r"float\(\) of a traced value would cut it off from the derivative"
 INT = r"int\(\) of a traced value would cut it off"
 INDEX = r"using a traced (value|array) as an (index|integer) would cut it off"
 COMPLEX = r"complex\(\) of a traced (value|array) would cut it off"
+ASSIGNED = r"assigning a traced value to an item of a plain array \(a\[\.\.\.\] = x\) would cut it off"
 ARRAY = r"making a plain array of a traced one .* would cut it off"
 WRITE = r"would cut it off from the derivative"
 NUMBER = r"hoad\.value\(x\)"
@@ -41,6 +42,18 @@ NEW = r"np\.stack|np\.concatenate|np\.where|new array"
 def assigned(x: Any) -> Any:
     a = np.zeros(3)
     a[0] = x
+    return np.sum(a)
+
+
+def assigned_among_integers(x: Any) -> Any:
+    a = np.zeros(3, dtype=int)
+    a[0] = x
+    return np.sum(a)
+
+
+def assigned_float(x: Any) -> Any:
+    a = np.zeros(3)
+    a[0] = float(x)
     return np.sum(a)
 
 
@@ -125,14 +138,16 @@ SCALARS: dict[str, tuple[F, str, str]] = {
     "astype": (lambda x: np.sum(np.array([x, x]).astype(float)), FLOAT, NUMBER),
     "np.fromiter": (lambda x: np.sum(np.fromiter([x, x], float)), FLOAT, NUMBER),
     "np.arange": (lambda x: np.sum(np.arange(x)), FLOAT, NUMBER),
-    "np.zeros(3)[0] = x": (assigned, FLOAT, NEW),
-    "a[:] = [x, x, 1]": (assigned_object_array, FLOAT, NEW),
+    "np.zeros(3)[0] = x": (assigned, ASSIGNED, r"np\.array\(items\), np\.stack"),
+    "np.zeros(3, int)[0] = x": (assigned_among_integers, ASSIGNED, r"np\.array\(items\), np\.stack"),
+    "a[:] = [x, x, 1]": (assigned_object_array, ASSIGNED, NEW),
+    "float in an assignment": (assigned_float, FLOAT, NUMBER),
     "ndarray.fill": (filled, FLOAT, NUMBER),
     "a += x": (plus_equals, WRITE, NEW),
     "a *= x": (times_equals, WRITE, NEW),
     "a **= x": (power_equals, WRITE, NEW),
     "a[1] -= x": (slice_minus_equals, WRITE, NEW),
-    "a[1] /= x": (item_over_equals, FLOAT, NEW),
+    "a[1] /= x": (item_over_equals, ASSIGNED, NEW),
     "a @= x": (matrix_times_equals, WRITE, NEW),
     "out=": (lambda x: np.add(x, 1.0, out=np.zeros(())), WRITE, NEW),
     "out=, tuple": (lambda x: np.sum(np.add(x, np.ones(3), out=(np.zeros(3),))), WRITE, NEW),
@@ -166,7 +181,7 @@ ARRAYS: dict[str, tuple[F, str, str]] = {
     "np.array of rows": (lambda x: np.sum(np.array([x, x])), ARRAY, NEW),
     "np.ascontiguousarray": (lambda x: np.sum(np.ascontiguousarray(x)), ARRAY, NUMBER),
     "np.require": (lambda x: np.sum(np.require(x, float, "C")), ARRAY, NUMBER),
-    "a[:] = x": (assigned_slice, ARRAY, NEW),
+    "a[:] = x": (assigned_slice, ASSIGNED, NEW),
     "index of a plain array": (lambda x: np.sum(np.ones(4)[x.astype(int)]), ARRAY, NUMBER),
     "mask of a plain array": (lambda x: np.sum(np.ones(3)[x > 1]), ARRAY, NUMBER),
     "index of a list": (lambda x: [1.0, 2.0][x], INDEX, NUMBER),
@@ -492,3 +507,13 @@ def test_a_copy_of_a_value_is_the_users_own() -> None:
     value, gradient = hoad.value_and_grad(f)(X)
     assert value == 14.0
     np.testing.assert_array_equal(gradient, 2 * X)
+
+
+def test_values_used_after_their_function_returned() -> None:
+    kept: list[Any] = []
+    for x in (2.0, X):
+        kept.clear()
+        hoad.grad(lambda x: np.sum(kept.append(x) or x * x))(x)
+        for use in (float, int, complex, np.float64, math.sin, lambda x: x + 1, lambda x: [0.0][x]):
+            with pytest.raises(hoad.TracedValueError, match=r"used after .* had returned \(test_detach\.py:\d+\)"):
+                use(kept[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import fractions
 from collections.abc import Callable
 from typing import Any
 
@@ -146,11 +148,12 @@ REFUSED: list[tuple[Any, str]] = [
     (np.ones(2, dtype=complex), r"complex arguments is not supported .*complex128"),
     (np.complex64(1j), r"complex arguments is not supported .*complex64"),
     (1j, "complex"),
-    ([1.0, 2.0], r"takes floats and arrays, but argument 0 is list\. Convert it with np\.asarray"),
-    ((1.0, 2.0), "but argument 0 is tuple"),
-    ({"a": 1.0}, "but argument 0 is dict"),
-    (None, "but argument 0 is NoneType"),
-    ("1.0", "but argument 0 is str"),
+    ([1.0, 2.0], r"takes floats and arrays, but argument 0 is list\. Pass numbers as one array, .*np\.array"),
+    ((1.0, 2.0), r"but argument 0 is tuple\. Pass numbers as one array"),
+    ({"a": 1.0}, "but argument 0 is dict. .* arrays as several arguments"),
+    (None, r"but argument 0 is NoneType\. Pass a number"),
+    ("1.0", r"but argument 0 is str\. Pass a number"),
+    (range(3), r"but argument 0 is range\. Convert it with np\.asarray"),
     (np.array([1.0, 2.0], dtype=object), "needs a float argument, but argument 0 is an array of object"),
     (np.array(["a"]), "needs a float argument"),
     (np.ones(2, dtype=np.float16), r"float16\. Use x\.astype"),
@@ -189,18 +192,28 @@ def test_the_argument_that_is_no_float_is_named() -> None:
     assert hoad.grad(lambda x, n: x**n)(2.0, 3) == 12.0
 
 
-COMPLEX: dict[str, Callable[[Any], Any]] = {
-    "product": lambda x: np.sum(x) * 1j,
-    "constant": lambda x: 1j,
-    "cast": lambda x: np.sum(x.astype(complex)),
-    "array": lambda x: np.sum(x * np.array([1j, 1.0, 2.0])),
+NOT_REAL = r"needs a real function, but f\(x\) is complex128\. Return its real or imaginary part"
+NOT_YET = r"complex numbers are not supported yet: .* \(test_dtypes\.py:\d+\)\. Write real and imaginary parts"
+
+COMPLEX: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "constant": (lambda x: 1j, NOT_REAL),
+    "product": (lambda x: np.sum(x) * 1j, NOT_YET),
+    "cast": (lambda x: np.sum(x.astype(complex)), NOT_YET),
+    "array": (lambda x: np.sum(x * np.array([1j, 1.0, 2.0])), NOT_YET),
+    "on the way": (lambda x: np.sum(np.real(np.exp(1j * x))), NOT_YET),
+    "square root": (lambda x: np.sum(np.sqrt(x + 0j).real), NOT_YET),
+    "absolute value": (lambda x: np.sum(np.abs(1j * x)), NOT_YET),
+    "scalar": (lambda x: (1j * x[0] * 1j).real, NOT_YET),
+    "product of matrices": (lambda x: x @ np.array([1j, 2.0, 3.0]), NOT_YET),
+    "selected": (lambda x: np.sum(np.where(x > 0, x, 1j)), NOT_YET),
+    "joined": (lambda x: np.sum(np.concatenate([x, [1j]])), NOT_YET),
 }
 
 
 @pytest.mark.parametrize("driver", ["grad", "value_and_grad", "jacobian", "hessian", "hvp", "jvp", "vjp", "linearize"])
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex_results(driver: str, name: str) -> None:
-    f = COMPLEX[name]
+    f, message = COMPLEX[name]
     calls: dict[str, Callable[[], Any]] = {
         "grad": lambda: hoad.grad(f)(X),
         "value_and_grad": lambda: hoad.value_and_grad(f)(X),
@@ -211,9 +224,40 @@ def test_complex_results(driver: str, name: str) -> None:
         "vjp": lambda: hoad.vjp(f, X),
         "linearize": lambda: hoad.linearize(f, X),
     }
-    with pytest.raises(hoad.DTypeError, match=r"needs a real function, but f\(x\) is complex128") as caught:
+    with pytest.raises(hoad.DTypeError, match=message):
         calls[driver]()
-    assert "real or imaginary part" in str(caught.value)
+
+
+OTHERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "Decimal": (lambda x: x + decimal.Decimal(1), "a value of type Decimal"),
+    "Decimal before": (lambda x: decimal.Decimal(1) * x, "a value of type Decimal"),
+    "Fractions in an array": (
+        lambda x: x * np.array([fractions.Fraction(1, 2)]),
+        "an array with items of type Fraction",
+    ),
+    "None": (lambda x: np.add(x, None), "a value of type NoneType"),
+    "None in an array": (lambda x: x * np.array([None, 1.0]), "an array with items of type NoneType"),
+    "text": (lambda x: np.add(x, "a"), "a value of dtype <U1"),
+    "texts": (lambda x: x * np.array(["a", "b", "c"]), "an array with items of dtype <U1"),
+    "date": (lambda x: np.datetime64("2020") + x, "a value of dtype datetime64"),
+    "stacked": (lambda x: np.stack([x[0], decimal.Decimal(1)]), "a value of type Decimal"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_operands_that_are_no_numbers(name: str) -> None:
+    f, fact = OTHERS[name]
+    with pytest.raises(
+        hoad.DTypeError, match=rf"met {fact}.* \(test_dtypes\.py:\d+\).*float\(y\), or y\.astype\(float\)"
+    ):
+        hoad.grad(lambda x: np.sum(f(x)))(X)
+
+
+def test_fractions_and_arrays_of_plain_objects_are_taken_as_floats() -> None:
+    third = fractions.Fraction(1, 3)
+    assert hoad.grad(lambda x: x * third)(2.0) == hoad.grad(lambda x: third * x)(2.0) == 1 / 3
+    integers = np.array([1, 2.5, True], dtype=object)
+    np.testing.assert_array_equal(hoad.grad(lambda x: np.sum(x * integers))(X), [1.0, 2.5, 1.0])
 
 
 def test_other_byte_orders_and_alignments() -> None:

@@ -95,6 +95,11 @@ def test_all_is_complete() -> None:
     assert visible - modules <= set(hoad.__all__)
 
 
+def test_help_lists_every_public_name() -> None:
+    listed = set(re.findall(r"\w+", inspect.getdoc(hoad) or ""))
+    assert set(hoad.__all__) <= listed
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_sections_are_in_order(name: str) -> None:
     titles = [title for title in sections(docstring_of(PUBLIC[name])) if title]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -289,10 +290,13 @@ def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("no_such_function", "names no NumPy function"),
+        ("no_such_function", "names no function that NumPy"),
         (lambda x: x, "is no primitive.*@hoad.primitive"),
         (np.mean, "composed of primitives.*@hoad.primitive"),
-        (3, "is no primitive"),
+        ("scipy.no_module.function", "names no function that NumPy .or SciPy"),
+        (np.vectorize(abs), "is no primitive, and NumPy does not tell hoad"),
+        (math.sin, r"math.sin is no primitive.*sin = hoad\.primitive\(math\.sin\)"),
+        (3, "a rule belongs to a function, but 3 is none"),
     ],
 )
 def test_a_rule_for_what_is_no_primitive(target: Any, says: str) -> None:
@@ -320,5 +324,113 @@ def test_results_that_were_not_declared() -> None:
     def one_result(x: float) -> tuple[float]:
         return (x,)
 
-    with pytest.raises(hoad.RuleError, match="returned 1 results where 2 were declared"):
+    with pytest.raises(hoad.RuleError, match="returned 1 result, but nout=2 was declared"):
         hoad.grad(lambda x: one_result(x)[0])(1.0)
+
+
+# ---- ufuncs of SciPy ------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_for_a_ufunc_of_scipy() -> None:
+    erf = scipy_special.erf
+    hoad.rules.vjp(erf, lambda g, p, x: (g * (2 / np.sqrt(np.pi)) * np.exp(-x * x),))
+    slope = lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x)  # noqa: E731
+    x = np.array([[0.25, -1.5], [0.0, 2.0]])
+    assert hoad.value_and_grad(erf)(0.25) == (erf(0.25), pytest.approx(slope(0.25), rel=1e-15))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(erf(x)))(x), slope(x), rtol=1e-15)
+    np.testing.assert_allclose(hoad.derivative(erf, 3)(x), (4 * x * x - 2) * slope(x), rtol=1e-14)
+    np.testing.assert_allclose(hoad.grad(lambda c: np.sum(erf(c * x)))(1.5), np.sum(x * slope(1.5 * x)), rtol=1e-14)
+    assert hoad.grad(erf)(np.float32(0.25)).dtype == np.float32
+    program = hoad.gradient(hoad.record(lambda x: np.sum(erf(x)), x))
+    np.testing.assert_allclose(program.evaluate(x + 1), slope(x + 1), rtol=1e-15)
+    assert "scipy.special.erf(@1)" in str(program)
+
+
+def test_a_rule_for_a_ufunc_of_scipy_by_name() -> None:
+    hoad.rules.vjp("scipy.special.xlogy", lambda g, p, x, y: (g * np.log(y), g * x / y))
+    found = hoad.grad(scipy_special.xlogy, argnums=(0, 1))(2.0, 3.0)
+    assert found == (pytest.approx(np.log(3.0)), pytest.approx(2 / 3))
+    x = np.array([0.5, 2.0])
+    np.testing.assert_allclose(hoad.grad(lambda y: np.sum(scipy_special.xlogy(x, y)))(x), np.ones(2))
+
+
+def test_a_rule_for_a_ufunc_of_scipy_that_calls_itself() -> None:
+    jv = scipy_special.jv
+    hoad.rules.vjp(jv, lambda g, p, n, x: (None, g * (jv(n - 1, x) - jv(n + 1, x)) / 2))
+    assert hoad.derivative(lambda x: jv(0, x), 4)(0.75) == pytest.approx(scipy_special.jvp(0, 0.75, 4), rel=1e-13)
+    sindg, cosdg = scipy_special.sindg, scipy_special.cosdg
+    hoad.rules.vjp(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
+    hoad.rules.vjp(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
+    assert hoad.derivative(sindg, 5)(30.0) == pytest.approx(np.radians(1.0) ** 5 * cosdg(30.0), rel=1e-13)
+
+
+def test_a_rule_for_a_ufunc_of_three_operands() -> None:
+    betainc = scipy_special.betainc
+
+    def rule(g: Any, p: Any, a: Any, b: Any, x: Any) -> Any:
+        return None, None, g * x ** (a - 1) * (1 - x) ** (b - 1) * 6.0
+
+    hoad.rules.vjp(betainc, rule)  # 1 / B(2, 2) = 6
+    assert hoad.derivative(lambda x: betainc(2.0, 2.0, x), 2)(0.25) == pytest.approx(6 * (1 - 2 * 0.25))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(betainc(2.0, np.full(3, 2.0), x)))(0.25), 18 * 0.25 * 0.75)
+
+
+def test_a_python_function_of_scipy_is_no_primitive() -> None:
+    with pytest.raises(hoad.RuleError, match=r"logsumexp = hoad\.primitive\(scipy\.special\.logsumexp\)"):
+        hoad.rules.vjp(scipy_special.logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+    logsumexp = hoad.primitive(scipy_special.logsumexp)
+    hoad.rules.vjp(logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+    x = np.array([0.5, 1.0])
+    np.testing.assert_allclose(hoad.grad(logsumexp)(x), np.exp(x - scipy_special.logsumexp(x)), rtol=1e-15)
+
+
+# ---- primitives called wrongly --------------------------------------------------------------------------------------
+
+
+def test_arguments_that_a_primitive_does_not_take() -> None:
+    @hoad.primitive
+    def scaled(x: Any, y: Any, power: int = 1, *, shift: float = 0.0) -> Any:
+        return x * y**power + shift
+
+    hoad.rules.vjp(scaled, lambda g, p, x, y, *, power=1, shift=0.0: (g * y**power, g * x * power * y ** (power - 1)))
+    assert hoad.grad(lambda x: scaled(x, 3.0, 2))(1.0) == 9.0
+    assert hoad.grad(lambda x: scaled(x, 3.0, 2, shift=1.0))(1.0) == 9.0
+    for call in (
+        lambda x: scaled(x, 3.0, 2, 4),
+        lambda x: scaled(x, 3.0, 2, power=2),
+        lambda x: scaled(x, 3.0, 2, 4, shift=1.0),
+    ):
+        for f in (call, lambda x: hoad.grad(call)(x)):
+            with pytest.raises(TypeError, match=r"too many positional|multiple values|positional arguments"):
+                f(1.0)
+
+    @hoad.primitive
+    def added(*xs: Any) -> Any:
+        return sum(xs)
+
+    hoad.rules.vjp(added, lambda g, p, x, y: (g, g))
+    assert hoad.grad(lambda x: added(x, x))(1.0) == 2.0
+    with pytest.raises(hoad.RuleError, match=r"given 3 arguments \(test_registry\.py:\d+\), but its rule names 2"):
+        hoad.grad(lambda x: added(x, x, x))(1.0)
+
+
+def test_shapes_that_hang_on_values() -> None:
+    counted = hoad.primitive(lambda x: np.ones(int(x)))
+    with pytest.raises(hoad.RuleError, match=r"gave shape \(3,\), but \(1,\) .* may not let the shape depend"):
+        hoad.record(counted, 3.0)
+
+
+def test_declarations_of_another_kind() -> None:
+    for options in ({"nout": 0}, {"nout": "a"}, {"linear": 0}):
+        with pytest.raises(hoad.ArgumentError, match="primitive takes nout as a number of results and linear"):
+            hoad.primitive(**options)(math.sin)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("function", [math.erf, np.sin, scipy_special.gammaln], ids=repr)
+def test_primitives_of_functions_of_others(function: Any) -> None:
+    """They work, and programs of them are not pickled: their name stands for the function, not for the primitive."""
+    made = hoad.primitive(function)
+    hoad.rules.vjp(made, lambda g, p, x: (2 * g,))
+    assert hoad.grad(made)(0.5) == 2.0
+    with pytest.raises(pickle.PicklingError, match="cannot be pickled"):
+        pickle.dumps(hoad.record(made, 0.5))

@@ -1,0 +1,33 @@
+"""What to write instead of a function that has no rule: an expression that is recorded and gives the same.
+
+Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a truth value
+for each item, n and i are numbers.
+"""
+
+from __future__ import annotations
+
+from hoad._core.traced import ADVICE
+
+# (function, a call of it, what to write)
+INSTEAD = [
+    ("np.add.accumulate", "np.add.accumulate(x)", "np.cumsum(x)"),
+    ("np.maximum.accumulate", "np.maximum.accumulate(x)", "np.stack([np.max(x[: k + 1]) for k in range(x.size)])"),
+    ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
+    ("np.linspace", "np.linspace(x[0], x[1], 5)", "x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5)"),
+    ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
+    ("np.fix", "np.fix(x)", "np.trunc(x)"),
+    ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
+]  # fmt: skip
+
+# Integers, truth values and the like, which no derivative passes.
+CONSTANT = [
+    *("argmax", "argmin", "argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
+    *("searchsorted", "digitize", "histogram", "unique", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
+    *("array2string", "array_repr", "array_str"),
+]
+
+for _name, _call, _expression in INSTEAD:
+    ADVICE[_name] = f"Write {_expression} for {_call}."
+for _name in CONSTANT:
+    ADVICE[f"np.{_name}"] = "No derivative passes through it: give it hoad.value(x) in place of x."

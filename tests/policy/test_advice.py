@@ -1,0 +1,241 @@
+"""What to write instead: the advice of an error is code that runs, gives the same, and is differentiated."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad._core.traced import ADVICE, FUNCTIONS, METHODS, name_of
+from hoad.numpy_protocol.advice import CONSTANT, INSTEAD
+
+X = np.array([1.5, -0.5, 2.25])
+GIVEN = {
+    "x": X, "y": np.array([0.25, 3.0, -1.25]), "a": np.array([[2.0, 0.5, 0.25], [0.5, 3.0, -1.0], [0.0, 1.0, 1.5]]),
+    "c": np.array([True, False, True]), "n": 2, "i": 1,
+}  # fmt: skip
+
+
+def evaluated(expression: str, **values: Any) -> Any:
+    return eval(compile(expression, __file__, "eval"), {"np": np, "hoad": hoad, **GIVEN, **values})
+
+
+def target(name: str) -> Any:
+    found: Any = np
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+# A function that is recorded by now never comes to its advice.
+ROWS = [row for row in INSTEAD if row[0].count(".") > 1 or target(row[0]) not in FUNCTIONS]
+
+
+@pytest.mark.parametrize(("name", "call", "expression"), INSTEAD, ids=[row[0] for row in INSTEAD])
+def test_what_is_advised_gives_the_same(name: str, call: str, expression: str) -> None:
+    assert callable(target(name)) and call.startswith(f"{name}(")
+    np.testing.assert_allclose(evaluated(expression), evaluated(call), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "call", "expression"), ROWS, ids=[row[0] for row in ROWS])
+def test_what_is_advised_is_differentiated(name: str, call: str, expression: str) -> None:
+    variable = "x" if "x" in re.findall(r"\b\w+\b", call) else "a"
+    point = GIVEN[variable]
+    with pytest.raises(hoad.NoRuleError, match=re.escape(f"{name} has no derivative rule (test_advice.py:")) as caught:
+        hoad.jacobian(lambda v: evaluated(call, **{variable: v}))(point)
+    assert f"Write {expression} for {call}." in str(caught.value)
+    found = hoad.jacobian(lambda v: evaluated(expression, **{variable: v}))(point)
+    step = 1e-6
+    for at in np.ndindex(point.shape):
+        ahead, behind = point.copy(), point.copy()
+        ahead[at] += step
+        behind[at] -= step
+        wanted = (evaluated(call, **{variable: ahead}) - evaluated(call, **{variable: behind})) / (2 * step)
+        np.testing.assert_allclose(found[(..., *at)], wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_what_no_derivative_passes_is_given_plain_numbers(name: str) -> None:
+    function = getattr(np, name)
+    assert function not in FUNCTIONS
+    rest = {"argpartition": (1,), "searchsorted": (1.0,), "digitize": ([0.0, 1.0],), "isin": ([1.5],)}.get(name, ())
+    rest = rest or ((X,) if name in ("isclose", "allclose", "array_equal", "array_equiv") else ())
+    with pytest.raises(hoad.NoRuleError, match=r"\(test_advice\.py:\d+\).*give it hoad\.value\(x\) in place of x"):
+        hoad.grad(lambda x: np.sum(function(x, *rest)))(X)
+
+    def f(x: Any) -> Any:
+        function(hoad.value(x), *rest)
+        return np.sum(x)
+
+    np.testing.assert_array_equal(hoad.grad(f)(X), np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["argmax", "cumsum", "std", "take", "tolist", "fill", "strides", "flags"])
+def test_methods_without_a_rule(name: str) -> None:
+    if name in METHODS:
+        pytest.skip("recorded by now")
+    with pytest.raises(hoad.NoMethodError, match=rf"ndarray\.{name} has no rule .*\(test_advice\.py:\d+\)") as caught:
+        hoad.grad(lambda x: getattr(x, name))(X)
+    assert isinstance(caught.value, AttributeError) and isinstance(caught.value, hoad.NoRuleError)
+    assert "hoad.value(x)" in str(caught.value)
+    assert ADVICE.get(f"np.{name}", "") in str(caught.value)
+    assert hoad.grad(lambda x: x[0] * hasattr(x, name))(X)[0] == 0.0
+
+
+def test_functions_go_by_the_names_users_know() -> None:
+    known = {np.sin: "np.sin", np.linalg.svd: "np.linalg.svd", np.fft.fft: "np.fft.fft", np.median: "np.median"}
+    for function, name in known.items():
+        assert name_of(function) == name
+
+
+# ---- functions outside NumPy's dispatch -----------------------------------------------------------------------------
+
+
+def test_functions_of_scipy_are_named_with_the_users_line() -> None:
+    special = pytest.importorskip("scipy.special")
+    stats = pytest.importorskip("scipy.stats")
+    with pytest.raises(
+        hoad.NoRuleError, match=r"^scipy\.special\.gammaln has no .*\(test_advice\.py:\d+\).*vjp\(scipy\."
+    ):
+        hoad.grad(lambda x: special.gammaln(x))(2.0)
+    for f, name in ((lambda x: special.logsumexp(x), "logsumexp"), (lambda x: np.sum(stats.norm.logpdf(x)), "logpdf")):
+        with pytest.raises(
+            hoad.TracedValueError,
+            match=rf"^SciPy's {name} of a traced value would cut it off .*\(test_advice\.py:\d+\)",
+        ) as caught:
+            hoad.grad(f)(X)
+        assert "@hoad.primitive" in str(caught.value)
+    for f in (lambda x: stats.norm.pdf(x), lambda x: special.logsumexp(np.array([x, 1.0]))):
+        with pytest.raises(hoad.TracedValueError, match=r"^NumPy has no loop .*\(test_advice\.py:\d+\)") as caught:
+            hoad.grad(f)(2.0)
+        assert "hoad.primitive" in str(caught.value) and isinstance(caught.value.__cause__, TypeError)
+
+
+def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:
+    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
+        hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])))(3.0)
+    assert hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]], like=x)))(3.0) == pytest.approx(6.0)
+    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
+        hoad.grad(lambda x: np.sum(np.isnan(np.array([x[0], x[1]]))))(X)
+
+
+def test_errors_of_the_users_own_are_left_alone() -> None:
+    def f(x: Any) -> Any:
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match=r"^mine$") as caught:
+        hoad.grad(f)(1.0)
+    assert not isinstance(caught.value, hoad.HoadError)
+
+
+# ---- rules ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_driver_inside_a_rule() -> None:
+    @hoad.primitive
+    def cube(x: Any) -> Any:
+        return x**3
+
+    hoad.rules.vjp(cube, lambda g, p, x: (g * hoad.grad(lambda y: y**3)(x),))
+    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*neither call a driver") as caught:
+        hoad.grad(cube)(2.0)
+    assert "Write the derivative as a formula" in str(caught.value)
+
+
+def test_a_primitive_of_numbers_given_an_array() -> None:
+    sine = hoad.primitive(lambda x: math.sin(x))
+    hoad.rules.vjp(sine, lambda g, p, x: (g * np.cos(x),))
+    assert hoad.grad(sine)(0.0) == 1.0
+    with pytest.raises(hoad.RuleError, match=r"an array of shape \(3,\).*TypeError.*np\.vectorize"):
+        hoad.grad(lambda x: np.sum(sine(x)))(X)
+    vectorized = hoad.primitive(np.vectorize(math.sin))
+    hoad.rules.vjp(vectorized, lambda g, p, x: (g * np.cos(x),))
+    np.testing.assert_array_equal(hoad.grad(lambda x: np.sum(vectorized(x)))(X), np.cos(X))
+
+
+def test_primitives_of_callables_without_a_name() -> None:
+    power = hoad.primitive(functools.partial(lambda n, x: x**n, 3))
+    hoad.rules.vjp(power, lambda g, p, x: (g * 3 * x**2,))
+    assert hoad.derivative(power, 2)(2.0) == 12.0
+    for wrong in (3.0, None, "sin"):
+        with pytest.raises(hoad.ArgumentError, match=r"^primitive takes a function, but was given"):
+            hoad.primitive(wrong) if wrong is not None else hoad.primitive(vjp=None)(wrong)  # type: ignore[call-overload]
+
+
+# ---- truth values ---------------------------------------------------------------------------------------------------
+
+ASKED: list[tuple[str, Callable[[Any], Any]]] = [
+    ("all", lambda x: np.all(x > 0)),
+    ("any", lambda x: np.any(x > 0)),
+    ("all, axis", lambda x: np.all(x > 0, axis=1)),
+    ("any, axis, keepdims", lambda x: np.any(x > 0, axis=0, keepdims=True)),
+    ("methods", lambda x: (x > 5).any() | (x > -5).all()),
+    ("of numbers", lambda x: np.all(x)),
+    ("all of nothing", lambda x: np.all(x[:0] > 0)),
+    ("any of nothing", lambda x: np.any(x[:0] > 0, axis=0)),
+    ("reductions", lambda x: np.logical_and.reduce(x > 0) | np.logical_or.reduce(x > 2, axis=1)[: x.shape[1]].any()),
+    ("of a number", lambda x: np.all(x[0, 0] > 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "f"), ASKED, ids=[row[0] for row in ASKED])
+def test_all_and_any(name: str, f: Callable[[Any], Any]) -> None:
+    for a in (GIVEN["a"], -GIVEN["a"], np.abs(GIVEN["a"]) + 1, np.zeros((2, 2))):
+        found: list[Any] = []
+
+        def g(x: Any, found: list[Any] = found) -> Any:
+            found.append(hoad.value(f(x)))
+            return np.sum(x * 1.0) + 0 * np.sum(f(x))
+
+        np.testing.assert_array_equal(hoad.grad(g)(a), np.ones(a.shape))
+        wanted = f(a)
+        assert np.shape(found[0]) == np.shape(wanted) and np.array_equal(found[0], wanted)
+
+
+def test_a_branch_on_all_is_guarded() -> None:
+    program = hoad.record(lambda x: np.sum(x) if np.all(x > 0) else x[0], np.abs(X))
+    assert program.evaluate(2 * np.abs(X)) == 2 * np.sum(np.abs(X))
+    with pytest.raises(hoad.GuardError):
+        program.evaluate(X)
+
+
+# ---- casts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [object, str, "S3", "M8[s]", [("a", "f8")]])
+def test_casts_to_what_holds_no_numbers(dtype: Any) -> None:
+    with pytest.raises(hoad.DTypeError, match=r"astype of float64 gives .*\(test_advice\.py:\d+\).*hoad\.value\(x\)"):
+        hoad.grad(lambda x: np.sum(x.astype(dtype)))(X)
+
+
+def test_traced_values_are_not_made_by_hand() -> None:
+    for x in (1.0, X):
+        with pytest.raises(hoad.TracedValueError, match=r"not by its class \(test_advice\.py:\d+\)"):
+            hoad.grad(lambda x: type(x)(2.0))(x)
+
+
+# ---- shapes ---------------------------------------------------------------------------------------------------------
+
+MISFITS: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: x + np.ones(4), r"np\.add cannot broadcast the shapes \(3,\) and \(4,\) together"),
+    (lambda x: x @ np.ones(4), r"matmul of shapes \(3,\) and \(4,\) .*: 3 columns .* but there are 4"),
+    (lambda x: x[:, None] @ np.ones((3, 1)), r"\(3, 1\) and \(3, 1\) .*: 1 column on the left .* but there are 3"),
+    (lambda x: np.linalg.inv(x[:, None]), r"np\.linalg\.inv needs square matrices, but found shape \(3, 1\)"),
+    (lambda x: np.linalg.solve(x[:1, None], x), "do not fit .*; the right side needs 1 row"),
+    (lambda x: np.reshape(x, (2, 2)), "cannot reshape"),
+    (lambda x: np.concatenate([x, np.ones((2, 2))]), "cannot concatenate shapes"),
+    (lambda x: np.stack([x, np.ones(4)]), "cannot stack shapes"),
+]
+
+
+@pytest.mark.parametrize(("f", "fact"), MISFITS, ids=[str(k) for k in range(len(MISFITS))])
+def test_shapes_that_do_not_fit_are_told_with_the_users_line(f: Callable[[Any], Any], fact: str) -> None:
+    with pytest.raises(hoad.ShapeError, match=fact) as caught:
+        hoad.grad(lambda x: np.sum(f(x)))(X)
+    assert re.search(r"\(test_advice\.py:\d+\)", str(caught.value))
