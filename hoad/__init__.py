@@ -25,6 +25,8 @@ Programs
 Rules
     rules.vjp        give a function its derivative rule
     primitive        make any function one operation
+Checks
+    check            Taylor tests, gradients and Hessians written by hand, rules of one's own
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
     NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)
@@ -33,6 +35,7 @@ Errors, all of them HoadError
     DTypeError       a dtype has no derivative
     ArgumentError    something of another kind than asked for
     GuardError       a program was replayed on another branch than recorded
+    CheckError       a check of derivatives did not pass
 
 Examples
 --------
@@ -42,12 +45,16 @@ Examples
 array([2., 4.])
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
     ArgumentError,
+    CheckError,
     DTypeError,
     GuardError,
     HoadError,
@@ -61,10 +68,14 @@ from hoad.program import Program, Tape, record
 from hoad.rules.registry import primitive
 from hoad.transform.adjoint import gradient
 
+if _typing.TYPE_CHECKING:
+    from hoad import check
+
 __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
+    "CheckError",
     "DTypeError",
     "GuardError",
     "HoadError",
@@ -75,6 +86,7 @@ __all__ = [
     "ShapeError",
     "Tape",
     "TracedValueError",
+    "check",
     "derivative",
     "display",
     "grad",
@@ -93,3 +105,15 @@ __all__ = [
     "vhp",
     "vjp",
 ]
+
+_LATER = ("check",)  # modules imported when first asked for
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in _LATER:
+        return _importlib.import_module(f"hoad.{name}")
+    raise AttributeError(f"module 'hoad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -26,12 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
     if options.command is None:
         parser.print_help()
         return 2
+    commands = {"check": _check, "demo": _demo, "info": _info}
     try:
-        return _demo(parser, options)
+        return commands[options.command](parser, options)
     except BrokenPipeError:
         # The reader has seen enough, as in `hoad demo | head`. Python would flush once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"hoad {hoad.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    _add_check(commands)
     about = "fit NIST's certified nonlinear regression data sets with exact derivatives"
     demo = commands.add_parser("demo", help=about, description=f"F{about[1:]}.", allow_abbrev=False)
     demo.add_argument(
@@ -58,7 +60,94 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     demo.add_argument("--list", action="store_true", help="list the sets and end")
     demo.add_argument("--json", action="store_true", help="write everything as JSON, at full precision")
+    about = "show versions, the processor and threads: what a report of a bug should say"
+    info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
+    info.add_argument("--json", action="store_true", help="write it as JSON")
     return parser
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser(
+        "check",
+        help="check the derivatives of a function, hoad's or your own",
+        description=CHECK,
+        epilog=CHECK_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument(
+        "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
+    )
+    check.add_argument(
+        "--at", action="append", required=True, metavar="X",
+        help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
+        "argument of the function",
+    )  # fmt: skip
+    check.add_argument(
+        "--along", action="append", default=[], metavar="V",
+        help="the direction of the Taylor test, one for each --at (default: a random one, always the same)",
+    )  # fmt: skip
+    check.add_argument(
+        "--order", type=int, metavar="N",
+        help="the highest order of the Taylor test (default: 2, or that of the derivatives given)",
+    )  # fmt: skip
+    check.add_argument(
+        "--gradient", metavar="MODULE:FUNCTION",
+        help="your own gradient (or Jacobian), to be checked component by component in place of hoad's",
+    )  # fmt: skip
+    check.add_argument("--hessian", metavar="MODULE:FUNCTION", help="your own Hessian, likewise")
+    check.add_argument(
+        "--plot", metavar="FILE", help="draw the convergence to a file, .png, .svg or .pdf (needs matplotlib)"
+    )
+
+
+CHECK = """\
+Check derivatives: the remainder |f(x + hv) - T_n(h)| beyond the Taylor polynomial of
+degree n must fall like h^(n+1) as h falls, which an error of one per cent in a derivative
+spoils. What you have written by hand is compared with differences of f that carry an
+estimate of their own error, and with hoad."""
+
+CHECK_EXAMPLES = """\
+examples:
+  hoad check numpy:tanh --at 0.3 --order 4
+  hoad check model:loss --at 1.0,2.0 --gradient model:loss_gradient
+  hoad check model:loss --at=-1.0,2.0 --plot convergence.png
+
+exit status:
+  0  every derivative is right
+  1  one is wrong, or could not be judged (a kink, noise)
+  2  the command cannot be understood, or the function cannot be evaluated there"""
+
+POINTS = ("--at", "--along")
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """Arguments with ``--at -1,2`` as ``--at=-1,2``: argparse would take the point for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1] in POINTS and argument[:1] == "-" and argument[1:2] in tuple("0123456789."):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad.check.command import UsageError, run
+
+    try:
+        return run(
+            options.function, options.at, options.along, options.order, options.gradient, options.hessian,
+            options.plot, sys.stdout,
+        )  # fmt: skip
+    except UsageError as error:
+        parser.exit(2, f"hoad check: {error}\n")
+
+
+def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad.info import run
+
+    return run(options.json, sys.stdout)
 
 
 def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

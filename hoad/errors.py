@@ -2,6 +2,7 @@
 
 __all__ = [
     "ArgumentError",
+    "CheckError",
     "DTypeError",
     "GuardError",
     "HoadError",
@@ -159,3 +160,20 @@ class GuardError(HoadError, RuntimeError):
 def count(number: int, noun: str) -> str:
     """A number of things, in words as they are said: "1 operand", "2 operands"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+class CheckError(HoadError, AssertionError):
+    """A check of derivatives did not pass: the message names what is wrong, by how much, and what it was held against.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> report = hoad.check.gradient(np.sin, lambda x: -np.cos(x), 1.0)
+    >>> report.assert_passed()
+    Traceback (most recent call last):
+        ...
+    hoad.errors.CheckError: gradient of sin: 1 of 1 components is wrong. ...
+
+    >>> hoad.check.gradient(np.sin, np.cos, 1.0).assert_passed()
+    """

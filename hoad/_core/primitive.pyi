@@ -7,6 +7,8 @@ import numpy as np
 
 from hoad._core.tape import Aval
 
+RESULTS_LIMIT: Final[int]
+
 # How an operation is evaluated.
 STRUCTURE: Final[int]
 UFUNC: Final[int]

@@ -52,6 +52,8 @@ NUMBERS = {
     "sqrt": OP_SQRT,
 }
 
+RESULTS_LIMIT = <int>MOST_RESULTS
+
 STRUCTURE = K_STRUCTURE
 UFUNC = K_UFUNC
 GUFUNC = K_GUFUNC
@@ -78,7 +80,7 @@ cdef class Primitive:
         if op < OP_FIRST_FREE and op < len(PRIMITIVES) and PRIMITIVES[op] is not None:
             op = len(PRIMITIVES)    # a primitive of the user's that shares a name with one of ours
         if not 1 <= nout <= MOST_RESULTS:
-            raise ValueError(f"a primitive has 1 to {<int>MOST_RESULTS} results, and {name} would have {nout}")
+            raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
         if op > 65535:
             raise OverflowError("hoad can number 65 536 primitives, and all numbers are taken")
         while len(PRIMITIVES) <= op:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
-from hoad._core.primitive import PYTHON, Primitive, next_epoch, ufunc_primitive
+from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
 from hoad.errors import ArgumentError, RuleError, count
@@ -339,10 +339,10 @@ def primitive(
 
 def _make(function: Any, rule: Rule | None, nout: Any, linear: Any) -> Any:
     check_function("primitive", function)
-    if not isinstance(nout, int) or not isinstance(linear, tuple):
+    if not isinstance(nout, int) or not 1 <= nout <= RESULTS_LIMIT or not isinstance(linear, tuple):
         raise ArgumentError(
-            f"primitive takes nout as a number of results and linear as a tuple of operands, not nout={nout!r}, "
-            f"linear={linear!r}."
+            "primitive takes nout as a number of results and linear as a tuple of operands; it can have 1 to "
+            f"{RESULTS_LIMIT} results. Here nout={nout!r} and linear={linear!r}."
         )
     kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
     made = _declare(function, getattr(function, "__name__", kind), nin=-1, nout=nout, linear=linear)

@@ -23,8 +23,8 @@ FLOORS: dict[int, tuple[str, ...]] = {
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
-    6: ("hoad/check.py", "hoad/display", "hoad/interop"),
-    7: ("hoad/__init__.py", "hoad/__main__.py", "hoad/cli.py", "hoad/demo"),
+    6: ("hoad/check", "hoad/display", "hoad/interop"),
+    7: ("hoad/__init__.py", "hoad/__main__.py", "hoad/cli.py", "hoad/info.py", "hoad/demo"),
 }
 TOP = max(FLOORS)
 FOR_ALL = "hoad/errors.py"
@@ -214,12 +214,12 @@ def test_scan_of_cython() -> None:
     [
         ("hoad/drivers/first.py", "hoad/_core/tape.pyx", True),
         ("hoad/drivers/first.py", "hoad/drivers/second.py", True),
-        ("hoad/drivers/first.py", "hoad/check.py", False),
+        ("hoad/drivers/first.py", "hoad/check/taylor.py", False),
         ("hoad/drivers/first.py", "hoad/__init__.py", False),
         ("hoad/_core/tape.pyx", "hoad/errors.py", True),
         ("hoad/errors.py", "hoad/_core/tape.pyx", False),
         ("hoad/trace.py", "hoad/numpy_protocol/door.py", False),
-        ("hoad/check.py", "hoad/display/table.py", False),
+        ("hoad/check/report.py", "hoad/display/table.py", False),
         ("hoad/demo/fit.py", "hoad/__init__.py", True),
         ("hoad/cli.py", "hoad/demo/__init__.py", True),
     ],

@@ -1,0 +1,97 @@
+"""What every report of a check has: a verdict, a table, an error to raise."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad.errors import CheckError
+
+DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
+
+
+class Report:
+    """What a check found. Printed, it is a table; `assert_passed` raises unless all is well."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was judged, and found right."""
+        raise NotImplementedError
+
+    def failure(self) -> str:
+        """What is wrong, in words; nothing where the check passed."""
+        raise NotImplementedError
+
+    def assert_passed(self) -> None:
+        """Raise a `CheckError` that says what is wrong, unless the check passed."""
+        if not self.passed:
+            raise CheckError(self.failure())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), indent: str = "  ") -> list[str]:
+    """Rows of equal columns, the first row their titles; numbers to the right, the columns `left` to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        pairs = enumerate(zip(row, widths, strict=True))
+        cells = [cell.ljust(width) if k in left else cell.rjust(width) for k, (cell, width) in pairs]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return lines
+
+
+def number(x: Any, digits: int = 6) -> str:
+    """A number to a few significant digits; nothing for nan."""
+    return "" if math.isnan(x) else f"{float(x):.{digits}g}"
+
+
+def short(x: float) -> str:
+    """The size of a number: ``3.2e-09``; nothing for nan."""
+    return "" if math.isnan(x) else "0" if x == 0 else f"{float(x):.1e}"
+
+
+def digits_between(a: Any, b: Any) -> Any:
+    """How many significant digits two numbers share, at most those of a double."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    with np.errstate(all="ignore"):
+        error = abs(a - b) / np.maximum(abs(a), abs(b))
+        error = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, error)
+        digits = -np.log10(np.clip(error, 10.0**-DOUBLE_DIGITS, 1.0)) + 0.0
+    return np.where(np.isnan(digits), 0.0, digits)
+
+
+def sentence(reason: str) -> str:
+    """A reason as a sentence; the names of functions keep their small letters."""
+    if not reason:
+        return ""
+    named = reason.split(" ")[0] in ("f", "g", "hoad", "hoad's")
+    return f"{reason if named else reason[:1].upper() + reason[1:]}."
+
+
+def name_of(f: Any) -> str:
+    """What a function is called in a report."""
+    name = getattr(f, "__name__", None) or type(f).__name__
+    return "f" if name == "<lambda>" else str(name)
+
+
+def index_text(index: tuple[int, ...]) -> str:
+    """``[2, 0]``; nothing for a scalar."""
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def value_text(x: Any) -> str:
+    """A point in a heading: small arrays in full, large ones as their shape."""
+    if isinstance(x, tuple):
+        return f"({', '.join(map(value_text, x))})"
+    array = np.asarray(x)
+    if array.ndim == 0:
+        return f"{float(array):.6g}"
+    if array.size > 6:
+        return f"an array of shape {array.shape}"
+    return np.array2string(array, separator=", ", formatter={"float_kind": lambda v: f"{v:.6g}"}).replace("\n", "")

@@ -1,0 +1,187 @@
+"""`hoad check` and `hoad info`: what they print, and the status that scripts go by."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad import cli, info
+from hoad.check import command
+
+MODEL = """\
+import numpy as np
+
+def loss(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+def loss_gradient(x):
+    g = np.zeros_like(x)
+    g[:-1] = -400 * x[:-1] * (x[1:] - x[:-1] ** 2) - 2 * (1 - x[:-1])
+    g[1:] += 200 * (x[1:] - x[:-1] ** 2)
+    return g
+
+def wrong_gradient(x):
+    return loss_gradient(x) * np.array([1.01, 1.0])
+
+def loss_hessian(x):
+    return np.array([[1200 * x[0] ** 2 - 400 * x[1] + 2, -400 * x[0]], [-400 * x[0], 200.0]])
+
+def responses(x):
+    return np.stack([x[0] * x[1], np.sin(x[0])])
+
+def jacobian(x):
+    return np.array([[x[1], x[0]], [np.cos(x[0]), 0.0]])
+
+def product(x, y):
+    return x * np.sin(y)
+
+def product_gradient(x, y):
+    return np.sin(y), x * np.cos(y)
+
+def broken(x):
+    raise KeyError("temperature")
+
+constant = 3.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a module in it, which is current."""
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "needy.py").write_text("import no_such_package\n")
+    (tmp_path / "faulty.py").write_text("1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("model", "needy", "faulty"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+def status(*arguments: str) -> int:
+    """What `hoad` with these arguments ends with."""
+    try:
+        return cli.main(list(arguments))
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["numpy:tanh", "--at", "0.3", "--order", "4"],
+        ["numpy:linalg.det", "--at", "[[1, 2], [3, 5]]"],
+        ["model:loss", "--at", "-1.0,2.0"],
+        ["model:loss", "--at=-1.0,2.0", "--along", "-1,1"],
+        ["model:loss", "--at", "1.0,2.0", "--gradient", "model:loss_gradient", "--hessian", "model:loss_hessian"],
+        ["model:responses", "--at", "1.0,2.0", "--gradient", "model:jacobian"],
+        ["model:product", "--at", "1", "--at", ".5", "--order", "3"],
+        ["model:product", "--at", "1", "--at", ".5", "--gradient", "model:product_gradient"],
+    ],
+)
+def test_passed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", *arguments) == 0
+    printed = capsys.readouterr()
+    assert "passed" in printed.out and "FAILED" not in printed.out and printed.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["model:loss", "--at", "1.0,2.0", "--gradient", "model:wrong_gradient"], "it is off by 1.0%"),
+        (["model:loss", "--at", "1.0,2.0", "--hessian", "model:loss_gradient"], "must have (2, 2)"),
+        (["numpy:abs", "--at", "0."], "f has a kink at x"),
+    ],
+)
+def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", *arguments) == 1
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["modle:loss", "--at", "1"], "there is no module 'modle' in"),
+        (["modle:loss", "--at", "1"], "Did you mean 'model'?"),
+        (["model.py:loss", "--at", "1"], "write its module: model:loss"),
+        (["needy:f", "--at", "1"], "module 'needy' needs 'no_such_package', which is not installed"),
+        (
+            ["faulty:f", "--at", "1"],
+            "module 'faulty' cannot be imported: ZeroDivisionError: division by zero (faulty.py:1)",
+        ),
+        (["model:los", "--at", "1"], "has no function 'los'. Did you mean 'loss'?"),
+        (["model:constant", "--at", "1"], "model:constant is float, not a function"),
+        (["model", "--at", "1"], "Write MODULE:FUNCTION"),
+        (["model:loss", "--at", "one"], "'one' is no point"),
+        (["model:loss", "--at", "1,2", "--along", "1,1", "--along", "1,1"], "1 points but 2 directions"),
+        (["model:loss", "--at", "1,2", "--along", "1,2,3"], "must have shape (2,)"),
+        (["model:broken", "--at", "1"], "KeyError: 'temperature' (model.py:31)"),
+        (["model:loss", "--at", "1,2", "--gradient", "model:los_gradient"], "Did you mean 'loss_gradient'?"),
+        (["model:product", "--at", "1", "--at", "2", "--hessian", "model:loss"], "give one --at"),
+        (["model:loss"], "--at"),
+        (["model:loss", "--at", "1", "--order", "two"], "invalid int value"),
+        (["model:loss", "--at", "1,2", "--order", "99"], "order from 0 to 20"),
+    ],
+)
+def test_what_cannot_be_understood(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", *arguments) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err and "hoad check" in printed.err and "Traceback" not in printed.err
+
+
+def test_picture(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    assert status("check", "model:loss", "--at", "1,2", "--plot", "x.svg") == 0
+    assert "<svg" in (place / "x.svg").read_text()
+    assert status("check", "model:loss", "--at", "1,2", "--plot", "x.nothing") == 2
+    assert status("check", "model:loss", "--at", "1,2", "--plot", "nowhere/x.svg") == 2
+    assert "no picture was drawn" in capsys.readouterr().err
+
+
+def test_picture_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert status("check", "model:loss", "--at", "1,2", "--plot", "x.svg") == 2
+    assert 'pip install "hoad[plot]"' in capsys.readouterr().err
+
+
+def test_points() -> None:
+    assert command.read_point("1.5") == 1.5 and isinstance(command.read_point("2"), float)
+    assert command.read_point("1.0,").tolist() == [1.0]
+    assert command.read_point("-1, 2").tolist() == [-1.0, 2.0]
+    assert command.read_point("[[1,2],[3,4]]").shape == (2, 2)
+    for text in ("", "1;2", "[[1,2],[3]]", "x", "'1'", "__import__('os')"):
+        with pytest.raises(command.UsageError, match="is no point"):
+            command.read_point(text)
+
+
+def test_as_a_process(place: Path) -> None:
+    """From the current directory, with an encoding that has no ±."""
+    line = [sys.executable, "-m", "hoad", "check", "model:loss", "--at", "-1,2", "--gradient", "model:wrong_gradient"]
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(Path(hoad.__file__).parents[1])}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1 and done.stderr == "" and "+- error" in done.stdout
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", "--help") == 0
+    printed = capsys.readouterr().out
+    assert "exit status:" in printed and "examples:" in printed and "--gradient" in printed
+    assert status("--help") == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("check", "demo", "info"))
+
+
+def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("info") == 0
+    printed = capsys.readouterr().out
+    assert f"{hoad.__version__} from" in printed and np.__version__ in printed
+    assert all(title in printed.splitlines() for title in ("versions", "processor", "threads", "optional"))
+    assert status("info", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == info.collected()
+    assert info.collected()["threads"]["usable"] >= 1
