@@ -41,10 +41,10 @@ class NoRuleError(HoadError, NotImplementedError):
     --------
     >>> import numpy as np
     >>> import hoad
-    >>> hoad.grad(lambda x: np.median(x))(np.ones(3))
+    >>> hoad.grad(lambda x: np.nanmedian(x))(np.ones(3))
     Traceback (most recent call last):
         ...
-    hoad.errors.NoRuleError: np.median has no derivative rule ...
+    hoad.errors.NoRuleError: np.nanmedian has no derivative rule ...
 
     Declare one with `hoad.rules.vjp`, or use operations that have one.
     """

@@ -22,7 +22,7 @@ from hoad._core.primitive import (
 )
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import bind_operators, here, name_of
-from hoad.errors import ShapeError, count
+from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any
 
@@ -311,6 +311,173 @@ def _adjugate(params: Params, a: Any) -> Any:
 
 
 ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
+
+
+# ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
+
+
+def _matrix(name: str, a: Aval) -> None:
+    if a.ndim < 2:
+        raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+
+
+def _cholesky_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("cholesky", a)
+    return (a,)
+
+
+def _eigh_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("eigh", a)
+    return intern_aval(a.dtype, a.shape[:-1]), a
+
+
+def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("svd", a)
+    *outer, m, n = a.shape
+    k = min(m, n)
+    return tuple(intern_aval(a.dtype, (*outer, *core)) for core in ((m, k), (k,), (k, n)))
+
+
+def _qr_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("qr", a)
+    return a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1]))
+
+
+def _pinv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("pinv", a)
+    return (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)
+
+
+def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
+        raise ShapeError(
+            f"np.linalg.lstsq: {a.shape} and {b.shape} do not fit; it takes one matrix, and a right side of as many "
+            "rows."
+        )
+    return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
+
+
+def _symmetric(name: str, a: Any) -> Any:
+    """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding."""
+    with np.errstate(invalid="ignore"):
+        off = abs(a - np.swapaxes(a, -1, -2))
+    if a.size and off.max() > np.sqrt(np.finfo(a.dtype).eps) * abs(a).max():
+        raise NoRuleError(
+            f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
+            "that by a symmetric matrix. Give both triangles, as np.tril(a) + np.tril(a, -1).T."
+        )
+    return a
+
+
+CHOLESKY = Primitive(
+    "cholesky",
+    function=lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
+    kind=PYTHON,
+    infer=_cholesky_infer,
+    costly=True,
+)
+EIGH = Primitive(
+    "eigh",
+    function=lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
+    kind=PYTHON,
+    nout=2,
+    infer=_eigh_infer,
+    costly=True,
+    param_names=("uplo",),
+)
+SVD = Primitive(
+    "svd",
+    function=lambda params, a: np.linalg.svd(a, full_matrices=False),
+    kind=PYTHON,
+    nout=3,
+    infer=_svd_infer,
+    costly=True,
+)
+# For at least as many rows as columns.
+QR = Primitive("qr", function=lambda params, a: np.linalg.qr(a), kind=PYTHON, nout=2, infer=_qr_infer, costly=True)
+PINV = Primitive(
+    "pinv",
+    function=lambda params, a: np.linalg.pinv(a, *params),
+    kind=PYTHON,
+    infer=_pinv_infer,
+    costly=True,
+    param_names=("rcond",),
+)
+LSTSQ = Primitive(
+    "lstsq",
+    function=lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
+    kind=PYTHON,
+    nin=2,
+    infer=_lstsq_infer,
+    costly=True,
+    linear_in=(1,),
+    param_names=("rcond",),
+)
+
+
+def _overlap(params: Params, x: Any, y: Any) -> Any:
+    return np.swapaxes(x, -1, -2) @ y
+
+
+def _overlap_infer(params: Params, x: Aval, y: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, (*x.shape[:-2], x.shape[-1], y.shape[-1])),)
+
+
+# xᵀ y for the rules: columns of y that are strong zeros stay so, which those of a product do not.
+OVERLAP = Primitive(
+    "overlap",
+    function=_overlap,
+    kind=PYTHON,
+    nin=2,
+    infer=_overlap_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(1,),
+)
+
+
+# ---- along an axis --------------------------------------------------------------------------------------------------
+
+CUMSUM = Primitive(
+    "cumsum",
+    function=lambda params, x: np.cumsum(x, *params),
+    kind=PYTHON,
+    infer=_same,
+    linear=True,
+    linear_in=(0,),
+    param_names=("axis",),
+)
+
+
+def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
+
+
+# Where the second operand, which is not the longer, lies within the first.
+CORRELATE = Primitive(
+    "correlate",
+    function=lambda params, a, b: np.correlate(a, b),
+    kind=PYTHON,
+    nin=2,
+    infer=_correlate_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(0, 1),
+)
+
+
+def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(np.dtype(np.intp), x.shape),)
+
+
+# Equal items keep their order.
+ARGSORT = Primitive(
+    "argsort",
+    function=lambda params, x: np.argsort(x, params[0], kind="stable"),
+    kind=PYTHON,
+    infer=_places_infer,
+    param_names=("axis",),
+)
 
 bind_operators()
 

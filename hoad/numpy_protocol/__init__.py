@@ -4,19 +4,39 @@ One function, one implementation: ``__array_function__``, the methods and the op
 here raises `NoRuleError`.
 """
 
-from hoad.numpy_protocol import advice, indexing, logic, making, methods, products, reductions, shape, writing
+from hoad.numpy_protocol import (
+    advice,
+    contractions,
+    decompositions,
+    indexing,
+    logic,
+    making,
+    methods,
+    products,
+    rearranging,
+    reductions,
+    sequences,
+    shape,
+    statistics,
+    writing,
+)
 from hoad.numpy_protocol.door import as_traced, implements
 
 __all__ = [
     "advice",
     "as_traced",
+    "contractions",
+    "decompositions",
     "implements",
     "indexing",
     "logic",
     "making",
     "methods",
     "products",
+    "rearranging",
     "reductions",
+    "sequences",
     "shape",
+    "statistics",
     "writing",
 ]

@@ -17,6 +17,7 @@ from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_de
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.reductions import max, min, sum
 from hoad.numpy_protocol.shape import (
+    moveaxis,
     ravel,
     reshape,
     squeeze,
@@ -67,7 +68,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 # ---- linear algebra -------------------------------------------------------------------------------------------------
 
 
-def _inexact(x: Any) -> Any:
+def inexact(x: Any) -> Any:
+    """x as floats."""
     x = as_traced(x)
     if x.dtype.kind == "c":
         raise NoRuleError(f"linear algebra of complex traced arrays has no derivative rule ({here()}).")
@@ -76,7 +78,7 @@ def _inexact(x: Any) -> Any:
 
 @implements(np.linalg.solve)
 def solve(a: Any, b: Any) -> Any:
-    a, b = _inexact(a), _inexact(b)
+    a, b = inexact(a), inexact(b)
     dtype = np.result_type(a.dtype, b.dtype)
     a, b = a.astype(dtype), b.astype(dtype)
     if b.ndim == 1:
@@ -86,21 +88,21 @@ def solve(a: Any, b: Any) -> Any:
 
 @implements(np.linalg.inv)
 def inv(a: Any) -> Any:
-    return apply_primitive(prim.INV, None, _inexact(a))
+    return apply_primitive(prim.INV, None, inexact(a))
 
 
 @implements(np.linalg.det)
 def det(a: Any) -> Any:
-    return apply_primitive(prim.DET, None, _inexact(a))
+    return apply_primitive(prim.DET, None, inexact(a))
 
 
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
-    sign, logabsdet = apply_primitive(prim.SLOGDET, None, _inexact(a))
+    sign, logabsdet = apply_primitive(prim.SLOGDET, None, inexact(a))
     return type(np.linalg.slogdet(np.eye(1)))(sign, logabsdet)
 
 
-def _root(squares: Any) -> Any:
+def root(squares: Any) -> Any:
     """The square root, whose derivative at 0 is the subgradient 0."""
     zero = np.equal(squares, 0)
     return where(zero, 0.0, np.sqrt(where(zero, 1.0, squares)))
@@ -108,11 +110,11 @@ def _root(squares: Any) -> Any:
 
 @implements(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = _inexact(x)
+    x = inexact(x)
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
         if ord is None:
-            return _root(sum(x * x, axes, keepdims=keepdims))
+            return root(sum(x * x, axes, keepdims=keepdims))
         if x.ndim not in (1, 2):
             raise ValueError("np.linalg.norm with ord needs one or two dimensions, or an axis")
     else:
@@ -126,7 +128,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord is None or ord == 2:
-        return _root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(x * x, axes, keepdims=keepdims))
     if ord == np.inf:
         return max(np.abs(x), axes, keepdims=keepdims)
     if ord == -np.inf:
@@ -143,10 +145,39 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     row, column = axes
     if ord is None or ord == "fro":
-        return _root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(x * x, axes, keepdims=keepdims))
     if ord in (1, -1, np.inf, -np.inf):
         inner, outer_axis = (row, column) if abs(ord) == 1 else (column, row)
         sums = sum(np.abs(x), inner, keepdims=True)
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
-    raise NoRuleError(f"np.linalg.norm of matrices with ord={ord!r} has no derivative rule. Use the Frobenius norm.")
+    if ord in (2, -2, "nuc"):
+        (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        s = where(np.equal(s, 0), 0.0, s)  # the subgradient 0, as of any norm
+        found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
+        return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
+    raise ValueError(f"Invalid norm order {ord!r} for matrices.")
+
+
+@implements(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    x = inexact(x)
+    if axis is None:
+        found = norm(ravel(x), ord, 0)
+        return reshape(found, (1,) * x.ndim) if keepdims else found
+    axes = tuple(normal_axis(a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    return _vector_norm(x, ord, axes, keepdims)
+
+
+@implements(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+@implements(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    x = inexact(x)
+    if p is None or p in (2, -2):
+        (*_, s, _) = apply_primitive(prim.SVD, None, x)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))

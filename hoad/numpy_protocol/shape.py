@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -84,6 +84,59 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
     order[axis1], order[axis2] = axis2, axis1
     return transpose(x, order)
+
+
+@implements(np.moveaxis)
+def moveaxis(a: Any, source: Axis, destination: Axis) -> Any:
+    a = as_traced(a)
+    left, right = ([d] if isinstance(d, (int, np.integer)) else list(d or ()) for d in (source, destination))
+    left, right = ([normal_axis(d, a.ndim) for d in axes] for axes in (left, right))
+    if len(left) != len(right) or len(set(left)) < len(left) or len(set(right)) < len(right):
+        raise ValueError(f"np.moveaxis cannot move the axes {source} to {destination}: each must be given once")
+    rest = iter([d for d in range(a.ndim) if d not in left])
+    place = dict(zip(right, left, strict=True))
+    return transpose(a, [place[d] if d in place else next(rest) for d in range(a.ndim)])
+
+
+@implements(np.rollaxis)
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    axis = normal_axis(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise np.exceptions.AxisError(start, a.ndim + 1)
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@implements(np.matrix_transpose, np.linalg.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return swapaxes(x, -1, -2)
+
+
+def _at_least(ndim: int, widen: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[..., Any]:
+    """``atleast_1d`` and its kin: one array, or a tuple of them."""
+
+    def implementation(*arrays: Any) -> Any:
+        found = [as_traced(x) for x in arrays]
+        found = [x if x.ndim >= ndim else reshape(x, widen(tuple(x.shape))) for x in found]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return implementation
+
+
+atleast_1d = implements(np.atleast_1d)(_at_least(1, lambda shape: (1,)))
+atleast_2d = implements(np.atleast_2d)(_at_least(2, lambda shape: (1, *(shape or (1,)))))
+atleast_3d = implements(np.atleast_3d)(
+    _at_least(3, lambda shape: (*shape, 1) if len(shape) == 2 else (1, *(shape or (1,)), 1))
+)
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
+    parts = [as_traced(x) for x in arrays]
+    shape = np.broadcast_shapes(*[x.shape for x in parts])
+    return tuple(broadcast_to(x, shape) for x in parts)
 
 
 @implements(np.broadcast_to)

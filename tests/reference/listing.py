@@ -17,7 +17,7 @@ from hoad._core.template import template_of, template_rows
 # Operations that are linear in all operands together: zeros that are strong stay so.
 LINEAR = frozenset(
     """identity negative positive conjugate degrees radians rad2deg deg2rad sum reshape transpose broadcast_to getitem
-    gather stop_gradient concatenate astype item result""".split()
+    gather stop_gradient concatenate astype item result cumsum""".split()
 )
 
 

@@ -21,7 +21,7 @@ MOST_ROWS = 2000
 
 # What is done by hand.
 SUMS = (LINEAR | {"add", "subtract", "assemble"}) - {"stop_gradient"}
-PRODUCTS = frozenset({"multiply", "smul", "matmul"})
+PRODUCTS = frozenset({"multiply", "smul", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "sdiv"})
 POWERS = frozenset({"power", "float_power"})
 STEPS = frozenset({"sign", "floor", "ceil", "trunc", "rint", "floor_divide", "spacing", "stop_gradient"})
@@ -128,7 +128,7 @@ class System:
         p = self.series[i]
         if name in PRODUCTS or name == "square":
             x, y = operands if len(operands) == 2 else operands * 2
-            product = np.matmul if name == "matmul" else np.multiply
+            product = {"matmul": np.matmul, "correlate": np.correlate}.get(name, np.multiply)
             return sum(product(x[k], y[n - k]) for k in range(n + 1))
         if name == "mask":
             return np.where(operands[0][0], operands[1][n], 0.0)

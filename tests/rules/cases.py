@@ -61,7 +61,7 @@ CASES: list[Elementwise | Structured] = []
 # Primitives whose result has no derivative at all: truth values and integers. They carry no rule.
 WITHOUT_DERIVATIVE = frozenset(
     """isnan isinf isfinite signbit logical_not less less_equal greater greater_equal equal not_equal logical_and
-    logical_or logical_xor flat_index""".split()
+    logical_or logical_xor flat_index argsort""".split()
 )
 
 # What the sweeps know by themselves, so that there is no rule to write.
@@ -267,6 +267,12 @@ elementwise(
 
 SMALL = shapes((2, 3))
 reduction, shaping, linalg = (functools.partial(structured, room) for room in ("reduction", "shaping", "linalg"))
+
+
+def _interpolated(t: Any, places: list[Any], y: Any) -> Any:
+    k = max(k for k in range(len(places) - 1) if places[k] <= t)
+    share = (t - places[k]) / (places[k + 1] - places[k])
+    return (1 - share) * y[k] + share * y[k + 1]
 
 
 def mapped(f: Function) -> Function:
@@ -512,6 +518,309 @@ for _ord, _pick, _axis in ((1, np.max, 0), (-1, np.min, 0), (np.inf, np.max, 1),
         SMALL,
         uses=["sum", "absolute"],
     )
+
+# ---- factors of matrices, by iterations that share nothing with LAPACK but the start and the signs ------------------
+
+decompositions = functools.partial(structured, "decompositions")
+
+
+def symmetric(a: Any) -> Any:
+    return (a + _swap(a)) / 2
+
+
+def flat(*parts: Any) -> Any:
+    """All results in one row."""
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def each_matrix(f: Function) -> Function:
+    """A function of one matrix (and more operands that are not stacked) with several results, on a stack."""
+
+    def on_stack(a: Any) -> Any:
+        if a.ndim == 2:
+            return f(a)
+        return tuple(np.stack(parts) for parts in zip(*map(on_stack, a), strict=True))
+
+    return on_stack
+
+
+def _cholesky_factor(a: Any) -> Any:
+    """Column by column."""
+    a = symmetric(a)
+    n = len(a)
+    made = np.full((n, n), mp.zero, dtype=object)
+    for j in range(n):
+        made[j, j] = mp.sqrt(a[j, j] - sum(made[j, k] ** 2 for k in range(j)))
+        for i in range(j + 1, n):
+            made[i, j] = (a[i, j] - sum(made[i, k] * made[j, k] for k in range(j))) / made[j, j]
+    return made
+
+
+def _as_double(a: Any) -> np.ndarray:
+    return np.array([float(x) for x in a.ravel()]).reshape(a.shape)
+
+
+def _eigenvector(a: Any, start: np.ndarray) -> tuple[Any, Any]:
+    """Rayleigh quotient iteration, which triples the digits each time; (A - w)⁻¹ as the adjugate, which always is."""
+    v = np.array([mp.mpf(float(x)) for x in start], dtype=object)
+    for _ in range(6):
+        v = v / mp.sqrt(v @ v)
+        w = v @ a @ v
+        v = _adjugate(a - w * np.eye(len(a), dtype=int)) @ v if len(a) > 1 else v
+    v = v / mp.sqrt(v @ v)
+    return w, v * mp.sign(sum(x * float(y) for x, y in zip(v, start, strict=True)))
+
+
+def _eigen(a: Any) -> tuple[Any, Any]:
+    a = symmetric(a)
+    pairs = [_eigenvector(a, start) for start in np.linalg.eigh(_as_double(a))[1].T]
+    return np.array([w for w, _ in pairs], dtype=object), np.stack([v for _, v in pairs], axis=1)
+
+
+def _singular(a: Any) -> tuple[Any, Any, Any]:
+    """From the eigenvectors of the smaller of aᵀ a and a aᵀ."""
+    u, _, vh = np.linalg.svd(_as_double(a), full_matrices=False)
+    wide = a.shape[0] < a.shape[1]
+    small, starts = (a @ a.T, u.T) if wide else (a.T @ a, vh)
+    pairs = [_eigenvector(small, start) for start in starts]
+    s = np.array([mp.sqrt(w) for w, _ in pairs], dtype=object)
+    known = np.stack([v for _, v in pairs], axis=1)
+    return (known, s, (a.T @ known / s).T) if wide else (a @ known / s, s, known.T)
+
+
+def _orthogonal(a: Any) -> tuple[Any, Any]:
+    """Gram and Schmidt, with the signs of Householder and LAPACK."""
+    m, n = a.shape
+    signs = np.sign(np.diagonal(np.linalg.qr(_as_double(a))[1]))
+    columns: list[Any] = []
+    for j in range(min(m, n)):
+        left = a[:, j] - sum(((q @ a[:, j]) * q for q in columns), start=0 * a[:, j])
+        columns.append(left / mp.sqrt(left @ left) * int(signs[j]))
+    q = np.stack(columns, axis=1)
+    r = q.T @ a
+    r[np.tri(*r.shape, -1, dtype=bool)] = mp.zero
+    return q, r
+
+
+def _pseudo_inverse(a: Any) -> Any:
+    if len(a) < len(a.T):
+        return _pseudo_inverse(a.T).T
+    return inverse(a.T @ a) @ a.T
+
+
+cholesky, pseudo_inverse = stacked(_cholesky_factor), stacked(_pseudo_inverse)
+eigen, singular, orthogonal = each_matrix(_eigen), each_matrix(_singular), each_matrix(_orthogonal)
+
+
+def positive_matrices(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    return lambda rng: (symmetric(rng.uniform(-0.5, 0.5, shape)) + np.diag(2.0 + np.arange(shape[-1])),)
+
+
+def rectangular(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    """Of full rank, with singular values apart from each other."""
+    return lambda rng: (rng.uniform(-0.5, 0.5, shape) + np.eye(*shape[-2:]) * (1.0 + np.arange(shape[-1])),)
+
+
+def with_rows(shape: tuple[int, ...], right: tuple[int, ...]) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    return lambda rng: (*rectangular(*shape)(rng), rng.uniform(-1.0, 1.0, right))
+
+
+def svd_of(a: Any) -> Any:
+    return np.linalg.svd(a, full_matrices=False)
+
+
+decompositions(
+    "cholesky",
+    np.linalg.cholesky,
+    cholesky,
+    positive_matrices(3, 3),
+    positive_matrices(2, 2, 2),
+    positive_matrices(1, 1),
+)
+decompositions(
+    "cholesky_upper",
+    lambda a: np.linalg.cholesky(a, upper=True),
+    lambda a: _swap(cholesky(a)),
+    positive_matrices(2, 2),
+    uses=["cholesky", "transpose"],
+)
+decompositions(
+    "eigh",
+    lambda a: flat(*np.linalg.eigh(a)),
+    lambda a: flat(*eigen(a)),
+    positive_matrices(3, 3),
+    positive_matrices(2, 2, 2),
+    positive_matrices(1, 1),
+    uses=["eigh", "result"],
+    tolerance=2e-13,
+)
+decompositions(
+    "eigh_of_upper", lambda a: flat(*np.linalg.eigh(a, "U")), lambda a: flat(*eigen(a)), positive_matrices(2, 2),
+    uses=["eigh"], tolerance=2e-13,
+)  # fmt: skip
+decompositions(
+    "eigvalsh", np.linalg.eigvalsh, lambda a: eigen(a)[0], positive_matrices(2, 2), uses=["eigh"], tolerance=2e-13
+)
+decompositions(
+    "svd",
+    lambda a: flat(*svd_of(a)),
+    lambda a: flat(*singular(a)),
+    rectangular(2, 2),
+    rectangular(3, 2),
+    rectangular(2, 3),
+    rectangular(2, 2, 2),
+    rectangular(1, 1),
+    uses=["svd", "result"],
+    tolerance=2e-13,
+)
+decompositions("svdvals", np.linalg.svdvals, lambda a: singular(a)[1], rectangular(3, 2), uses=["svd"], tolerance=2e-13)
+decompositions(
+    "qr",
+    lambda a: flat(*np.linalg.qr(a)),
+    lambda a: flat(*orthogonal(a)),
+    rectangular(3, 2),
+    rectangular(2, 2),
+    rectangular(2, 3),
+    rectangular(2, 2, 2),
+    rectangular(1, 1),
+    uses=["qr", "result"],
+    tolerance=1e-13,
+)
+decompositions(
+    "pinv",
+    np.linalg.pinv,
+    pseudo_inverse,
+    rectangular(3, 2),
+    rectangular(2, 3),
+    rectangular(2, 2, 2),
+    rectangular(1, 1),
+    tolerance=1e-13,
+)
+decompositions(
+    "lstsq",
+    lambda a, b: np.linalg.lstsq(a, b)[0],
+    lambda a, b: pseudo_inverse(a) @ b,
+    with_rows((3, 2), (3,)),
+    with_rows((3, 2), (3, 2)),
+    with_rows((2, 3), (2,)),
+    with_rows((2, 2), (2, 1)),
+    tolerance=1e-13,
+)
+
+# ---- along an axis --------------------------------------------------------------------------------------------------
+
+reduction("cumsum", lambda x: np.cumsum(x * x), None, SMALL, shapes((4,)), shapes((1, 3, 1)))
+reduction("cumsum_axis", lambda x: np.cumsum(x, axis=1) ** 3, None, SMALL, shapes((2, 3, 2)), uses=["cumsum"])
+reduction("cumprod", lambda x: np.cumprod(x), None, SMALL, shapes((5,)), uses=["multiply"])
+reduction(
+    "cumprod_of_zeros",
+    lambda x: np.cumprod(x, axis=1),
+    None,
+    lambda rng: (np.array([[2.0, 0.0, 3.0, 0.5], [0.0, 0.0, 3.0, 0.0], [0.0, 2.0, 3.0, 0.5]]),),
+    uses=["multiply"],
+)
+
+# ---- what is composed of primitives ---------------------------------------------------------------------------------
+
+SQUARE = shapes((3, 3))
+
+linalg("einsum", lambda x, y: np.einsum("ij,jk->ki", x, y), None, shapes((2, 3), (3, 2)), uses=["matmul"])
+linalg("einsum_of_three", lambda x: np.einsum("ij,jk,ki->", x, x, x), None, SQUARE, uses=["matmul"])
+linalg("einsum_elementwise", lambda x: np.einsum("ij,ij,ij->j", x, x, x), None, SMALL, uses=["multiply", "sum"])
+linalg("einsum_diagonal", lambda x: np.einsum("ii,ij->j", x, x * x), None, SQUARE, uses=["getitem", "matmul"])
+linalg("einsum_ellipsis", lambda x: np.einsum("...ij,...j->i...", x, x[:, 0]), None, shapes((2, 2, 3)), uses=["matmul"])
+linalg("tensordot", lambda x: np.tensordot(x, x * x, ([0, 1], [1, 0])), None, shapes((2, 2, 3)), uses=["matmul"])
+linalg("inner", lambda x, y: np.inner(x, y), None, shapes((2, 3), (2, 3)), uses=["matmul"])
+linalg("kron", np.kron, None, shapes((2, 1), (2, 2)), uses=["multiply"])
+linalg("cross", np.cross, None, shapes((3,), (3,)), shapes((2, 3), (3,)), uses=["multiply"])
+linalg("trace", lambda x: np.trace(x @ x) ** 2, None, SQUARE, uses=["getitem", "sum"])
+linalg("diagonal", lambda x: np.diagonal(x, 1) ** 3, None, shapes((3, 4)), uses=["getitem"])
+linalg("diag", lambda x: np.diag(x, 1) @ np.diag(x**2, -1), None, shapes((2,)), uses=["assemble"])
+linalg("tril", lambda x: np.tril(x) @ np.triu(x, 1), None, SQUARE, uses=["mask"])
+linalg("matrix_power", lambda x: np.linalg.matrix_power(x, 5), lambda x: x @ x @ x @ x @ x, SQUARE, uses=["matmul"])
+linalg(
+    "matrix_power_negative",
+    lambda x: np.linalg.matrix_power(x, -2),
+    lambda x: inverse(x) @ inverse(x),
+    matrices(2, 2),
+    uses=["inv"],
+)
+linalg("multi_dot", lambda x: np.linalg.multi_dot([x, x.T, x]), lambda x: x @ x.T @ x, SMALL, uses=["matmul"])
+OVERLAP = primitive_named("overlap")
+decompositions(
+    "overlap",
+    lambda x, y: apply_primitive(OVERLAP, None, x, y) if is_traced(x) or is_traced(y) else OVERLAP.function(None, x, y),
+    lambda x, y: _swap(x) @ y,
+    shapes((3, 2), (3, 2)),
+    shapes((2, 2, 3), (2, 2, 1)),
+)
+decompositions(
+    "norm_2_of_matrix",
+    lambda x: np.linalg.norm(x, 2),
+    lambda x: singular(x)[1][0],
+    rectangular(3, 2),
+    uses=["svd", "max"],
+    tolerance=2e-13,
+)
+decompositions(
+    "nuclear_norm",
+    lambda x: np.linalg.norm(x, "nuc"),
+    lambda x: np.sum(singular(x)[1]),
+    rectangular(2, 3),
+    uses=["svd", "sum"],
+    tolerance=2e-13,
+)
+decompositions(
+    "matrix_exponential",
+    lambda a: (np.linalg.eigh(a)[1] * np.exp(np.linalg.eigh(a)[0])) @ np.linalg.eigh(a)[1].T,
+    lambda a: np.array((mp.expm(mp.matrix(symmetric(a).tolist()))).tolist(), dtype=object),
+    lambda rng: (positive_matrices(2, 2)(rng)[0] - 3.0 * np.eye(2),),
+    uses=["eigh"],
+    tolerance=2e-13,
+)
+
+shaping("flip", lambda x: np.flip(x, 1) * x**2, None, SMALL, uses=["getitem"])
+shaping("rot90", lambda x: np.rot90(x) ** 3, None, SMALL, uses=["getitem"])
+shaping("roll", lambda x: np.roll(x, 1, axis=1) * x**2, None, SMALL, uses=["concatenate"])
+shaping("tile", lambda x: np.tile(x, (2, 2)) ** 3, None, SMALL, uses=["broadcast_to"])
+shaping("repeat", lambda x: np.repeat(x, [2, 0, 1], axis=1) ** 3, None, SMALL, uses=["gather"])
+shaping("pad", lambda x: np.pad(x, 1) ** 3, None, SMALL, uses=["gather"])
+shaping("pad_reflect", lambda x: np.pad(x, ((0, 0), (2, 1)), "reflect") ** 3, None, SMALL, uses=["gather"])
+shaping("take", lambda x: np.take(x, [2, 0, 0], axis=1) ** 3, None, SMALL, uses=["gather"])
+shaping("sort", lambda x: np.sort(x, axis=1)[:, 1:] ** 3, None, SMALL, uses=["argsort", "flat_index", "gather"])
+
+reduction("diff", lambda x: np.diff(x, 2) ** 3, None, shapes((2, 4)), uses=["subtract"])
+reduction("var", lambda x: np.var(x, axis=1, ddof=1), None, SMALL, uses=["sum"])
+reduction("std", lambda x: np.std(x), lambda x: mp.sqrt(np.var(x)), SMALL, uses=["sqrt"])
+reduction("average", lambda x, y: np.average(x, weights=y), None, shapes((3,), (3,), away=3.0), uses=["divide"])
+reduction("ptp", lambda x: np.ptp(x, axis=0) ** 3, None, SMALL, uses=["max", "min"])
+reduction("median", lambda x: np.median(x, axis=1) ** 3, None, shapes((2, 4)), uses=["gather"])
+reduction(
+    "quantile",
+    lambda x: np.quantile(x, [0.0, 0.375, 1.0]) ** 2,
+    lambda x: np.array([np.sort(x)[0], (np.sort(x)[1] + np.sort(x)[2]) / 2, np.sort(x)[4]]) ** 2,
+    shapes((5,)),
+    uses=["gather"],
+)
+reduction("trapezoid", lambda x, y: np.trapezoid(x, y), None, shapes((4,), (4,)), uses=["sum"])
+reduction(
+    "gradient",
+    lambda x: np.gradient(x**2, 0.5, edge_order=2),
+    lambda x: np.array([[-3, 4, -1, 0], [-1, 0, 1, 0], [0, -1, 0, 1], [0, 1, -4, 3]]) @ x**2,
+    shapes((4,)),
+    uses=["concatenate"],
+)
+reduction("polyval", lambda x, y: np.polyval(x, y), None, shapes((3,), (2,)), uses=["multiply"])
+reduction("convolve", lambda x, y: np.convolve(x, y), None, shapes((3,), (2,)), uses=["correlate"])
+reduction("correlate", lambda x, y: np.correlate(x, y, "full"), None, shapes((3,), (2,)))
+reduction("correlate_with_itself", lambda x: np.correlate(x, x[1:]), None, shapes((4,)), uses=["correlate"])
+reduction(
+    "interp",
+    lambda x, y: np.interp(x, [-2.0, -1.0, 0.5, 2.0], y),
+    lambda x, y: np.array([_interpolated(t, [-2, -1, mp.mpf(0.5), 2], y) for t in x]),
+    lambda rng: (rng.uniform(-1.9, 1.9, 3), rng.uniform(-1.0, 1.0, 4)),
+    uses=["gather", "select"],
+)
 
 
 def cases_of(room: str) -> list[Any]:
