@@ -74,16 +74,23 @@ def test_arrays_parameters_and_several_results(primitive: Any, operands: list[An
     assert report.passed, str(report)
 
 
+# Functions of symmetric matrices: differences perturb one entry at a time.
+SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", "matrix_exponential")
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "stop_gradient"], ids=lambda case: case.name)
 def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     """Points of any size and beside poles may leave it undecided; `stop_gradient` differs by design."""
     if case.name == "astype":
         pytest.skip("computes in single precision, which its operands do not show")
     rng = np.random.default_rng(0)
+    f = case.f
+    if case.name in SYMMETRIC:
+        f = lambda a: case.f((a + np.swapaxes(a, -1, -2)) / 2)  # noqa: E731
     if isinstance(case, Structured):
-        report = rule(case.f, *case.examples[0](rng), orders=min(3, case.orders))
+        report = rule(f, *case.examples[0](rng), orders=min(3, case.orders))
     else:
-        report = rule(case.f, *(x[:3] for x in case.sample(rng, 3)), orders=3)
+        report = rule(f, *(x[:3] for x in case.sample(rng, 3)), orders=3)
     wrong = [f for f in report.findings if not f.passed and "differences cannot tell" not in f.reason]
     assert not wrong, report.failure()
 
