@@ -6,8 +6,10 @@ The perturbed sibling takes a first gradient too, so that nothing is gained by i
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,10 +28,15 @@ FIRST = {
 }
 
 
-def seconds(statement: str) -> float:
+def seconds(statement: str, bytecode: str) -> float:
+    """One import in a fresh process, with a folder for bytecode: as after an installation, which compiles it."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = bytecode
     code = f"from time import perf_counter as t; s = t(); {statement}; print(t() - s)"
     # Not from the root of the repository: `-c` looks there first, and the installed package is the question.
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent, env=environment
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{statement}: {done.stderr[-200:]}")
     return float(done.stdout.split()[-1])
@@ -37,7 +44,8 @@ def seconds(statement: str) -> float:
 
 def interleave(statements: Sequence[tuple[str, str]], settings: Settings) -> list[Timing]:
     """In turns; the first round warms the disk cache and compiles to bytecode."""
-    rounds = [[seconds(code) for _, code in statements] for _ in range(2 * settings.rounds + 1)][1:]
+    with tempfile.TemporaryDirectory() as bytecode:
+        rounds = [[seconds(code, bytecode) for _, code in statements] for _ in range(2 * settings.rounds + 1)][1:]
     columns = zip(*rounds, strict=True)
     return [Timing(name, tuple(column)) for (name, _), column in zip(statements, columns, strict=True)]
 
