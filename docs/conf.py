@@ -16,7 +16,7 @@ author = copyright = "The hoad developers"
 version = release = hoad.__version__
 
 extensions = [
-    "mathml",
+    "formulas",
     "myst_nb",
     "numpydoc",
     "reference",
@@ -33,8 +33,8 @@ html_css_files = ["site.css"]
 html_favicon = html_logo = "_static/logo.svg"
 html_copy_source = False
 html_show_sphinx = False
-html_math_renderer = "mathml"
-pygments_style = "friendly"
+html_math_renderer = "drawn"
+pygments_style = "github-light"
 pygments_dark_style = "github-dark"
 
 # Pages are Markdown. Those with a kernel in their heading are run; an error in one is a warning with its traceback,

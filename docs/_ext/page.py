@@ -4,7 +4,10 @@ Pictures are readable on light and dark pages: no background, lines and letters 
 read ``page.py:3``, not the name of a file that only this build has.
 """
 
+import itertools
+
 import matplotlib.pyplot as plt
+import numpy as np
 from IPython import get_ipython
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
@@ -52,21 +55,15 @@ def draw(tape, labels=None):
     level = {}
     for number, node in nodes.items():
         level[number] = 1 + max((level[k] for k in node.parents if k in nodes), default=-1)
-    place = {}
-    for height in range(max(level.values()) + 1):
-        row = [k for k in nodes if level[k] == height]
-        wish = {k: _mean([place[j] for j in nodes[k].parents if j in place], n) for n, k in enumerate(row)}
-        row.sort(key=wish.get)
-        for n, k in enumerate(row):
-            place[k] = max(wish[k], place[row[n - 1]] + 1) if n else wish[k]
-    fig, ax = plt.subplots(figsize=(5.6, 0.85 * (max(level.values()) + 1.4)))
+    place = _places(nodes, level)
+    fig, ax = plt.subplots(figsize=(5.6, 0.72 * (max(level.values()) + 1)))
     for k, node in nodes.items():
         for j in {*node.parents} & {*nodes}:
             ax.annotate(
                 "",
-                xy=(place[k], level[k]),
-                xytext=(place[j], level[j]),
-                arrowprops={"arrowstyle": "-|>", "color": TONE, "shrinkA": 15, "shrinkB": 15},
+                xy=(place[k], level[k] - 0.22),
+                xytext=(place[j], level[j] + 0.22),
+                arrowprops={"arrowstyle": "-|>", "color": TONE, "shrinkA": 0, "shrinkB": 0},
             )
     for k in nodes:
         colour = COLOURS[0] if k in tape.inputs else COLOURS[1] if k in tape.outputs else TONE
@@ -80,10 +77,38 @@ def draw(tape, labels=None):
             bbox={"boxstyle": "round,pad=0.35", "facecolor": "none", "edgecolor": colour},
         )
     ax.set_xlim(min(place.values()) - 0.8, max(place.values()) + 0.8)
-    ax.set_ylim(-0.6, max(level.values()) + 0.6)
+    ax.set_ylim(-0.4, max(level.values()) + 0.4)
     ax.axis("off")
     return fig
 
 
-def _mean(values, otherwise):
-    return sum(values) / len(values) if values else float(otherwise)
+def _places(nodes, level):
+    """Where the nodes of each level stand: of many arrangements, that with the shortest edges that meet no node."""
+    rows = [[k for k in nodes if level[k] == height] for height in range(max(level.values()) + 1)]
+    edges = [(j, k) for k, node in nodes.items() for j in {*node.parents} & {*nodes}]
+    columns = max(map(len, rows))
+    random = np.random.default_rng(0)
+
+    def cost(place):
+        total = 0.0
+        for j, k in edges:
+            total += abs(place[j] - place[k])
+            for n in nodes:
+                if level[j] < level[n] < level[k]:
+                    share = (level[n] - level[j]) / (level[k] - level[j])
+                    total += 10 * (abs(place[j] + share * (place[k] - place[j]) - place[n]) < 0.5)
+        for (a, b), (c, d) in itertools.combinations(edges, 2):
+            crossing = (place[a] - place[c]) * (place[b] - place[d]) < 0
+            total += 3 * (crossing and level[a] == level[c] and level[b] == level[d])
+        return total
+
+    def arranged():
+        place = {}
+        for row in rows:
+            spots = np.sort(random.choice(2 * columns - 1, 2 * len(row) - 1, replace=False))[::2] / 2
+            if np.any(np.diff(spots) < 1):
+                spots = np.arange(len(row)) + (columns - len(row)) / 2
+            place.update(zip(random.permutation(row).tolist(), spots.tolist(), strict=True))
+        return place
+
+    return min((arranged() for _ in range(1500)), key=cost)
