@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -247,7 +248,8 @@ def vjp_sin(g, p, x):
 hoad.rules.vjp(np.sin, vjp_sin)
 print(hoad.grad(np.sin)(0.0))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    where = Path(hoad.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "2.0", "3.0"]
 
 
