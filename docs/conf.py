@@ -47,8 +47,10 @@ nb_execution_timeout = 60
 nb_merge_streams = True
 
 # A name's page is its docstring.
+autodoc_default_options = {"members": True}
 autodoc_typehints = "none"
 autosummary_generate = False
+default_role = "py:obj"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

@@ -8,16 +8,10 @@ from pathlib import Path
 import hoad
 
 PLACE = Path(__file__).parents[1] / "reference" / "generated"
-FUNCTION = """{title}
+PAGE = """{title}
 {line}
 
-.. autofunction:: {name}
-"""
-CLASS = """{title}
-{line}
-
-.. autoclass:: {name}
-   :members:
+.. {directive}:: {name}
 """
 GROUP = """{title}
 {line}
@@ -46,6 +40,12 @@ def public_names(module):
             yield from public_names(value)
 
 
+def directive(value):
+    if inspect.isclass(value):
+        return "autoclass"
+    return "autofunction" if callable(value) else "autodata"
+
+
 def write(name, text):
     path = PLACE / f"{name}.rst"
     if not path.exists() or path.read_text() != text:
@@ -54,15 +54,17 @@ def write(name, text):
 
 
 def write_pages(app, config):
+    """Write the pages that are new or have changed, and remove those of names that are gone."""
     PLACE.mkdir(exist_ok=True)
     groups = {}
     for name, value in public_names(hoad):
-        groups.setdefault(value.__module__, []).append((name, value))
+        groups.setdefault(getattr(value, "__module__", hoad.__name__), []).append((name, value))
     written = set()
     for module, members in sorted(groups.items()):
         for name, value in members:
-            page = CLASS if inspect.isclass(value) else FUNCTION
-            written.add(write(name, page.format(title=name, line="=" * len(name), name=name)))
+            written.add(
+                write(name, PAGE.format(title=name, line="=" * len(name), directive=directive(value), name=name))
+            )
         about = inspect.getdoc(importlib.import_module(module))
         title = re.split(r"[:.](?:\s|$)", " ".join(about.split()))[0]
         listed = {
