@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import re
 import urllib.parse
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,6 +86,14 @@ def test_what_pages_refer_to_is_there(site: Path) -> None:
             if not found or (fragment and target in pages and fragment not in pages[target].names):
                 missing.append(f"{path.relative_to(site)}: {reference}")
     assert not missing, "\n".join(missing)
+
+
+def test_pictures_are_described(site: Path) -> None:
+    """For those who do not see them: a text that is no file name."""
+    for path in pages_of(site):
+        for picture in re.findall(r"<img [^>]*>", path.read_text()):
+            text = re.search(r'alt="([^"]*)"', picture)
+            assert text and text[1] and not text[1].endswith((".svg", ".png")), f"{path.relative_to(site)}: {picture}"
 
 
 def test_pages_need_nothing_from_elsewhere(site: Path) -> None:
