@@ -19,11 +19,13 @@ from setuptools.command.build_ext import build_ext
 # hoad/_core/NAME.pyx, each of them; tests/quality compares this list with the folder.
 EXTENSIONS = [
     "blocks",
+    "where",
     "tape",
     "kernels",
     "primitive",
     "plan",
     "template",
+    "refusals",
     "traced",
     "emit",
     "compact",

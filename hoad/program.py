@@ -21,7 +21,8 @@ from hoad._core.recording import (
     operand_avals,
 )
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad._core.traced import Array, Scalar, apply_primitive, holds_traced
+from hoad._core.where import here
 from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call

@@ -6,9 +6,6 @@ of scalars is an object array on which NumPy calls their own arithmetic.
 """
 
 import numbers
-import opcode
-import os
-import sys
 
 import numpy as np
 
@@ -45,10 +42,27 @@ from hoad._core.tape cimport (
     is_plain_float64,
     operand_aval,
     push_valued,
-    user_position,
 )
 
+from hoad._core.refusals cimport (
+    PyThread_get_thread_ident,
+    check_same,
+    check_usable,
+    complex_met,
+    cut_off,
+    in_place,
+    made_by_hand,
+    no_rule,
+    unhashable,
+    unpicklable,
+    writes_into,
+)
+from hoad._core.where cimport here, name_of
+
+cdef dict ADVICE
+
 from hoad._core.primitive import make_signature
+from hoad._core.refusals import ADVICE
 
 from hoad.errors import DTypeError, NoMethodError, NoRuleError, TracedValueError
 
@@ -61,147 +75,14 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
 
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident() noexcept nogil
-
 # What the floors above put in: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
-ADVICE = {}         # "np.diff" -> what to write instead of it
 
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef type ndarray = np.ndarray
 cdef object BOOL = np.dtype(np.bool_)
-
-
-# ---- errors ---------------------------------------------------------------------------------------------------------
-
-cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
-                                   if name in opcode.opmap])
-
-
-cdef bint is_part_of(str package, str filename):
-    """Whether a file belongs to a package, if that is imported at all."""
-    file = getattr(sys.modules.get(package), "__file__", None)
-    return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
-
-
-def is_library(str filename):
-    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
-    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
-        return True
-    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
-
-
-cdef tuple user_place():
-    """('file.py:line' of the user's code that is running, the function of SciPy that it has called or "")."""
-    cdef str called = ""
-    code, line = user_position()
-    if code is None:
-        return "outside any Python file", called
-    frame = sys._getframe() if is_part_of("scipy", code.co_filename) else None
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    while frame is not None:        # out of SciPy
-        code, line = frame.f_code, frame.f_lineno
-        if not is_library(code.co_filename):
-            break
-        if is_part_of("scipy", code.co_filename) and not (
-                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
-            called = code.co_name
-        frame = frame.f_back
-    return f"{os.path.basename(code.co_filename)}:{line}", called
-
-
-cpdef str here():
-    """'file.py:line' of the user's code that is running."""
-    return user_place()[0]
-
-
-cdef bint assigns():
-    """Whether the Python code that runs is at an assignment to an item, ``a[i] = x``."""
-    frame = sys._getframe()
-    code = frame.f_code.co_code
-    return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
-
-
-cpdef str name_of(object function):
-    """The name that a user knows a function of NumPy or SciPy by."""
-    name = function.__name__
-    if not isinstance(function, np.ufunc):
-        module = (getattr(function, "__module__", None) or "").split(".")
-        public = ".".join([part for part in module if not part.startswith("_")])
-        return f"{public.replace('numpy', 'np', 1)}.{name}" if public else name
-    if getattr(np, name, None) is function:
-        return f"np.{name}"
-    module = sys.modules.get("scipy.special")
-    return f"scipy.special.{name}" if getattr(module, name, None) is function else name
-
-
-cdef object no_rule(str name, str method=""):
-    """The error for an operation that is not recorded, with what to write instead where that is known."""
-    cdef str asked = f"{name}.{method}" if method else name
-    cdef str instead = ADVICE.get(asked, "")
-    cdef str advice = "give it hoad.value(x) if no derivative is to pass."
-    if not method and "." in name:
-        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
-    if instead.startswith("Write"):
-        advice = f"{instead} Or {advice}"
-    elif instead:
-        advice = instead
-    else:
-        advice = advice[0].upper() + advice[1:]
-    return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
-
-
-cdef object cut_off(str what, str advice, Graph graph=None):
-    """The error for a traced value (of this graph) that would become a plain number."""
-    if graph is not None:
-        check_usable(graph)
-    where, called = user_place()
-    if called:
-        what = f"SciPy's {called} of a traced value"
-        advice = ("Write it in NumPy's functions, or make it one operation with a rule of its own (see "
-                  "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
-    elif assigns():
-        what = "assigning a traced value to an item of a plain array (a[...] = x)"
-        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
-                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
-    return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
-
-
-cdef int check_usable(Graph graph) except -1:
-    """Raise unless `graph` is being recorded by this thread."""
-    if graph.thread == PyThread_get_thread_ident():
-        return 0
-    if graph.thread == 0:
-        raise TracedValueError(
-            f"a traced value was used after the function it belongs to had returned ({here()}). Return it from the "
-            "function, or take its number with hoad.value(x) while the function runs."
-        )
-    raise TracedValueError(
-        f"a traced value was used in another thread than the one that records it ({here()}). Take the derivative "
-        "inside the thread, or pass hoad.value(x)."
-    )
-
-
-cdef int check_same(Graph graph, Graph other) except -1:
-    if graph is other:
-        return 0
-    check_usable(graph)
-    check_usable(other)
-    if graph.valued != other.valued:
-        raise TracedValueError(
-            f"a rule met a traced value that is not its own ({here()}). A rule is written in NumPy's operations on its "
-            "own g, p and operands: it can neither call a driver (hoad.grad and the like) on them nor use traced "
-            "values from outside. Write the derivative as a formula, or as a function of its own with @hoad.primitive."
-        )
-    raise TracedValueError(
-        f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "
-        "may use traced values of its own arguments only; pass the other value as an argument, or hoad.value(x)."
-    )
 
 
 # ---- scalars --------------------------------------------------------------------------------------------------------
@@ -500,27 +381,6 @@ cdef class Scalar:
         return array_function(function, args, kwargs)
 
 
-cdef object made_by_hand():
-    return TracedValueError(
-        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
-        "or np.asarray."
-    )
-
-
-cdef object unhashable():
-    return TracedValueError(
-        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
-        "same variable. Use hoad.value(x) if a plain number is meant."
-    )
-
-
-cdef object unpicklable():
-    return TracedValueError(
-        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
-        "there."
-    )
-
-
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
 
@@ -559,19 +419,6 @@ cdef Array new_array(Graph graph, int32_t node, int32_t aval):
     x.aval = aval
     graph.frame.live += 1
     return x
-
-
-def writes_into(str what):
-    """The error for a traced value that would be written into a plain array."""
-    return cut_off(f"writing a traced value into a plain array with {what}",
-                   "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
-
-
-cdef object in_place(str symbol):
-    return TracedValueError(
-        f"in-place {symbol} on a traced array is not recorded ({here()}). Write x = x {symbol[:-1]} y, which makes a "
-        "new array."
-    )
 
 
 @cython.final
@@ -1187,13 +1034,6 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
         return wrap(graph, node)
     return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
                   for i in range(primitive.nout)])
-
-
-cdef object complex_met(str name, list operands):
-    return DTypeError(
-        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
-        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
-    )
 
 
 cdef int check_real(Primitive primitive, Signature sig) except -1:

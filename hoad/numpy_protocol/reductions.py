@@ -9,12 +9,7 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.primitive import Primitive
-from hoad._core.traced import (
-    METHODS,
-    REDUCTIONS,
-    Scalar,
-    apply_primitive,
-)
+from hoad._core.traced import METHODS, REDUCTIONS, Scalar, apply_primitive
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.shape import (
