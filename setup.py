@@ -26,6 +26,7 @@ EXTENSIONS = [
     "plan",
     "template",
     "refusals",
+    "eager",
     "traced",
     "emit",
     "compact",

@@ -14,11 +14,23 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.plan cimport FAILED_SINGULAR, plan_of
-from hoad._core.primitive cimport INFO, MOST_RESULTS, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.eager cimport FEW, check_real, compute, scalar_value
+from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.refusals cimport (
+    PyThread_get_thread_ident,
+    check_same,
+    check_usable,
+    complex_met,
+    cut_off,
+    in_place,
+    made_by_hand,
+    no_rule,
+    unhashable,
+    unpicklable,
+    writes_into,
+)
 from hoad._core.tape cimport (
     AVAL_BOOL,
-    AVAL_FLOAT,
     F_BOOL,
     F_VALUED,
     OP_ADD,
@@ -42,20 +54,6 @@ from hoad._core.tape cimport (
     is_plain_float64,
     operand_aval,
     push_valued,
-)
-
-from hoad._core.refusals cimport (
-    PyThread_get_thread_ident,
-    check_same,
-    check_usable,
-    complex_met,
-    cut_off,
-    in_place,
-    made_by_hand,
-    no_rule,
-    unhashable,
-    unpicklable,
-    writes_into,
 )
 from hoad._core.where cimport here, name_of
 
@@ -885,10 +883,6 @@ cdef Graph graph_among(object values):
     return None
 
 
-cdef enum:
-    FEW = 16
-
-
 cdef object record_call(Primitive primitive, object params, tuple values):
     """Record `primitive` on values of any kind; on plain ones, compute it."""
     cdef Graph graph = graph_among(values)
@@ -979,18 +973,6 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
     return resolved[: function.nin]
 
 
-cdef char* address(Graph graph, int32_t operand, char* truth) noexcept:
-    """Where the value of an operand lies; truth values are copied to `truth`, as NumPy's loops read bytes."""
-    cdef Slot* slot = &graph.consts[~operand].value if operand < 0 else &graph.slots[operand]
-    cdef int32_t aval = operand_aval(graph, operand)
-    if aval == AVAL_FLOAT:
-        return <char*>&slot.d
-    if aval == AVAL_BOOL:
-        truth[0] = slot.d != 0
-        return truth
-    return <char*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
-
-
 cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
     """Append a node (and compute its value); returns its traced result, or a tuple of them."""
     cdef int32_t few[FEW]
@@ -1036,21 +1018,6 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
                   for i in range(primitive.nout)])
 
 
-cdef int check_real(Primitive primitive, Signature sig) except -1:
-    """Raise for an operation with a complex result, or one of no numbers."""
-    for x in sig.results:
-        if (<Aval>x).dtype.kind not in "biufc":
-            operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
-            raise DTypeError(
-                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
-                "floats, or hoad.value(x) if plain values are meant."
-            )
-        if (<Aval>x).dtype.kind == "c":
-            name = f"astype({(<Aval>x).dtype})" if primitive.name == "astype" else primitive.name
-            raise complex_met(name, [str((<Aval>y).dtype) for y in sig.avals])
-    return 0
-
-
 cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
     """A node for one more result of `node`."""
     cdef int32_t operands[2]
@@ -1062,65 +1029,6 @@ cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which
     if values is not None:
         graph.set_object(result, values[which])
     return result
-
-
-cdef inline double scalar_value(Graph graph, int32_t operand) noexcept:
-    return graph.consts[~operand].value.d if operand < 0 else graph.slots[operand].d
-
-
-cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count):
-    """The values of a node's results: floats, truth values, arrays."""
-    cdef char* few[FEW]
-    cdef char few_truths[FEW]
-    cdef char* places[MOST_RESULTS]
-    cdef Slot scalars[MOST_RESULTS]
-    cdef char** at = few
-    cdef char* truths = few_truths
-    cdef int32_t i
-    cdef int failure
-    cdef Aval aval
-    cdef list values = []
-    cdef object room = None
-    if count > FEW:
-        room = np.empty(count * (sizeof(char*) + 1), dtype=np.uint8)
-        at = <char**>cnp.PyArray_DATA(<cnp.ndarray>room)
-        truths = <char*>(at + count)
-    for i in range(count):
-        at[i] = address(graph, operands[i], &truths[i])
-    for i in range(len(sig.results)):
-        aval = sig.results[i]
-        if aval.number > AVAL_BOOL:
-            values.append(empty_array(aval))
-            places[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>values[i])
-        else:
-            values.append(None)
-            places[i] = <char*>&scalars[i]
-    failure = plan_of(sig).run(at, places)
-    if failure:
-        raise_failure(failure)
-    for i in range(len(values)):
-        aval = sig.results[i]
-        if aval.number == AVAL_FLOAT:
-            values[i] = scalars[i].d
-        elif aval.number == AVAL_BOOL:
-            values[i] = (<char*>&scalars[i])[0] != 0
-    return values
-
-
-cdef object empty_array(Aval aval):
-    cdef cnp.npy_intp dims[64]
-    cdef int d
-    if not aval.is_float64 or aval.ndim > 64:
-        return np.empty(aval.shape, aval.dtype)
-    for d in range(aval.ndim):
-        dims[d] = aval.shape[d]
-    return cnp.PyArray_EMPTY(aval.ndim, dims, cnp.NPY_DOUBLE, 0)
-
-
-cdef int raise_failure(int failure) except -1:
-    if failure == FAILED_SINGULAR:
-        raise np.linalg.LinAlgError("Singular matrix")
-    return -1       # the exception is set
 
 
 # ---- NumPy's protocols ----------------------------------------------------------------------------------------------
