@@ -28,6 +28,8 @@ EXTENSIONS = [
     "refusals",
     "eager",
     "traced",
+    "operands",
+    "calls",
     "emit",
     "compact",
     "adjoint",

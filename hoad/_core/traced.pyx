@@ -1,8 +1,9 @@
-"""The two traced types, and how operations on them are recorded.
+"""The two traced types.
 
 `Scalar` stands for a float or a truth value, `Array` for everything with a shape or another dtype. Both refuse to
 become plain numbers behind the user's back. Only `Array` has ``__array__``, and it raises, so that ``np.array([x, y])``
-of scalars is an object array on which NumPy calls their own arithmetic.
+of scalars is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here;
+everything else in `hoad._core.calls`.
 """
 
 import numbers
@@ -14,55 +15,42 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.eager cimport FEW, check_real, compute, scalar_value
-from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, Primitive, primitive_of
 from hoad._core.refusals cimport (
     PyThread_get_thread_ident,
     check_same,
     check_usable,
-    complex_met,
     cut_off,
     in_place,
     made_by_hand,
-    no_rule,
     unhashable,
     unpicklable,
-    writes_into,
 )
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_BOOL,
     F_VALUED,
     OP_ADD,
-    OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_IDENTITY,
-    OP_INPUT,
     OP_ITEM,
     OP_MULTIPLY,
     OP_NEGATIVE,
     OP_POWER,
-    OP_RESULT,
-    OP_STOP,
     OP_SUBTRACT,
     Aval,
     Graph,
     Slot,
-    aval_number,
     aval_of,
-    in_native_order,
-    is_plain_float64,
     operand_aval,
     push_valued,
 )
-from hoad._core.where cimport here, name_of
+from hoad._core.where cimport here
 
 cdef dict ADVICE
 
-from hoad._core.primitive import make_signature
 from hoad._core.refusals import ADVICE
 
-from hoad.errors import DTypeError, NoMethodError, NoRuleError, TracedValueError
+from hoad.errors import DTypeError, NoMethodError, TracedValueError
 
 cnp.import_array()
 
@@ -78,8 +66,12 @@ FUNCTIONS = {}
 METHODS = {}
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 
+# What `hoad._core.calls`, which knows these types, puts in.
+cdef RecordCall record_call = NULL
+cdef CallUfunc array_ufunc = NULL
+cdef CallFunction array_function = NULL
+
 cdef object FLOAT64 = np.dtype(np.float64)
-cdef type ndarray = np.ndarray
 cdef object BOOL = np.dtype(np.bool_)
 
 
@@ -95,7 +87,7 @@ cdef inline Scalar new_scalar(Graph graph, int32_t node, double value, bint trut
     return x
 
 
-cdef inline object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
+cdef object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
     cdef uint16_t flags = (F_VALUED if graph.valued else 0) | (F_BOOL if truth else 0)
     return new_scalar(graph, push_valued(graph, op, flags, a, b, value), value, truth)
 
@@ -125,8 +117,7 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
         check_same(graph, y.graph)
         value = 0
     elif type(other) is float or (type(other) is int and not x.truth):
-        if graph.thread != PyThread_get_thread_ident():
-            check_usable(graph)
+        check_usable(graph)
         value = other
         b = graph.const_float(value)
         if reflected:
@@ -769,8 +760,6 @@ cdef int guard_object(Array x) except -1:
     return 0
 
 
-# ---- recording ------------------------------------------------------------------------------------------------------
-
 cdef object wrap(Graph graph, int32_t operand):
     """The traced value of a node."""
     cdef int32_t aval = operand_aval(graph, operand)
@@ -779,359 +768,14 @@ cdef object wrap(Graph graph, int32_t operand):
     return new_scalar(graph, operand, graph.slots[operand].d, aval == AVAL_BOOL)
 
 
-cdef int32_t operand_of(Graph graph, object x) except? -1:
-    """The operand for any value: a node of `graph`, or a constant of it."""
-    cdef Scalar scalar
-    cdef Array array
-    if type(x) is Scalar:
-        scalar = <Scalar>x
-        check_same(graph, scalar.graph)
-        return scalar.node
-    if type(x) is Array:
-        array = <Array>x
-        check_same(graph, array.graph)
-        return array.node
-    if type(x) is float:
-        return graph.const_float(<double>x)
-    if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
-        return graph.capture(x)
-    if isinstance(x, (bool, np.bool_)):
-        return graph.const_bool(<bint>x)
-    if isinstance(x, float):
-        return graph.const_float(<double>x)
-    if isinstance(x, np.ndarray):
-        check_class(x)
-        if x.dtype == object:
-            return operand_of(graph, METHODS["__pack__"](x))
-        return graph.capture(x)
-    if isinstance(x, (list, tuple)):
-        x = np.asarray(x) if not holds_traced(x) else METHODS["__pack__"](x)
-        return operand_of(graph, x)
-    return graph.const_object(as_numbers(x))
-
-
-def real_number(x):
-    """A plain number among traced ones, as a float; raises for what is none."""
-    made = as_numbers(x)
-    if made.dtype.kind == "c":
-        raise complex_met("an array", [str(made.dtype)])
-    return float(made)
-
-
-cpdef object as_numbers(object x):
-    """A plain value as an array of numbers; raises for anything that holds others."""
-    is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
-    made = np.asarray(float(x) if is_fraction else x)
-    if made.dtype.kind in "biufc":
-        return made
-    if made.dtype == object:
-        made = made.ravel()
-        wrong = [y for y in made.tolist() if not isinstance(y, (bool, int, float, complex, np.number, np.bool_))]
-        if not wrong:
-            return np.array(x, dtype=np.result_type(*made.tolist()) if made.size else np.float64)
-        found = f"of type {type(wrong[0]).__name__}"
-    else:
-        found = f"of dtype {made.dtype}"
-    where = f"a value {found}" if np.ndim(x) == 0 else f"an array with items {found}"
-    raise DTypeError(
-        f"a traced value met {where} ({here()}), which is no float. Convert it before: float(y), or y.astype(float)."
-    )
-
-
-cpdef int check_class(object x) except -1:
-    """Raise for an array class whose arithmetic is its own: hoad would record that of plain arrays."""
-    cdef object kind = type(x)
-    if kind is ndarray:
-        return 0
-    if kind.__array_ufunc__ is ndarray.__array_ufunc__ and kind.__mul__ is ndarray.__mul__:
-        return 0
-    raise DTypeError(
-        f"arrays of class {kind.__name__} have an arithmetic of their own, which is not recorded ({here()}). Take "
-        "np.asarray(x), or x.filled(...) of a masked array."
-    )
-
-
-def holds_traced(x):
-    """Whether nested lists and tuples, or an object array, hold a traced value."""
-    stack = [x]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, (Scalar, Array)):
-            return True
-        if isinstance(item, (list, tuple)):
-            stack.extend(item)
-        elif isinstance(item, np.ndarray) and item.dtype == object:
-            stack.extend(item.ravel().tolist())
-    return False
-
-
-cdef Graph graph_among(object values):
-    """The graph of the first traced value among these (looking into lists and object arrays), or None."""
-    for x in values:
-        if type(x) is Scalar:
-            return (<Scalar>x).graph
-        if type(x) is Array:
-            return (<Array>x).graph
-        if isinstance(x, (list, tuple)):
-            found = graph_among(x)
-            if found is not None:
-                return found
-        elif isinstance(x, np.ndarray) and x.dtype == object:
-            found = graph_among(x.ravel().tolist())
-            if found is not None:
-                return found
-    return None
-
-
-cdef object record_call(Primitive primitive, object params, tuple values):
-    """Record `primitive` on values of any kind; on plain ones, compute it."""
-    cdef Graph graph = graph_among(values)
-    if graph is None:       # a composition that meets plain operands only
-        graph = Graph(True)
-        return plain_results(record_call_in(graph, primitive, params, values))
-    return record_call_in(graph, primitive, params, values)
-
-
-cdef object plain_results(object results):
-    if isinstance(results, tuple):
-        return tuple([plain_value(x) for x in results])
-    return plain_value(results)
-
-
-cdef object record_call_in(Graph graph, Primitive primitive, object params, tuple values):
-    cdef int32_t few[FEW]
-    cdef int32_t[::1] many
-    cdef int32_t* operands = few
-    cdef int32_t i
-    cdef int32_t count = len(values)
-    check_usable(graph)
-    if count > FEW:
-        many = np.empty(count, dtype=np.int32)
-        operands = &many[0]
-    if primitive.kind == K_UFUNC:
-        values = as_loop_operands(graph, primitive, values)
-    for i in range(count):
-        operands[i] = operand_of(graph, values[i])
-    return record(graph, primitive, params, operands, count)
-
-
-cdef dict LOOP_DTYPES = {}      # (ufunc, dtypes or Python types) -> dtypes of the loop
-
-
-cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
-    """Operands of a ufunc, cast to the dtypes of the loop NumPy would choose."""
-    cdef list kinds = []
-    cdef bint uniform = True
-    cdef list cast = []
-    cdef object x, dtype, loop
-    for x in values:
-        if type(x) is Scalar:
-            kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
-        elif type(x) is Array:
-            kinds.append(aval_of((<Array>x).aval).dtype)
-        elif type(x) is float or type(x) is int or type(x) is complex:
-            kinds.append(type(x))
-        elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
-            kinds.append(FLOAT64)
-        elif isinstance(x, np.ndarray) and x.dtype != object:
-            check_class(x)
-            kinds.append(as_numbers(x).dtype)
-        elif isinstance(x, (np.ndarray, list, tuple)) and holds_traced(x):
-            x = METHODS["__pack__"](x)
-            kinds.append(x.dtype)
-        elif isinstance(x, np.ndarray):
-            x = as_numbers(x)
-            kinds.append(x.dtype)
-        else:
-            x = as_numbers(x)
-            kinds.append(x.dtype)
-        if kinds[-1] is not FLOAT64 and kinds[-1] is not float:
-            uniform = False
-        cast.append(x)
-    if uniform:
-        return tuple(cast)
-    key = (primitive.op, *kinds)
-    loop = LOOP_DTYPES.get(key)
-    if loop is None:
-        loop = loop_dtypes(primitive, kinds)
-        LOOP_DTYPES[key] = loop
-    for i, dtype in enumerate(loop):
-        x = cast[i]
-        if isinstance(x, (Scalar, Array)):
-            if kinds[i] != dtype:
-                cast[i] = METHODS["astype"](x, dtype)
-        elif kinds[i] != dtype:
-            cast[i] = np.asarray(x, dtype=dtype)
-    return tuple(cast)
-
-
-cdef tuple loop_dtypes(Primitive primitive, list kinds):
-    cdef object function = primitive.function
-    resolved = function.resolve_dtypes((*kinds, *[None] * function.nout))
-    if any([dtype.kind == "c" for dtype in resolved]):
-        raise complex_met(primitive.name, [getattr(kind, "__name__", str(kind)) for kind in kinds])
-    return resolved[: function.nin]
-
-
-cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
-    """Append a node (and compute its value); returns its traced result, or a tuple of them."""
-    cdef int32_t few[FEW]
-    cdef int32_t[::1] many
-    cdef int32_t* avals = few
-    cdef int32_t i, node
-    cdef bint scalars = (
-        (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
-    )
-    cdef bint floats = True
-    cdef Signature sig
-    cdef double x, y
-    if count > FEW:
-        many = np.empty(count, dtype=np.int32)
-        avals = &many[0]
-    for i in range(count):
-        avals[i] = operand_aval(graph, operands[i])
-        if avals[i] > AVAL_BOOL:
-            scalars = False
-        elif avals[i] == AVAL_BOOL:
-            floats = False
-    if scalars and (floats or primitive.op == LOGICAL_NOT or primitive.op == LOGICAL_AND or
-                    primitive.op == LOGICAL_OR or primitive.op == LOGICAL_XOR or primitive.op == MASK):
-        x = scalar_value(graph, operands[0])
-        if count == 1 and INFO[primitive.op].f1 != NULL:
-            return push_scalar(graph, primitive.op, operands[0], 0, INFO[primitive.op].f1(x),
-                               INFO[primitive.op].is_bool)
-        if count == 2 and INFO[primitive.op].f2 != NULL:
-            y = scalar_value(graph, operands[1])
-            return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
-                               INFO[primitive.op].is_bool)
-    sig = signature(primitive, params, avals, count)
-    if not (<Aval>sig.results[0]).is_float64:
-        check_real(primitive, sig)
-    values = compute(graph, sig, operands, count) if graph.valued else None
-    node = graph.push_ext(primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
-    if graph.valued:
-        graph.set_position(node)
-        graph.set_object(node, values[0])
-    if primitive.nout == 1:
-        return wrap(graph, node)
-    return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
-                  for i in range(primitive.nout)])
-
-
-cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
-    """A node for one more result of `node`."""
-    cdef int32_t operands[2]
-    cdef int32_t result
-    operands[0] = node
-    operands[1] = which
-    result = graph.push_ext(OP_RESULT, 0, None, operands, 2, (<Aval>sig.results[which]).number)
-    graph.exts[graph.nodes[result].a].count = 1
-    if values is not None:
-        graph.set_object(result, values[which])
-    return result
-
-
-# ---- NumPy's protocols ----------------------------------------------------------------------------------------------
-
-cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
-    cdef Primitive primitive
-    cdef Scalar x
-    if method == "__call__":
-        primitive = <Primitive>UFUNCS.get(ufunc)
-        if primitive is not None:
-            if kwargs:
-                kwargs = plain_keywords(ufunc, kwargs)
-            if len(inputs) == 1 and type(inputs[0]) is Scalar:
-                x = <Scalar>inputs[0]
-                check_usable(x.graph)
-                if not x.truth and primitive.nout == 1 and INFO[primitive.op].f1 != NULL:
-                    return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
-                                       INFO[primitive.op].is_bool)
-            if object_arithmetic(inputs):
-                return ufunc(*[boxed(y) for y in inputs])
-            return record_call(primitive, None, inputs)
-        if ufunc is MATMUL and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
-            return record_call(MATMUL_PRIMITIVE, None, inputs)
-        implementation = FUNCTIONS.get(ufunc)
-        if implementation is not None:
-            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
-    elif method == "at":
-        raise writes_into(f"np.{ufunc.__name__}.at")
-    elif method == "reduce" and ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](*inputs, **kwargs)
-    elif method == "outer" and len(inputs) == 2 and not kwargs:
-        x_, y_ = inputs
-        return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
-                     np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
-    raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
-
-
-cdef bint is_float64_array(object x):
-    """Whether a product can be recorded without a cast."""
-    if type(x) is Array:
-        return aval_of((<Array>x).aval).is_float64
-    return type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
-
-
-cdef bint object_arithmetic(tuple inputs):
-    """Whether NumPy should work element by element: an object array meets traced scalars only."""
-    cdef bint found = False
-    for x in inputs:
-        if type(x) is Array:
-            return False
-        if isinstance(x, np.ndarray) and x.dtype == object:
-            found = True
-    return found
-
-
-cdef object boxed(object x):
-    if type(x) is not Scalar:
-        return x
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
-
-
-cdef dict plain_keywords(object ufunc, dict kwargs):
-    """The keywords of a ufunc call that matter; what cannot be recorded raises."""
-    cdef dict kept = {}
-    for name, value in kwargs.items():
-        if name == "out":
-            if any([y is not None for y in (value if isinstance(value, tuple) else (value,))]):
-                raise writes_into(f"np.{ufunc.__name__}(..., out=) or an in-place operator")
-        if name == "where" and value is not True:
-            raise NoRuleError(
-                f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
-            )
-        if name == "dtype" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
-        if name == "signature" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with signature= is not recorded ({here()}). Use x.astype(dtype).")
-        if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
-            kept[name] = value
-    return kept
-
-
-cdef object array_function(object function, tuple args, dict kwargs):
-    cdef object implementation = FUNCTIONS.get(function)
-    if implementation is not None:
-        return implementation(*args, **kwargs)
-    raise no_rule(name_of(function))
-
-
-# ---- for the floors above -------------------------------------------------------------------------------------------
-
-def apply_primitive(Primitive primitive, object params, *values):
-    """Record `primitive` on these values, at least one of them traced."""
-    return record_call(primitive, params, values)
-
+# ---- for the rooms and floors above ---------------------------------------------------------------------------------
 
 def is_traced(x):
     """Whether `x` is a traced scalar or array."""
     return type(x) is Scalar or type(x) is Array
 
 
-def plain_value(x):
+cpdef object plain_value(object x):
     """The number or array behind a traced value (a copy); anything else as it is."""
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
@@ -1167,50 +811,15 @@ def guard_value(x):
     return value
 
 
-def new_input(Graph graph, object value, bint nested=False):
-    """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
-    cdef int32_t aval, node, operand
-    cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
-    if nested:
-        operand = operand_of(graph, value)
-        aval = operand_aval(graph, operand)
-        if aval > AVAL_BOOL:
-            node = graph.push_ext(op, 0, None, &operand, 1, aval)
-        else:
-            node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, operand, 0, NAN)
-        value = graph.value_of(operand)
-        if value is not None:
-            graph.set_object(node, value)
-        return wrap(graph, node)
-    if type(value) is Scalar:
-        check_same(graph, (<Scalar>value).graph)
-    elif type(value) is Array:
-        check_same(graph, (<Array>value).graph)
-    if isinstance(value, Aval):
-        aval = (<Aval>value).number
-    else:
-        value = in_native_order(np.array(value, order="C", subok=False))
-        aval = aval_number(value)
-    if aval > AVAL_BOOL:
-        node = graph.push_ext(op, 0, None, NULL, 0, aval)
-    else:
-        node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
-    if not isinstance(value, Aval):
-        graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return wrap(graph, node)
-
-
 # Numbers of operations that operators name; set when the floor above has declared them.
 cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-cdef object MATMUL = np.matmul
-cdef Primitive MATMUL_PRIMITIVE = None
-cdef int NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK
+cdef int NOT_EQUAL
 
 
 def bind_operators():
     """Look up the operations behind the operators, once they are declared."""
     global ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL_PRIMITIVE
+    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL
     from hoad._core.primitive import primitive_named
     ABSOLUTE = primitive_named("absolute").op
     FLOOR = primitive_named("floor").op
@@ -1229,24 +838,12 @@ def bind_operators():
     LOGICAL_XOR = primitive_named("logical_xor").op
     LOGICAL_NOT = primitive_named("logical_not").op
     MASK = primitive_named("mask").op
-    MATMUL_PRIMITIVE = primitive_named("matmul")
+    MATMUL = primitive_named("matmul").op
 
 
-def apply_assembly(Aval aval, offsets, tuple parts, *values):
-    """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
-    cdef Graph graph = graph_among(values)
-    cdef int32_t count = len(values)
-    cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
-    cdef int32_t i, node
-    cdef Signature sig
-    check_usable(graph)
-    for i in range(count):
-        operands[i] = operand_of(graph, values[i])
-    avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
-    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
-    computed = compute(graph, sig, &operands[0], count) if graph.valued else None
-    node = graph.push_ext(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
-    if graph.valued:
-        graph.set_position(node)
-        graph.set_object(node, computed[0])
-    return wrap(graph, node)
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:
+    """Say how calls are recorded."""
+    global record_call, array_ufunc, array_function
+    record_call = record
+    array_ufunc = ufunc
+    array_function = function

@@ -11,9 +11,11 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import FUNCTIONS, apply_primitive, holds_traced
+from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.errors import ArgumentError, RuleError, count
 from hoad.primitive import declare_ufunc
