@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsIndex, overload
 
@@ -89,7 +89,7 @@ class Tape:
     def __init__(
         self,
         graph: Graph,
-        window: tuple[int, int, int],
+        window: tuple[int, int, int, int],
         inputs: list[int],
         outputs: list[int],
         kind: str,
@@ -97,7 +97,7 @@ class Tape:
         parent: Tape | None = None,
     ) -> None:
         self._graph = graph
-        self._start, self._end, self._guards = window  # nodes from, to; guards up to
+        self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
         self._parent = parent  # the tape it came of
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
@@ -138,11 +138,8 @@ class Tape:
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
         """(node number, what it was, 'file:line') of every branch the function took on the way."""
-        return [(k + 1, was, where) for k, was, where in self._own_guards()]
-
-    def _own_guards(self) -> Sequence[tuple[int, Any, str | None]]:
-        before = 0 if self._parent is None else self._parent._guards
-        return guard_rows(self._graph)[before : self._guards]
+        own = guard_rows(self._graph)[self._first_guard : self._guards]
+        return [(k + 1, was, where) for k, was, where in own]
 
     @property
     def nbytes(self) -> int:
@@ -245,8 +242,8 @@ class Program(list[Tape]):
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
 
-    def _check_chain(self) -> None:
-        """Raise unless every tape is one that the last came of, in their order."""
+    def _check_chain(self, whole: bool = True) -> None:
+        """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
         tapes: list[Tape] = []
         tape: Tape | None = self._last
         while tape is not None:
@@ -258,6 +255,12 @@ class Program(list[Tape]):
                 raise ShapeError(
                     f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
                     "program is what record and gradient gave, or a slice of it in its order."
+                )
+        for k, tape in enumerate(reversed(tapes)):
+            if whole and not any(tape is own for own in self) and set(tape._inputs) - self._omitted:
+                raise ShapeError(
+                    f"this program lacks tape {k + 1} of those that its last tape came of, whose inputs it needs. Keep "
+                    "it in the list; a slice without it can be printed only."
                 )
 
     def _lowered(self) -> Lowered:
@@ -370,7 +373,7 @@ class Program(list[Tape]):
 
     def __str__(self) -> str:
         if self:
-            self._check_chain()
+            self._check_chain(whole=False)
         return repr(self) if Program._format is None else Program._format(self)
 
     def __repr__(self) -> str:
@@ -443,7 +446,7 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
         del returned
         recording.keep()
     graph = recording.graph
-    window = (0, recording.size, recording.guards)
+    window = (0, recording.size, 0, recording.guards)
     return Program([Tape(graph, window, recording.inputs, outputs, "primal", single)])
 
 

@@ -321,6 +321,8 @@ cdef class ForwardSweep:
         cdef Template template
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+            if leaves == NULL:
+                raise MemoryError
         try:
             for k in range(nout):
                 leaves[k] = ZERO

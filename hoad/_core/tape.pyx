@@ -8,7 +8,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.blocks cimport HUGE, give, resized
+from hoad._core.blocks cimport HOAD_CHECKED, HUGE, give, resized
 from hoad._core.where cimport user_position
 
 cnp.import_array()
@@ -83,6 +83,10 @@ cdef int32_t aval_number(object array) except -1:
 
 # ---- graphs ---------------------------------------------------------------------------------------------------------
 
+cdef enum:
+    MOST_MOVES = 4096   # rows up to which a table of a checked build moves with each
+
+
 cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
     """Make room for `wanted` rows."""
     cdef int64_t rows = capacity[0]
@@ -92,6 +96,8 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
     if wanted < 0:
         raise MemoryError("a tape holds at most 2**31 - 1 nodes")
     rows = min(max(rows + rows // 2, <int64_t>wanted, 64), 2147483647)
+    if HOAD_CHECKED and wanted < MOST_MOVES:
+        rows = wanted
     moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
@@ -374,10 +380,14 @@ cdef class Graph:
     cdef int rewind(self, Frame to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
         self.drop_beyond(to)
+        return self.forget_captured(to.n_consts)
+
+    cdef int forget_captured(self, int32_t n_consts) except -1:
+        """Forget captured arrays whose constants lie beyond: an entry would name another one later."""
         cdef tuple known
-        while self.captured_order:      # an entry whose constant is gone would name another one later
+        while self.captured_order:
             known = self.captured.get(self.captured_order[-1])
-            if known is not None and ~<int32_t>known[1] < to.n_consts:
+            if known is not None and ~<int32_t>known[1] < n_consts:
                 break
             self.captured.pop(self.captured_order.pop(), None)
         return 0

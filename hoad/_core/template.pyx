@@ -72,10 +72,10 @@ from hoad.errors import HoadError, RuleError
 cdef enum:
     FEW = 64
 
-    DEPENDS = 1
-    IS_INPUT = 2
-    IS_NEEDED = 4
-    IS_CONSTANT = 8
+    HANGS_ON_INPUT = 1
+    REPLACED = 2
+    NEEDED = 4
+    ENTERS_AS_CONSTANT = 8
 
 
 @cython.final
@@ -96,6 +96,8 @@ cdef class Template:
         cdef bytearray needed = bytearray(graph.size)
         self.n_outputs = len(outputs)
         self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
+        if self.outputs == NULL:
+            raise MemoryError
         for i in range(self.n_outputs):
             self.outputs[i] = outputs[i]
             if self.outputs[i] >= 0:
@@ -109,6 +111,8 @@ cdef class Template:
                     if operands[k] >= 0:
                         needed[operands[k]] = 1
         self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
+        if self.steps == NULL:
+            raise MemoryError
         for i in range(self.n_leaves, graph.size):
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
@@ -171,9 +175,9 @@ cdef class Template:
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
         for i in range(self.graph.size):
-            if state[i] & IS_CONSTANT:
+            if state[i] & ENTERS_AS_CONSTANT:
                 place[i] = operand_of(emitter.graph, self.graph.value_of(i))
-            elif state[i] & IS_NEEDED and not state[i] & IS_INPUT:
+            elif state[i] & NEEDED and not state[i] & REPLACED:
                 place[i] = self.emitted(emitter, i, &place[0])
         return [self.placed(emitter, self.outputs[k], &place[0]) for k in range(self.n_outputs)]
 
@@ -184,25 +188,25 @@ cdef class Template:
         cdef int32_t i, k, n
         cdef const int32_t* operands
         for i in inputs:
-            state[i] = IS_INPUT | DEPENDS
+            state[i] = REPLACED | HANGS_ON_INPUT
         for i in range(graph.size):
             operands = node_operands(graph, i, &n)
             for k in range(n):
-                if operands[k] >= 0 and state[operands[k]] & DEPENDS:
-                    state[i] |= DEPENDS
+                if operands[k] >= 0 and state[operands[k]] & HANGS_ON_INPUT:
+                    state[i] |= HANGS_ON_INPUT
         for k in range(self.n_outputs):
             if self.outputs[k] >= 0:
-                state[self.outputs[k]] |= IS_NEEDED
+                state[self.outputs[k]] |= NEEDED
         for i in range(graph.size - 1, -1, -1):
-            if not state[i] & IS_NEEDED or state[i] & IS_INPUT:
+            if not state[i] & NEEDED or state[i] & REPLACED:
                 continue
-            if not state[i] & DEPENDS and graph.nodes[i].flags & F_VALUED:
-                state[i] |= IS_CONSTANT
+            if not state[i] & HANGS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
+                state[i] |= ENTERS_AS_CONSTANT
                 continue
             operands = node_operands(graph, i, &n)
             for k in range(n):
                 if operands[k] >= 0:
-                    state[operands[k]] |= IS_NEEDED
+                    state[operands[k]] |= NEEDED
         return state
 
     cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
@@ -246,6 +250,8 @@ cdef class Template:
             return self.placed(emitter, graph.pool[ext.first], place)
         sig = <Signature>ext.sig
         operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+        if operands == NULL:
+            raise MemoryError
         try:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
