@@ -480,6 +480,38 @@ ARGSORT = Primitive(
     param_names=("axis",),
 )
 
+
+def _place_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    axis, keepdims = params
+    if axis is None:
+        shape = (1,) * x.ndim if keepdims else ()
+    else:
+        shape = (*x.shape[:axis], *((1,) if keepdims else ()), *x.shape[axis + 1 :])
+    return (intern_aval(np.dtype(np.intp), shape),)
+
+
+def _declare_place(name: str, function: Callable[..., Any]) -> Primitive:
+    """Where along an axis, or in the flat array, something is first met."""
+    return Primitive(
+        name,
+        function=lambda params, x: function(x, axis=params[0], keepdims=params[1]),
+        kind=PYTHON,
+        infer=_place_infer,
+        param_names=("axis", "keepdims"),
+    )
+
+
+ARGMAX = _declare_place("argmax", np.argmax)
+ARGMIN = _declare_place("argmin", np.argmin)
+SEARCHSORTED = Primitive(
+    "searchsorted",
+    function=lambda params, a, v: np.searchsorted(a, v, side=params[0]),
+    kind=PYTHON,
+    nin=2,
+    infer=lambda params, a, v: (intern_aval(np.dtype(np.intp), v.shape),),
+    param_names=("side",),
+)
+
 bind_operators()
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ INSTEAD = [
 
 # Integers, truth values and the like, which no derivative passes.
 CONSTANT = [
-    *("argmax", "argmin", "argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
-    *("searchsorted", "digitize", "histogram", "unique", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
+    *("argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
+    *("digitize", "histogram", "unique", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
     *("array2string", "array_repr", "array_str"),
 ]
 

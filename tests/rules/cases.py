@@ -62,7 +62,7 @@ CASES: list[Elementwise | Structured] = []
 # Primitives whose result has no derivative at all: truth values and integers. They carry no rule.
 WITHOUT_DERIVATIVE = frozenset(
     """isnan isinf isfinite signbit logical_not less less_equal greater greater_equal equal not_equal logical_and
-    logical_or logical_xor flat_index argsort""".split()
+    logical_or logical_xor flat_index argsort argmax argmin searchsorted""".split()
 )
 
 # What the sweeps know by themselves, so that there is no rule to write.
