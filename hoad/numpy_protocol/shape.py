@@ -35,8 +35,8 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
         raise ValueError(f"order must be C, F, A or K, not {order!r}")
     if order != "C" and x.ndim > 1:
         raise NoRuleError(
-            f"order={order!r} asks how an array lies in memory ({here()}), which traced arrays do not say. Write 'C' or "
-            "'F'."
+            f"order={order!r} asks how an array lies in memory ({here()}), which traced arrays do not say. "
+            "Write 'C' or 'F'."
         )
     if shape == x.shape:
         return x
