@@ -397,8 +397,8 @@ class Program(list[Tape]):
             One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
             ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
-            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (which it is: a tuple),
-            ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in `TapeNode`),
+            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (which of them it is, a
+            tuple), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in `TapeNode`),
             ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted it) and
             ``guards`` (pairs of what the function branched on here, and where).
 
@@ -427,8 +427,8 @@ class Program(list[Tape]):
     def to_dot(self, *, values: bool = False, pairs: bool = True, direction: str = "TB") -> str:
         """The graph of the program in DOT, the language of Graphviz.
 
-        Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place among
-        the operands where their order matters.
+        Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place
+        among the operands where their order matters.
 
         Parameters
         ----------
@@ -488,9 +488,9 @@ class Program(list[Tape]):
     ) -> None:
         """Write a page in which the tapes can be explored in any browser.
 
-        Primal and adjoint stand side by side, as tables and as a graph. Choosing a node shows its operands, what uses it,
-        its adjoint and every contribution to that, its value and the user's line. The page is one file, and needs nothing
-        else: no network, no library.
+        Primal and adjoint stand side by side, as tables and as a graph. Choosing a node shows its operands, what uses
+        it, its adjoint and every contribution to that, its value and the user's line. The page is one file, and needs
+        nothing else: no network, no library.
 
         Parameters
         ----------
