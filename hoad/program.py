@@ -397,10 +397,10 @@ class Program(list[Tape]):
             One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
             ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
-            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (which of them it is, a
-            tuple), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in `TapeNode`),
-            ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted it) and
-            ``guards`` (pairs of what the function branched on here, and where).
+            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
+            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
+            `TapeNode`), ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted
+            it) and ``guards`` (pairs of what the function branched on here, and where).
 
         Raises
         ------
@@ -425,7 +425,7 @@ class Program(list[Tape]):
         return self._display.records(self._shown(), lines)
 
     def to_dot(self, *, values: bool = False, pairs: bool = True, direction: str = "TB") -> str:
-        """The graph of the program in DOT, the language of Graphviz.
+        r"""The graph of the program in DOT, the language of Graphviz.
 
         Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place
         among the operands where their order matters.

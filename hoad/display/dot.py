@@ -87,9 +87,9 @@ def _edges(tape: Tape, pairs: bool, present: set[int]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    r"""Text for a string of DOT: only ``\n`` is left of its escapes."""
+    r"""Text for a string of DOT: only ``\n`` is left of its escapes, and no entity of HTML is one."""
     text = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", text)
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def draw(program: Program) -> str | None:
