@@ -104,9 +104,9 @@ class Pane {
     // Columns as wide as what stands in them, within bounds.
     const width = (key, least, most) => own.reduce((n, node) => Math.max(n, Math.min(most, (node[key] || "").length)), least);
     const number = `${width("n", 4, 18)}ch`;
-    const column = (key, least, most) => `minmax(${least}ch, ${width(key, least, most)}fr)`;
+    const column = (key, least) => `minmax(${width(key, 6, least)}ch, ${width(key, 8, 26)}fr)`;
     this.root.style.setProperty("--columns", [
-      number, column("t", 8, 26), ...(this.equated ? [column("e", 8, 26)] : []), column("v", 8, 18), "minmax(4ch, 12fr)",
+      number, column("t", 12), ...(this.equated ? [column("e", 14)] : []), column("v", 11), "minmax(8ch, 12fr)",
     ].join(" "));
     this.root.style.setProperty("--narrow", `${number} minmax(0, 1.5fr) minmax(0, 1fr)`);
     const titles = make("div", "row titles" + (this.equated ? " equated" : ""));
@@ -179,7 +179,7 @@ class Pane {
     const place = node.l === undefined ? "" : data.places[node.l][0];
     const mark = cell("mark", "");
     if (relation) mark.append(make("span", "relation", RELATIONS[relation]));
-    mark.append(node.m || place);
+    mark.append(node.m || (relation ? "" : place.split(/[\\/]/).pop()));
     mark.title = [node.m, place].filter(Boolean).join(", ");
     return row;
   }
@@ -286,7 +286,8 @@ function showDetails() {
 // ---- the graph: layers by longest path, order by the mean of neighbours ---------------------------------------------
 
 const BOX = { width: 150, height: 40, across: 26, down: 34 };
-const MOST_WAYPOINTS = 6000;
+const MOST_WAYPOINTS = 1000;
+const TALLEST = 60; // layers in one column
 const layout = { x: new Float64Array(nodes.length), y: new Float64Array(nodes.length), frames: [], edges: [], width: 0, height: 0 };
 
 function layers(tape) {
@@ -296,11 +297,12 @@ function layers(tape) {
   for (let k = first; k < last; k++) {
     for (const p of nodes[k].p) if (inside(p, k)) layer[k - first] = Math.max(layer[k - first], layer[p - first] + 1);
   }
-  // What has no operands here stands just before its first user.
-  for (let k = first; k < last; k++) {
-    if (nodes[k].i || nodes[k].p.some((p) => inside(p, k))) continue;
-    const users = nodes[k].users.filter((j) => j > k && j < last);
-    if (users.length) layer[k - first] = Math.max(0, Math.min(...users.map((j) => layer[j - first])) - 1);
+  // Then each as late as its users allow, so that what is needed late widens no early layer. Inputs stay on top.
+  for (let k = last - 1; k >= first; k--) {
+    if (nodes[k].i) continue;
+    let latest = Infinity;
+    for (const j of nodes[k].users) if (j > k && j < last) latest = Math.min(latest, layer[j - first] - 1);
+    if (latest < Infinity) layer[k - first] = Math.max(layer[k - first], latest);
   }
   return layer;
 }
@@ -317,7 +319,10 @@ function place(tape) {
   for (let k = first; k < last; k++) for (const p of new Set(nodes[k].p)) {
     if (p >= first && p < k) waypoints += Math.max(0, layer[k - first] - layer[p - first] - 1);
   }
-  const winding = waypoints <= MOST_WAYPOINTS;
+  const most = Math.max(12, Math.ceil(1.2 * Math.sqrt(size)));
+  const own = new Int32Array(depth);
+  layer.forEach((n) => own[n]++);
+  const winding = waypoints <= MOST_WAYPOINTS && depth <= TALLEST && own.every((n) => n <= most);
   const link = (a, b) => { points[a].down.push(b); points[b].up.push(a); };
   for (let k = first; k < last; k++) for (const p of new Set(nodes[k].p)) {
     if (p < first || p >= last) continue;
@@ -354,6 +359,16 @@ function place(tape) {
       pack(level);
     }
   }
+  // A layer that is too wide goes on in further lines.
+  const lines = [];
+  for (const level of levels) {
+    for (let m = 0; m === 0 || m < level.length; m += winding ? level.length : most) {
+      const line = level.slice(m, winding ? level.length : m + most);
+      pack(line);
+      lines.push(line);
+      if (winding) break;
+    }
+  }
   // Places: each as near to its neighbours as those beside it allow.
   const settle = (level, side) => {
     if (!level.length) return;
@@ -365,31 +380,28 @@ function place(tape) {
     level.forEach((i, m) => { points[i].x = (left[m] + right[m]) / 2; });
   };
   for (let round = 0; round < 6; round++) {
-    for (let n = 0; n < depth; n++) settle(levels[n], "up");
-    for (let n = depth - 1; n >= 0; n--) settle(levels[n], round === 5 ? "both" : "down");
+    for (let n = 0; n < lines.length; n++) settle(lines[n], "up");
+    for (let n = lines.length - 1; n >= 0; n--) settle(lines[n], round === 5 ? "both" : "down");
   }
-  // A layer that is too wide goes on in further lines; a tape that is too tall goes on in further columns.
-  const most = Math.max(12, Math.ceil(1.6 * Math.sqrt(size)));
-  const lines = [];
-  for (const level of levels) {
-    const own = level.filter((i) => i < size);
-    if (own.length <= most) { lines.push(level); continue; }
-    for (let m = 0; m < own.length; m += most) {
-      const line = own.slice(m, m + most);
-      pack(line);
-      lines.push(line);
-    }
-  }
+  // A tape that is too tall goes on in further columns.
   const step = BOX.height + BOX.down;
-  const span = lines.map((line) => line.reduce((s, i) => [Math.min(s[0], points[i].x - points[i].width / 2), Math.max(s[1], points[i].x + points[i].width / 2)], [0, 0]));
-  const typical = [...span].map((s) => s[1] - s[0]).sort((a, b) => a - b)[Math.floor(span.length / 2)] || BOX.width;
-  const columns = lines.length > 60 ? Math.max(1, Math.round(Math.sqrt((lines.length * step) / (typical + 80)))) : 1;
+  const span = lines.map((line) => line.reduce(([low, high], i) => [Math.min(low, points[i].x - points[i].width / 2), Math.max(high, points[i].x + points[i].width / 2)], [Infinity, -Infinity]));
+  const widths = span.map(([low, high]) => high - low).sort((a, b) => a - b);
+  const typical = widths[Math.floor(0.8 * widths.length)] || BOX.width;
+  const columns = lines.length > TALLEST ? Math.max(1, Math.round(Math.sqrt((lines.length * step) / (typical + 80)))) : 1;
+  // Columns stand on their own, each line in the middle: neighbours may be in another one.
+  if (columns > 1) lines.forEach((line, n) => {
+    const middle = (span[n][0] + span[n][1]) / 2;
+    for (const i of line) points[i].x -= middle;
+    span[n] = [span[n][0] - middle, span[n][1] - middle];
+  });
   const each = Math.ceil(lines.length / columns);
   const flip = tape.index % 2 === 1; // an adjoint runs upwards, beside what it is the adjoint of
   let left = 0, height = 0;
   for (let c = 0; c < columns; c++) {
     const part = lines.slice(c * each, (c + 1) * each), spans = span.slice(c * each, (c + 1) * each);
-    const low = Math.min(0, ...spans.map((s) => s[0])), high = Math.max(0, ...spans.map((s) => s[1]));
+    const low = Math.min(...spans.map((s) => s[0])), high = Math.max(...spans.map((s) => s[1]));
+    if (!part.length) continue;
     part.forEach((line, n) => {
       const y = (flip ? part.length - 1 - n : n) * step;
       for (const i of line) { points[i].x += left - low; points[i].y = y; }
@@ -467,8 +479,10 @@ class View {
     this.fit();
     if (this.scale < 0.45) {
       this.scale = 0.75;
-      this.x = Math.min(layout.width / 2, this.width / 2 / this.scale - 40);
-      this.y = Math.min(layout.height / 2, this.height / 2 / this.scale - 60);
+      this.x = layout.frames[0].x + Math.min(layout.frames[0].width / 2, this.width / 2 / this.scale - 10);
+      this.y = layout.frames[0].y + this.height / 2 / this.scale - 10;
+      const [x, y] = this.toScreen(layout.x[0], layout.y[0]);
+      if (x > this.width - 80 || y > this.height - 40) { this.x = layout.x[0]; this.y = layout.y[0]; }
     }
     if (state.chosen !== null) this.reveal(state.chosen);
   }
@@ -634,7 +648,7 @@ class View {
       if (!inSight(k)) continue;
       const node = nodes[k], relation = related.get(k);
       const x = layout.x[k], y = layout.y[k];
-      c.fillStyle = relation === "chosen" ? colour("chosen") : relation ? colour(`${relation}-back`) : node.i ? colour("input") : node.x ? colour("output") : colour("box");
+      c.fillStyle = relation === "chosen" ? colour("chosen") : relation ? colour(`${relation}-back`) : node.i ? colour("input") : node.x ? colour("output") : scale < 0.15 ? colour("box-line") : colour("box");
       c.strokeStyle = relation === "chosen" ? colour("chosen-line") : relation ? colour(relation) : state.hitSet.has(k) ? colour("focus") : colour("box-line");
       c.lineWidth = relation || state.hitSet.has(k) ? Math.max(2.5, 2 / scale) : thin;
       c.beginPath();
