@@ -1,7 +1,8 @@
 """The compiled floor, hoad/_core. All else about the package stands in pyproject.toml.
 
-HOAD_CHECKED=1 in the environment builds it for tests: bounds and initialisation are checked, and Cython's
-warnings are errors (of a negative index under wraparound=False, say, which is undefined).
+HOAD_CHECKED=1 in the environment builds it for tests: bounds and initialisation are checked, tables move whenever they
+grow, so that a pointer held for too long is noticed, and Cython's warnings are errors (of a negative index under
+wraparound=False, say, which is undefined).
 """
 
 import os
@@ -19,12 +20,17 @@ from setuptools.command.build_ext import build_ext
 # hoad/_core/NAME.pyx, each of them; tests/quality compares this list with the folder.
 EXTENSIONS = [
     "blocks",
+    "where",
     "tape",
     "kernels",
     "primitive",
     "plan",
     "template",
+    "refusals",
+    "eager",
     "traced",
+    "operands",
+    "calls",
     "emit",
     "compact",
     "adjoint",
@@ -113,7 +119,7 @@ def extension(name):
         [str(CORE / f"{name}.pyx")],
         depends=[str(header) for header in sorted(CORE.glob("*.h"))],
         include_dirs=[numpy.get_include(), str(CORE)],
-        define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS],
+        define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS] + [("HOAD_CHECKED", str(int(CHECKED)))],
     )
 
 

@@ -21,6 +21,7 @@ Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
+    TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
 Rules
     rules.vjp        give a function its derivative rule
@@ -64,7 +65,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad.program import Program, Tape, record
+from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.rules.registry import primitive
 from hoad.transform.adjoint import gradient
 
@@ -76,6 +77,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "CheckError",
+    "Constant",
     "DTypeError",
     "GuardError",
     "HoadError",
@@ -85,6 +87,7 @@ __all__ = [
     "RuleError",
     "ShapeError",
     "Tape",
+    "TapeNode",
     "TracedValueError",
     "check",
     "derivative",

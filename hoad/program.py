@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
 import numpy as np
 
+from hoad._core.calls import apply_primitive
 from hoad._core.engine import Lowered
+from hoad._core.operands import holds_traced
 from hoad._core.primitive import Primitive
 from hoad._core.recording import (
     compute_values,
@@ -22,7 +24,8 @@ from hoad._core.recording import (
     operand_avals,
 )
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad._core.traced import Array, Scalar
+from hoad._core.where import here
 from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
@@ -87,7 +90,7 @@ class Tape:
     def __init__(
         self,
         graph: Graph,
-        window: tuple[int, int, int],
+        window: tuple[int, int, int, int],
         inputs: list[int],
         outputs: list[int],
         kind: str,
@@ -95,7 +98,7 @@ class Tape:
         parent: Tape | None = None,
     ) -> None:
         self._graph = graph
-        self._start, self._end, self._guards = window  # nodes from, to; guards up to
+        self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
         self._parent = parent  # the tape it came of
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
@@ -138,11 +141,8 @@ class Tape:
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
         """(node number, what it was, 'file:line') of every branch the function took on the way."""
-        return [(k + 1, was, where) for k, was, where in self._own_guards()]
-
-    def _own_guards(self) -> Sequence[tuple[int, Any, str | None]]:
-        before = 0 if self._parent is None else self._parent._guards
-        return guard_rows(self._graph)[before : self._guards]
+        own = guard_rows(self._graph)[self._first_guard : self._guards]
+        return [(k + 1, was, where) for k, was, where in own]
 
     @property
     def nbytes(self) -> int:
@@ -256,8 +256,8 @@ class Program(list[Tape]):
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
 
-    def _check_chain(self) -> None:
-        """Raise unless every tape is one that the last came of, in their order."""
+    def _check_chain(self, whole: bool = True) -> None:
+        """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
         tapes: list[Tape] = []
         tape: Tape | None = self._last
         while tape is not None:
@@ -269,6 +269,12 @@ class Program(list[Tape]):
                 raise ShapeError(
                     f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
                     "program is what record and gradient gave, or a slice of it in its order."
+                )
+        for k, tape in enumerate(reversed(tapes)):
+            if whole and not any(tape is own for own in self) and set(tape._inputs) - self._omitted:
+                raise ShapeError(
+                    f"this program lacks tape {k + 1} of those that its last tape came of, whose inputs it needs. Keep "
+                    "it in the list; a slice without it can be printed only."
                 )
 
     def _lowered(self) -> Lowered:
@@ -331,7 +337,7 @@ class Program(list[Tape]):
     def _shown(self) -> Program:
         """The program itself, once it is known that its tapes belong together."""
         if self:
-            self._check_chain()
+            self._check_chain(whole=False)
         return self
 
     def table(self, format: str = "plain", rows: int | None = 200) -> str:
@@ -668,7 +674,7 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
         del returned
         recording.keep()
     graph = recording.graph
-    window = (0, recording.size, recording.guards)
+    window = (0, recording.size, 0, recording.guards)
     tape = Tape(graph, window, recording.inputs, outputs, "primal", single)
     tape._source = f, kwargs
     return Program([tape])

@@ -152,7 +152,7 @@ cdef class Sweep:
         self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
         if notes:
             self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
-        if not (self.states and self.bar and self.rules):
+        if not (self.states and self.bar and self.rules and (self.parts or not notes)):
             raise MemoryError
         for i in range(size):
             self.bar[i] = ZERO
@@ -403,6 +403,8 @@ cdef class Sweep:
         cdef Template template
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+            if leaves == NULL:
+                raise MemoryError
         operands = leaves + 2 * nout
         found = operands + count
         try:
@@ -474,8 +476,8 @@ cdef class Sweep:
                     items = Items(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
                 items.add(self.emitter, self.graph.nodes[node].b, piece.adjoint, piece.negated)
                 continue
-            ext = &self.graph.exts[self.graph.nodes[node].a]
             operands.append(self.emitter.negative(piece.adjoint) if piece.negated else piece.adjoint)
+            ext = &self.graph.exts[self.graph.nodes[node].a]    # only now: the table may have moved
             if self.graph.nodes[node].op == GATHER:
                 operands.append(self.graph.pool[ext.first + 1])
                 parts.append(None)

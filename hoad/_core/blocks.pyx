@@ -66,7 +66,7 @@ cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
     cdef void* moved
     if block == NULL:
         return take(wanted)
-    if nbytes > HUGE and wanted > HUGE:
+    if nbytes > HUGE and wanted > HUGE and not HOAD_CHECKED:
         return realloc(block, wanted)
     if wanted > HUGE:
         drop()          # a table this large has no use for what it grew through
@@ -91,6 +91,8 @@ cdef void give(void* block, size_t nbytes) noexcept:
     global n_kept, kept_bytes
     if block == NULL:
         return
+    if HOAD_CHECKED:
+        memset(block, 0xDD, nbytes)
     if LARGE <= nbytes <= HUGE:
         nbytes = rounded(nbytes)
         if n_kept < MOST_BLOCKS and kept_bytes + nbytes <= MOST_KEPT:

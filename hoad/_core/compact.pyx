@@ -107,6 +107,7 @@ cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) 
 cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int32_t* place) noexcept:
     """Move node ``start + i`` to number `to`, its operands renumbered by `place`."""
     cdef int32_t k, n
+    cdef bint known
     cdef int32_t* operands = <int32_t*>node_operands(graph, start + i, &n)
     for k in range(n):
         if operands[k] >= start:
@@ -114,9 +115,11 @@ cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int
     graph.nodes[to] = graph.nodes[start + i]
     if graph.nodes[to].flags & F_VALUED:
         graph.slots[to] = graph.slots[start + i]
-    if graph.notes != NULL and 3 * (start + i - graph.notes_start) + 2 < graph.cap_notes:
+    if graph.notes != NULL and 3 * (to - graph.notes_start) + 2 < graph.cap_notes:
+        known = 3 * (start + i - graph.notes_start) + 2 < graph.cap_notes
         for k in range(3):
-            graph.notes[3 * (to - graph.notes_start) + k] = graph.notes[3 * (start + i - graph.notes_start) + k]
+            graph.notes[3 * (to - graph.notes_start) + k] = (
+                graph.notes[3 * (start + i - graph.notes_start) + k] if known else -1)
 
 
 # ---- constants ------------------------------------------------------------------------------------------------------
@@ -145,6 +148,7 @@ cdef int drop_constants(Graph graph, Frame start, int32_t* outputs, int32_t coun
         for i in range(kept, size):
             graph.release_const(first + i)
         graph.n_consts = first + kept
+        graph.forget_captured(first)
     give(place, size * sizeof(int32_t))
     return 0
 

@@ -23,7 +23,7 @@ cdef enum:               # what is known of a node in a reverse sweep: bits of i
 cdef enum:
     FIRST_LEAF = 2
     LEAVES = 6
-    PLACES = 96         # of the longest rule on scalars
+    PLACES = 96         # of the longest rule on scalars; below 256, so that a place is a byte
 
 cdef struct Step:       # op(a, b) on scalars; operands are places
     uint16_t op
@@ -44,8 +44,8 @@ cdef struct ScalarRule:
     bint negated[2]     # the output is minus what its place holds
 
 cdef struct Places:
-    int32_t operand[96]
-    bint special[96]
+    int32_t operand[PLACES]
+    bint special[PLACES]
 
 cdef class Emitter:
     cdef readonly Graph graph

@@ -133,7 +133,6 @@ cdef class Emitter:
         cdef Entry* old = self.table
         cdef int32_t rows = self.rows
         cdef int32_t i, known
-        self.lossy = 2 * rows >= MOST_FULL
         self.rows = 2 * rows
         self.shift -= 1
         self.table = <Entry*>PyMem_RawCalloc(self.rows, sizeof(Entry))
@@ -142,6 +141,7 @@ cdef class Emitter:
             self.rows = rows
             self.shift += 1
             raise MemoryError
+        self.lossy = self.rows >= MOST_FULL
         known = self.used
         self.used = 0
         for i in range(rows if known else 0):

@@ -43,7 +43,7 @@ from hoad._core.tape cimport (
 )
 from hoad._core.template cimport Template, describe, values_for, vjp_template
 
-from hoad._core.traced import new_input
+from hoad._core.operands import new_input
 
 from hoad.errors import RuleError
 
@@ -321,6 +321,8 @@ cdef class ForwardSweep:
         cdef Template template
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+            if leaves == NULL:
+                raise MemoryError
         try:
             for k in range(nout):
                 leaves[k] = ZERO

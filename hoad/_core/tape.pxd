@@ -139,6 +139,7 @@ cdef class Graph:
     cdef int enter(self) except -1
     cdef int leave(self) except -1
     cdef int rewind(self, Frame to) except -1
+    cdef int forget_captured(self, int32_t n_consts) except -1
     cdef void released(self, int32_t node) noexcept
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
@@ -203,4 +204,3 @@ cdef inline int32_t push_valued(Graph graph, uint16_t op, uint16_t flags, int32_
 
 
 cdef uint8_t ARITY[65536]        # operands of a node without an extension row, by operation
-cdef tuple user_position()

@@ -12,8 +12,10 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
+from hoad._core.calls cimport record_call
 from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
+from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport (
     INFO,
     K_GUFUNC,
@@ -57,21 +59,23 @@ from hoad._core.tape cimport (
     operand_aval,
     uint16_t,
 )
-from hoad._core.traced cimport operand_of
+
+cdef dict METHODS
 
 from hoad._core.lower import NoValueError
 from hoad._core.primitive import primitive_named
-from hoad._core.traced import is_traced, new_input
+from hoad._core.operands import new_input
+from hoad._core.traced import METHODS, is_traced
 
 from hoad.errors import HoadError, RuleError
 
 cdef enum:
     FEW = 64
 
-    DEPENDS = 1
-    IS_INPUT = 2
-    IS_NEEDED = 4
-    IS_CONSTANT = 8
+    HANGS_ON_INPUT = 1
+    REPLACED = 2
+    NEEDED = 4
+    ENTERS_AS_CONSTANT = 8
 
 
 @cython.final
@@ -92,6 +96,8 @@ cdef class Template:
         cdef bytearray needed = bytearray(graph.size)
         self.n_outputs = len(outputs)
         self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
+        if self.outputs == NULL:
+            raise MemoryError
         for i in range(self.n_outputs):
             self.outputs[i] = outputs[i]
             if self.outputs[i] >= 0:
@@ -105,6 +111,8 @@ cdef class Template:
                     if operands[k] >= 0:
                         needed[operands[k]] = 1
         self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
+        if self.steps == NULL:
+            raise MemoryError
         for i in range(self.n_leaves, graph.size):
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
@@ -167,9 +175,9 @@ cdef class Template:
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
         for i in range(self.graph.size):
-            if state[i] & IS_CONSTANT:
+            if state[i] & ENTERS_AS_CONSTANT:
                 place[i] = operand_of(emitter.graph, self.graph.value_of(i))
-            elif state[i] & IS_NEEDED and not state[i] & IS_INPUT:
+            elif state[i] & NEEDED and not state[i] & REPLACED:
                 place[i] = self.emitted(emitter, i, &place[0])
         return [self.placed(emitter, self.outputs[k], &place[0]) for k in range(self.n_outputs)]
 
@@ -180,25 +188,25 @@ cdef class Template:
         cdef int32_t i, k, n
         cdef const int32_t* operands
         for i in inputs:
-            state[i] = IS_INPUT | DEPENDS
+            state[i] = REPLACED | HANGS_ON_INPUT
         for i in range(graph.size):
             operands = node_operands(graph, i, &n)
             for k in range(n):
-                if operands[k] >= 0 and state[operands[k]] & DEPENDS:
-                    state[i] |= DEPENDS
+                if operands[k] >= 0 and state[operands[k]] & HANGS_ON_INPUT:
+                    state[i] |= HANGS_ON_INPUT
         for k in range(self.n_outputs):
             if self.outputs[k] >= 0:
-                state[self.outputs[k]] |= IS_NEEDED
+                state[self.outputs[k]] |= NEEDED
         for i in range(graph.size - 1, -1, -1):
-            if not state[i] & IS_NEEDED or state[i] & IS_INPUT:
+            if not state[i] & NEEDED or state[i] & REPLACED:
                 continue
-            if not state[i] & DEPENDS and graph.nodes[i].flags & F_VALUED:
-                state[i] |= IS_CONSTANT
+            if not state[i] & HANGS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
+                state[i] |= ENTERS_AS_CONSTANT
                 continue
             operands = node_operands(graph, i, &n)
             for k in range(n):
                 if operands[k] >= 0:
-                    state[operands[k]] |= IS_NEEDED
+                    state[operands[k]] |= NEEDED
         return state
 
     cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
@@ -242,6 +250,8 @@ cdef class Template:
             return self.placed(emitter, graph.pool[ext.first], place)
         sig = <Signature>ext.sig
         operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+        if operands == NULL:
+            raise MemoryError
         try:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
@@ -431,7 +441,6 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
         )
     if found.dtype != aval.dtype:
         if found.dtype.kind == "c" and aval.dtype.kind != "c":
-            from hoad._core.traced import METHODS
             adjoint = METHODS["real"](adjoint)
         adjoint = adjoint.astype(aval.dtype)
     return operand_of(graph, adjoint)
@@ -439,14 +448,13 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
 
 cdef object sum_to(object adjoint, tuple shape, tuple wanted):
     """Sum over the axes that broadcasting added or stretched."""
-    from hoad._core.traced import apply_primitive
     lead = len(shape) - len(wanted)
     if lead < 0:
-        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
     axes = tuple([d for d in range(len(shape)) if d < lead or (wanted[d - lead] == 1 and shape[d] != 1)])
     if any(shape[d] != wanted[d - lead] and shape[d] == 1 for d in range(lead, len(shape))):
-        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
-    return apply_primitive(primitive_named("sum"), (axes, wanted), adjoint)
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
+    return record_call(primitive_named("sum"), (axes, wanted), (adjoint,))
 
 
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):

@@ -127,7 +127,7 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
         extension.abandon()
         raise
     extension.done()
-    window = (tape._end, extension.size, extension.guards)
+    window = (tape._end, extension.size, tape._guards, extension.guards)
     return Tape(extension.graph, window, inputs, outputs, "adjoint", len(wrt) == 1, tape), notes
 
 

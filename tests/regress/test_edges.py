@@ -193,3 +193,33 @@ def test_copies_hold_the_same_tapes() -> None:
 def test_a_program_with_a_truth_value_beside_a_number() -> None:
     program = hoad.record(lambda x: (x > 1, x * x * x), 1.0)
     assert hoad.hessian(lambda x: program(x)[1] * x)(2.0) == 48.0
+
+
+# ---- tables that move -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [lambda x: x[1:], lambda x: x[[1, 2]]], ids=["slice", "gathered"])
+def test_slices_whose_adjoints_are_negative(part: Any) -> None:
+    """Their signs are put in while the pieces of an array are gathered, and so are nodes."""
+    n = 3000
+
+    def f(x: Any) -> Any:
+        total = 0.0
+        for i in range(n):
+            total = total - np.sum(part(x)) * (i + 0.5)
+        return total
+
+    wanted = np.zeros(3)
+    wanted[1:] = -(n**2) / 2
+    np.testing.assert_allclose(hoad.grad(f)(np.ones(3)), wanted, rtol=1e-14)
+
+
+def test_a_slice_of_a_program_without_its_inputs() -> None:
+    program = hoad.gradient(hoad.gradient(hoad.record(lambda x: np.sum(x**3), np.ones(2))), seed="symbolic")
+    assert "adjoint" in str(program[1:])
+    third = hoad.gradient(program, seed=np.ones(2))
+    for use in (lambda p: p.evaluate(), lambda p: hoad.gradient(p, seed=np.ones(2)), pickle.dumps):
+        with pytest.raises(hoad.ShapeError, match=r"lacks tape 1 .* Keep it in the list"):
+            use(program[1:])
+        with pytest.raises(hoad.ShapeError, match="lacks tape 3"):
+            use(hoad.Program([*third[:2], third[3]]))
