@@ -20,7 +20,7 @@ Inside a function
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
-    Program, Tape    what they are made of; ``print(program)`` shows them
+    Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
 Rules

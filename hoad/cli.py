@@ -26,11 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     parser = _parser()
-    options = parser.parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
+    given = _joined(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["bench"]:  # its options are those of the benchmarks, which this parser does not know
+        return _bench(parser, given[1:])
+    options = parser.parse_args(given)
     if options.command is None:
         parser.print_help()
         return 2
-    commands = {"check": _check, "demo": _demo, "info": _info}
+    commands = {"check": _check, "demo": _demo, "info": _info, "tape": _tape}
     try:
         return commands[options.command](parser, options)
     except BrokenPipeError:
@@ -48,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hoad {hoad.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
     _add_check(commands)
+    _add_tape(commands)
     about = "fit NIST's certified nonlinear regression data sets with exact derivatives"
     demo = commands.add_parser("demo", help=about, description=f"F{about[1:]}.", allow_abbrev=False)
     demo.add_argument(
@@ -63,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     about = "show versions, the processor and threads: what a report of a bug should say"
     info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
     info.add_argument("--json", action="store_true", help="write it as JSON")
+    commands.add_parser(
+        "bench", help="measure hoad beside its peers (in a clone; the benchmarks are no part of an installation)"
+    )
     return parser
 
 
@@ -118,6 +125,64 @@ exit status:
   1  one is wrong, or could not be judged (a kink, noise)
   2  the command cannot be understood, or the function cannot be evaluated there"""
 
+
+def _add_tape(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    tape = commands.add_parser(
+        "tape",
+        help="show the tapes of a function and of its derivatives: tables, a graph, a page",
+        description=TAPE,
+        epilog=TAPE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    tape.add_argument(
+        "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
+    )
+    tape.add_argument(
+        "--at", action="append", required=True, metavar="X",
+        help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
+        "argument of the function",
+    )  # fmt: skip
+    tape.add_argument(
+        "--order", type=int, default=1, metavar="N",
+        help="how often to differentiate: 0 shows the recording alone (default: 1)",
+    )  # fmt: skip
+    tape.add_argument(
+        "--simplify", action=argparse.BooleanOptionalAction, default=True,
+        help="as derivatives are computed, or with every node, contribution and constant, for reading",
+    )  # fmt: skip
+    tape.add_argument(
+        "--format", choices=["plain", "markdown", "html"], default="plain", help="of the table (default: plain)"
+    )
+    tape.add_argument(
+        "--rows", type=int, default=200, metavar="N",
+        help="the most rows to show of a tape, the first and the last of them; 0 shows all (default: 200)",
+    )  # fmt: skip
+    tape.add_argument(
+        "--html", metavar="FILE", help="write a page to explore the tapes in a browser, in place of the table"
+    )
+    tape.add_argument("--dot", metavar="FILE", help="write the graph for Graphviz, in place of the table; - for here")
+    tape.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+TAPE = """\
+Show what hoad records of a function, and the tapes of its derivatives: every operation
+with its value at the point, every adjoint with the node it belongs to."""
+
+TAPE_EXAMPLES = """\
+A function of several results, and every derivative after a vector of them, is
+differentiated for a symbolic seed: an input more, without a value (?).
+
+examples:
+  hoad tape numpy:tanh --at 0.3
+  hoad tape model:loss --at 1.0,2.0 --no-simplify
+  hoad tape model:loss --at 1.0,2.0 --order 2 --html tape.html --open
+  hoad tape model:loss --at=-1.0,2.0 --dot - | dot -Tsvg > tape.svg
+
+exit status:
+  0  the tapes were shown, or written
+  2  the command cannot be understood, or the function cannot be recorded there"""
+
 POINTS = ("--at", "--along")
 
 
@@ -133,7 +198,8 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from hoad.check.command import UsageError, run
+    from hoad.check.command import run
+    from hoad.target import UsageError
 
     try:
         return run(
@@ -142,6 +208,30 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         )  # fmt: skip
     except UsageError as error:
         parser.exit(2, f"hoad check: {error}\n")
+
+
+def _tape(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad.display.command import run
+    from hoad.target import UsageError
+
+    try:
+        return run(
+            options.function, options.at, options.order, options.simplify, options.format, options.rows,
+            options.html, options.dot, options.open, sys.stdout, sys.stderr,
+        )  # fmt: skip
+    except UsageError as error:
+        parser.exit(2, f"hoad tape: {error}\n")
+
+
+def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    from hoad.bench import NoBenchmarksError, run
+
+    try:
+        return run(arguments)
+    except NoBenchmarksError as error:
+        parser.exit(2, f"hoad bench: {error}\n")
+    except KeyboardInterrupt:
+        return 130
 
 
 def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

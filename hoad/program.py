@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex, overload
+from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
 import numpy as np
 
@@ -104,6 +105,8 @@ class Tape:
         self._single = single
         self._evaluated = False
         self._notes: Any = None
+        # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
+        self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
         # Emits the tape once more, noting whose adjoint each node is; most tapes are never read, so none keeps notes.
         self._find_notes: Callable[[], Any] | None = None
         self.kind = kind
@@ -188,6 +191,17 @@ def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
     return primitive.keywords(params)
 
 
+class Display(Protocol):
+    """How programs are shown, by a floor above this one."""
+
+    def table(self, program: Program, format: str, rows: int | None) -> str: ...
+    def records(self, program: Program, lines: bool) -> list[dict[str, Any]]: ...
+    def to_dot(self, program: Program, values: bool, pairs: bool, direction: str) -> str: ...
+    def explore(self, program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None: ...
+    def html(self, program: Program) -> str: ...
+    def svg(self, program: Program) -> str | None: ...
+
+
 class Program(list[Tape]):
     """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
 
@@ -213,7 +227,7 @@ class Program(list[Tape]):
         self._adjoints: dict[tuple[bool, int], Program] = {}
         self._frozen: Program | None = None
 
-    _format: ClassVar[Callable[[Program], str] | None] = None
+    _display: ClassVar[Display]
 
     @property
     def inputs(self) -> tuple[Aval, ...]:
@@ -318,6 +332,222 @@ class Program(list[Tape]):
             ) from None
         return values[0] if self._last._single else tuple(values)
 
+    # ---- to be read
+
+    def _shown(self) -> Program:
+        """The program itself, once it is known that its tapes belong together."""
+        if self:
+            self._check_chain(whole=False)
+        return self
+
+    def table(self, format: str = "plain", rows: int | None = 200) -> str:
+        """The tapes as tables, a row per node.
+
+        A row shows the number of the node, its operation on numbered operands, its value at the point of recording
+        (``?`` where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node
+        whose sweep emitted it, and the adjoint that it is.
+
+        Parameters
+        ----------
+        format : {"plain", "markdown", "html"}, optional
+            Plain text is what ``print(program)`` gives.
+        rows : int or None, optional
+            The most rows to show of a tape, the first and the last of them; None for all.
+
+        Returns
+        -------
+        str
+            Text without a newline at the end; of HTML, a fragment without scripts.
+
+        Raises
+        ------
+        ArgumentError
+            If the format is another one.
+        ValueError
+            If `rows` is negative.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a row shown; the values of a tape are computed when it is first read.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0)
+        >>> print(program.table("markdown"))
+        **Tape 1 (primal): 4 nodes, inputs @1, @2, output @4**
+        <BLANKLINE>
+        | node | value | |
+        |:--|:--|:--|
+        | `@1 = ?` | `2` | input 1 |
+        | `@2 = ?` | `3` | input 2 |
+        | `@3 = 4 * @1` | `8` | |
+        | `@4 = @3 * @2` | `24` | output |
+        """
+        return self._display.table(self._shown(), format, rows)
+
+    def records(self, lines: bool = False) -> list[dict[str, Any]]:
+        """The nodes of all tapes as dictionaries, for pandas, JSON or one's own reading.
+
+        Parameters
+        ----------
+        lines : bool, optional
+            Find the user's line of scalar operations too, by running the recorded function once more. Array operations
+            keep theirs.
+
+        Returns
+        -------
+        list of dict
+            One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
+            ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
+            `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
+            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
+            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
+            `TapeNode`), ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted
+            it) and ``guards`` (pairs of what the function branched on here, and where).
+
+        Raises
+        ------
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a node. With `lines`, the recorded function runs once, line by line as under
+        a debugger; a program out of a pickle knows its function no more.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.gradient(hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0), simplify=False)
+        >>> rows = program.records()
+        >>> rows[2]["expression"], rows[2]["parents"], rows[2]["value"]
+        ('4 * @1', (1,), 8.0)
+        >>> [row["adjoint"] for row in rows if row["kind"] == "adjoint"]
+        ['∇@4', '∇@3', '∇@2', '∇@1']
+        """
+        return self._display.records(self._shown(), lines)
+
+    def to_dot(self, *, values: bool = False, pairs: bool = True, direction: str = "TB") -> str:
+        r"""The graph of the program in DOT, the language of Graphviz.
+
+        Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place
+        among the operands where their order matters.
+
+        Parameters
+        ----------
+        values : bool, optional
+            Show the value of every node at the point of recording.
+        pairs : bool, optional
+            Join every adjoint, by a dotted edge, to the node whose adjoint it is.
+        direction : {"TB", "LR", "BT", "RL"}, optional
+            Where edges lead: top to bottom, left to right, or the other way.
+
+        Returns
+        -------
+        str
+            For ``dot -Tsvg``, for `graphviz.Source`, or for any program that reads DOT.
+
+        Raises
+        ------
+        ArgumentError
+            If the direction is another one.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a node. Graphviz itself takes seconds from about a thousand nodes on; `explore`
+        draws more.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: x - y, 2.0, 3.0)
+        >>> print(program.to_dot())
+        digraph program {
+          rankdir=TB;
+          node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif", fontsize=11];
+          edge [color="#66788a", arrowsize=0.7, fontname="sans-serif", fontsize=9];
+          subgraph cluster_1 {
+            label="Tape 1 (primal)"; labeljust=l; fontname="sans-serif"; style=rounded; color="#8aa0b4";
+            n1 [label="@1\ninput 1", fillcolor="#dcebfa"];
+            n2 [label="@2\ninput 2", fillcolor="#dcebfa"];
+            n3 [label="@3 = @1 - @2\noutput", fillcolor="#fbe6cf"];
+          }
+          n1 -> n3 [headlabel="1"];
+          n2 -> n3 [headlabel="2"];
+        }
+        """
+        return self._display.to_dot(self._shown(), values, pairs, direction)
+
+    def explore(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        open: bool = False,
+        limit: int = 5000,
+        lines: bool = True,
+        title: str | None = None,
+    ) -> None:
+        """Write a page in which the tapes can be explored in any browser.
+
+        Primal and adjoint stand side by side, as tables and as a graph. Choosing a node shows its operands, what uses
+        it, its adjoint and every contribution to that, its value and the user's line. The page is one file, and needs
+        nothing else: no network, no library.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it, ``"tape.html"``. A file that is there is overwritten.
+        open : bool, optional
+            Open it in the browser.
+        limit : int, optional
+            Show up to so many nodes one by one. The tapes of a larger program are folded: a row for each of the user's
+            lines where they are known, else for each of some hundred stretches of a tape. The page says so.
+        lines : bool, optional
+            Find the user's line of scalar operations too, by running the recorded function once more.
+        title : str, optional
+            The name of the page; that of the function by default.
+
+        Raises
+        ------
+        ValueError
+            If `limit` is not positive.
+        ShapeError
+            If the tapes do not belong together.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Cost: some tens of microseconds, and 100 to 200 bytes of the page, a node. With `lines`, the recorded function
+        runs once, line by line as under a debugger.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import hoad
+        >>> program = hoad.gradient(hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0), simplify=False)
+        >>> page = pathlib.Path(tempfile.mkdtemp(), "tape.html")
+        >>> program.explore(page)
+        >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        True
+        """
+        self._display.explore(self._shown(), file, open, limit, lines, title)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables, and the graph where Graphviz is at hand and the program is small."""
+        return self._display.html(self._shown())
+
+    def _repr_svg_(self) -> str | None:
+        """The graph, where Graphviz is at hand and the program is small."""
+        return self._display.svg(self._shown())
+
+    # ---- as part of other programs, and as a list
+
     def __call__(self, *args: Any) -> Any:
         """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
         if not holds_traced(args):
@@ -372,9 +602,7 @@ class Program(list[Tape]):
         return self is other
 
     def __str__(self) -> str:
-        if self:
-            self._check_chain(whole=False)
-        return repr(self) if Program._format is None else Program._format(self)
+        return self.table()
 
     def __repr__(self) -> str:
         return f"Program([{', '.join(map(repr, self))}])"
@@ -447,7 +675,9 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
         recording.keep()
     graph = recording.graph
     window = (0, recording.size, 0, recording.guards)
-    return Program([Tape(graph, window, recording.inputs, outputs, "primal", single)])
+    tape = Tape(graph, window, recording.inputs, outputs, "primal", single)
+    tape._source = f, kwargs
+    return Program([tape])
 
 
 def _is_several(returned: Any) -> bool:

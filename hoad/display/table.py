@@ -6,6 +6,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from hoad.display.notation import operation_text
 from hoad.display.values import constant_text, value_text
@@ -16,6 +17,9 @@ ROWS = 200  # of a tape, where nothing else is asked for
 MOST_LISTED = 6  # inputs or outputs named in a heading
 WIDEST = 48  # beyond, an operation goes on in the next line
 LONGEST_EQUATION = 32  # of an adjoint; beyond, its name alone is shown
+
+TITLES = ("", "", "from", "adjoint", "value", "")
+EMPTY = "Program without tapes"
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -74,32 +78,74 @@ def format_program(program: Program, rows: int | None = None) -> str:
       @3 = 4 * @1   8
       @4 = @3 * @2  24     output
     """
-    if rows is not None and rows < 0:
-        raise ValueError(
-            f"format_program shows a number of rows of each tape, but rows={rows}. Leave it out to see all."
-        )
-    if not program:
-        return "Program without tapes"
-    text = "\n\n".join(_tape_text(k, tape, rows) for k, tape in enumerate(program, 1))
-    legend = [meaning for pattern, meaning in LEGEND if re.search(pattern, text)]
+    sections = make_sections(program, rows)
+    if not sections:
+        return EMPTY
+    text = "\n\n".join(map(_tape_text, sections))
+    legend = legend_of(text)
     return "\n".join([text, "", *legend]) if legend else text
 
 
-def _tape_text(index: int, tape: Tape, rows: int | None) -> str:
-    """One tape: its heading, and its rows or the first and the last of them."""
+@dataclass(frozen=True)
+class Section:
+    """The table of one tape, before it is laid out.
+
+    Attributes
+    ----------
+    heading : str
+        What it is, and its inputs and outputs.
+    table : list of tuple of str
+        Its rows: number, operation, swept node, adjoint, value, mark.
+    cut : int
+        Before which row others are left out.
+    note : str
+        How many they are; empty where none is.
+    """
+
+    heading: str
+    table: list[tuple[str, ...]]
+    cut: int
+    note: str
+
+    @property
+    def columns(self) -> list[int]:
+        """Those of `from`, `adjoint`, `value` and the mark that are not empty."""
+        return [k for k in range(2, 6) if any(cells[k] for cells in self.table)]
+
+
+def legend_of(text: str) -> list[str]:
+    """What the signs that occur in a text mean."""
+    return [meaning for pattern, meaning in LEGEND if re.search(pattern, text)]
+
+
+def make_sections(program: Program, rows: int | None) -> list[Section]:
+    """The tables of all tapes, of each the first and the last rows where it has more than `rows`."""
+    if rows is not None and rows < 0:
+        raise ValueError(
+            f"a table shows a number of rows of each tape, but rows={rows}. Leave it out, or give None for all."
+        )
+    return [_section(k, tape, rows) for k, tape in enumerate(program, 1)]
+
+
+def _section(index: int, tape: Tape, rows: int | None) -> Section:
     size = tape.size
     left_out = 0 if rows is None else max(0, size - rows)
     tail_size = 0 if rows is None or not left_out else rows // 2
     head = tape.rows(0, size - left_out - tail_size)
     tail = tape.rows(size - tail_size, size) if tail_size else []
-    names = _adjoint_names(head, tail, left_out)
-    marks = _marks(tape, {node.number for node in (*head, *tail)})
+    names = adjoint_names(head, tail, left_out)
+    marks = marks_of(tape, {node.number for node in (*head, *tail)})
     table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
-    lines = _aligned(table)
-    if left_out:
-        note = f"  ... {count(left_out, 'row')} left out; hoad.display.format_program(program) shows all"
-        lines.insert(len(head) + 1, note)
-    return "\n".join([_heading(index, tape), *lines])
+    note = f"... {count(left_out, 'row')} left out; program.table(rows=None) shows all" if left_out else ""
+    return Section(_heading(index, tape), table, len(head), note)
+
+
+def _tape_text(section: Section) -> str:
+    """One tape as plain text."""
+    lines = _aligned(section)
+    if section.note:
+        lines.insert(section.cut + 1, f"  {section.note}")
+    return "\n".join([section.heading, *lines])
 
 
 def _heading(index: int, tape: Tape) -> str:
@@ -120,7 +166,7 @@ def _reference(operand: int | Constant) -> str:
     return constant_text(operand.value) if isinstance(operand, Constant) else f"@{operand}"
 
 
-def _marks(tape: Tape, shown: set[int]) -> dict[int, str]:
+def marks_of(tape: Tape, shown: set[int]) -> dict[int, str]:
     """Which inputs and outputs the nodes shown are, counted where there are several."""
     found: dict[int, list[str]] = {}
     for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
@@ -133,7 +179,7 @@ def _marks(tape: Tape, shown: set[int]) -> dict[int, str]:
 # ---- adjoints -------------------------------------------------------------------------------------------------------
 
 
-def _adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
+def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
     """What the adjoints, contributions and sums of a tape are called, by number of the node.
 
     A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that
@@ -179,16 +225,16 @@ def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[
     )
 
 
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+def _aligned(section: Section) -> list[str]:
     """Rows of equal columns under their titles; a column without entries is left away, a long operation wrapped."""
+    table = section.table
     if not table:
         return []
     digits = max(len(cells[0]) for cells in table)
     wrapped = [_wrapped(f"{number:>{digits}} = {operation}", digits + 3) for number, operation, *_ in table]
-    rows = [(first, *cells[2:]) for (first, *_), cells in zip(wrapped, table, strict=True)]
-    kept = [k for k in range(5) if any(cells[k] for cells in rows)]
-    titles = ("node", "from", "adjoint", "value", "")
-    lines = [[cells[k] for k in kept] for cells in (titles, *rows)]
+    kept = section.columns
+    rows = [[first, *(cells[k] for k in kept)] for (first, *_), cells in zip(wrapped, table, strict=True)]
+    lines = [["node", *(TITLES[k] for k in kept)], *rows]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join(["", *_padded(line, widths)]).rstrip() for line in lines]
     rests = [[], *(rest for _, *rest in wrapped)]

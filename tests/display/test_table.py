@@ -257,7 +257,7 @@ def test_head_and_tail() -> None:
           node             value
             @1 = ?         0.5    input
             @2 = @1 / 2    0.25
-          ... 597 rows left out; hoad.display.format_program(program) shows all
+          ... 597 rows left out; program.table(rows=None) shows all
           @600 = @599 / 2  1
           @601 = @600 + 1  2      output
         """
@@ -270,7 +270,7 @@ def test_head_and_tail() -> None:
 def test_headings_alone() -> None:
     heading, note = format_program(hoad.record(chain, 0.5), 0).split("\n")
     assert heading == "Tape 1 (primal): 601 nodes, input @1, output @601"
-    assert note == "  ... 601 rows left out; hoad.display.format_program(program) shows all"
+    assert note == "  ... 601 rows left out; program.table(rows=None) shows all"
 
 
 def test_negative_number_of_rows() -> None:

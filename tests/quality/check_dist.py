@@ -43,7 +43,7 @@ def complaints(sdist: Path, wheel: Path) -> list[str]:
             found.append(f"hoad/_core/{name}.c: generated, and in the sdist")
         if not any(f"hoad/_core/{name}{suffix}" in of_wheel for suffix in EXTENSION_SUFFIXES):
             found.append(f"hoad._core.{name}: not compiled in the wheel")
-    for path in [*source_files(".py", ".pyi", ".pxd", ".csv", ".md"), Path("hoad", "py.typed")]:
+    for path in [*source_files(".py", ".pyi", ".pxd", ".csv", ".md", ".html", ".css", ".js"), Path("hoad", "py.typed")]:
         if path.as_posix() not in of_wheel:
             found.append(f"{path}: not in the wheel")
     found += [f"{name}: in the wheel" for name in sorted(of_wheel) if name.endswith((".pyx", ".c", ".pyc"))]

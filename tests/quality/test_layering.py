@@ -19,12 +19,12 @@ import hoad
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
     1: ("hoad/primitive.py",),
-    2: ("hoad/trace.py", "hoad/numpy_protocol", "hoad/pickling.py", "hoad/program.py"),
+    2: ("hoad/trace.py", "hoad/numpy_protocol", "hoad/pickling.py", "hoad/program.py", "hoad/target.py"),
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
     6: ("hoad/check", "hoad/display", "hoad/interop"),
-    7: ("hoad/__init__.py", "hoad/__main__.py", "hoad/cli.py", "hoad/info.py", "hoad/demo"),
+    7: ("hoad/__init__.py", "hoad/__main__.py", "hoad/bench.py", "hoad/cli.py", "hoad/info.py", "hoad/demo"),
 }
 TOP = max(FLOORS)
 FOR_ALL = "hoad/errors.py"

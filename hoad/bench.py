@@ -1,0 +1,44 @@
+"""`hoad bench`: the benchmarks of the clone that hoad is used from.
+
+They are no part of an installation: they are measured against peers of hundreds of megabytes, and read by those who
+work on hoad.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["NoBenchmarksError", "find_tree", "run"]
+
+
+class NoBenchmarksError(LookupError):
+    """There is no clone to take the benchmarks from; the message says how to get one."""
+
+
+def find_tree() -> Path:
+    """The root of the clone: the current directory or one above it, or where hoad is imported from.
+
+    Raises
+    ------
+    NoBenchmarksError
+        If none of them holds the benchmarks.
+    """
+    here = Path.cwd()
+    for root in (here, *here.parents, Path(__file__).resolve().parents[1]):
+        if (root / "benchmarks" / "run.py").is_file() and (root / "hoad" / "bench.py").is_file():
+            return root
+    raise NoBenchmarksError(
+        f"there are no benchmarks in {here}, nor where hoad is installed: they come with its source alone. In a clone, "
+        'run: pip install ".[bench]" && hoad bench'
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `python -m benchmarks` with these arguments, and return its status."""
+    root = find_tree()
+    # Output and keys are the terminal's; the benchmarks start processes of their own.
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(command, cwd=root, check=False).returncode
