@@ -423,10 +423,11 @@ cdef class Extension:
         """The operand of a constant."""
         return operand_of(self.graph, value)
 
-    def adjoints(self, list targets, list seeds, list wrt, bint notes):
-        """Sweep in reverse; operands, with zeros put in for symbolic zeros."""
-        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes)
-        return self.with_zeros(found, wrt)
+    def adjoints(self, list targets, list seeds, list wrt, bint notes, list asked=None):
+        """Sweep in reverse as far as `wrt`; operands, of the nodes `asked` for if given, zeros put in for ZERO."""
+        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes,
+                              asked)
+        return self.with_zeros(found, wrt if asked is None else asked)
 
     def tangents(self, list targets, list wrt, list tangents):
         """Sweep forward; operands, with zeros put in for symbolic zeros."""
