@@ -22,6 +22,9 @@ Programs
     gradient         the program with one more tape, its gradient
     Program, Tape    what they are made of; ``print(program)`` shows them
     display          programs as text, piece by piece
+Formulas
+    symbols          symbols, of which NumPy makes expressions
+    Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
     rules.vjp        give a function its derivative rule
     primitive        make any function one operation
@@ -66,6 +69,7 @@ from hoad.errors import (
 )
 from hoad.program import Program, Tape, record
 from hoad.rules.registry import primitive
+from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
 if _typing.TYPE_CHECKING:
@@ -77,6 +81,7 @@ __all__ = [
     "ArgumentError",
     "CheckError",
     "DTypeError",
+    "Expression",
     "GuardError",
     "HoadError",
     "NoMethodError",
@@ -100,6 +105,7 @@ __all__ = [
     "record",
     "rules",
     "stop_gradient",
+    "symbols",
     "value",
     "value_and_grad",
     "vhp",
