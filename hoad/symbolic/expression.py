@@ -53,13 +53,14 @@ class Expression(Operators):
     x ** 2 * cos(y * x ** 2)
     """
 
-    __slots__ = ("__weakref__", "_adjoint", "_program", "aval", "operands", "row", "source")
+    __slots__ = ("__weakref__", "_adjoint", "_program", "_symbols", "aval", "operands", "row", "source")
 
     row: Row | None
     operands: tuple[Expression, ...]
     source: Source
     aval: Aval
-    _program: Program | None  # made when first asked for
+    _symbols: tuple[Expression, ...] | None  # made when first asked for, as all of these
+    _program: Program | None
     _adjoint: Program | None
 
     def __init__(self, *args: Any) -> None:
@@ -75,7 +76,11 @@ class Expression(Operators):
     @property
     def symbols(self) -> tuple[Expression, ...]:
         """The symbols in it, in the order in which they are written."""
-        return tuple(node for node in in_order([self]) if isinstance(node.source, str))
+        if self.row is None:  # a symbol that held itself would be a cycle
+            return (self,) if isinstance(self.source, str) else ()
+        if self._symbols is None:
+            self._symbols = tuple(node for node in in_order([self]) if isinstance(node.source, str))
+        return self._symbols
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -465,6 +470,10 @@ class Expression(Operators):
         tape = self.to_program()[0]
         return inline(tape._graph, list(tape._outputs), list(tape._inputs), list(values))[0]
 
+    @staticmethod
+    def _make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: Aval) -> Expression:
+        return make(row, operands, source, aval)
+
     # ---- as text
 
     def __str__(self) -> str:
@@ -523,11 +532,8 @@ def make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval
     kind = ArrayExpression if aval.shape or aval.dtype.kind not in "fb" else Expression
     made: Expression = object.__new__(kind)
     made.row, made.operands, made.source, made.aval = row, operands, source, aval
-    made._program = made._adjoint = None
+    made._symbols = made._program = made._adjoint = None
     return made
-
-
-Expression._make = staticmethod(make)
 
 
 # ---- derivatives ----------------------------------------------------------------------------------------------------
@@ -611,6 +617,8 @@ def _constant(value: Any) -> Expression:
 
 def _checked_value(symbol: Expression, value: Any, what: str) -> Any:
     """A value for a symbol; traced ones as they are."""
+    if type(value) is float and not symbol.aval.shape:
+        return value
     if isinstance(value, Expression):
         raise ArgumentError(
             f"{what} takes numbers and arrays, but the value of {symbol.name} is an expression. Put it in with "

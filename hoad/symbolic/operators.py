@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import METHODS, here, is_traced, new_input, node_of
+from hoad._core.traced import FUNCTIONS, METHODS, here, is_traced, new_input, node_of
 from hoad.errors import TracedValueError
 from hoad.symbolic.rows import Row, Source, read_nodes
 
@@ -28,7 +28,10 @@ class Operators:
     source: Source
     aval: Aval
 
-    _make: ClassVar[Callable[[Row | None, tuple[Any, ...], Source, Aval], Any]]
+    @staticmethod
+    def _make(row: Row | None, operands: tuple[Any, ...], source: Source, aval: Aval) -> Any:
+        """An expression of its parts."""
+        raise NotImplementedError
 
     # ---- recording
 
@@ -38,7 +41,7 @@ class Operators:
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return record_call(function, args, kwargs)
+        return record_call(FUNCTIONS.get(function, function), args, kwargs)
 
     @staticmethod
     def __hoad_record__(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
