@@ -19,12 +19,17 @@ from setuptools.command.build_ext import build_ext
 # hoad/_core/NAME.pyx, each of them; tests/quality compares this list with the folder.
 EXTENSIONS = [
     "blocks",
+    "where",
     "tape",
     "kernels",
     "primitive",
     "plan",
     "template",
+    "refusals",
+    "eager",
     "traced",
+    "operands",
+    "calls",
     "emit",
     "compact",
     "adjoint",

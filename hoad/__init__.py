@@ -21,6 +21,7 @@ Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
     Program, Tape    what they are made of; ``print(program)`` shows them
+    TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
 Formulas
     symbols          symbols, of which NumPy makes expressions
@@ -67,7 +68,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad.program import Program, Tape, record
+from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.rules.registry import primitive
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
@@ -80,6 +81,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "CheckError",
+    "Constant",
     "DTypeError",
     "Expression",
     "GuardError",
@@ -90,6 +92,7 @@ __all__ = [
     "RuleError",
     "ShapeError",
     "Tape",
+    "TapeNode",
     "TracedValueError",
     "check",
     "derivative",

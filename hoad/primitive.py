@@ -21,7 +21,8 @@ from hoad._core.primitive import (
     Primitive,
 )
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import bind_operators, here, name_of
+from hoad._core.traced import bind_operators
+from hoad._core.where import here, name_of
 from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, SupportsIndex, overload
 
 import numpy as np
 
+from hoad._core.calls import apply_primitive
 from hoad._core.engine import Lowered
+from hoad._core.operands import holds_traced
 from hoad._core.primitive import Primitive
 from hoad._core.recording import (
     compute_values,
@@ -21,7 +23,8 @@ from hoad._core.recording import (
     operand_avals,
 )
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar, apply_primitive, here, holds_traced
+from hoad._core.traced import Array, Scalar
+from hoad._core.where import here
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import check_class, holds_traced
 from hoad._core.recording import Recording
-from hoad._core.traced import METHODS, Array, Scalar, check_class, holds_traced, is_library, is_traced, plain_value
+from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
+from hoad._core.where import is_library
 from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError, TracedValueError, count
 
 # Drivers that can leave arguments alone, and those that hand auxiliary output through.

@@ -8,6 +8,12 @@ from hoad._core.emit import Emitter
 from hoad._core.tape import Graph
 
 @final
+class Items:
+    """The adjoints of the items of one array."""
+
+    def __new__(cls, size: int) -> Self: ...
+
+@final
 class Sweep:
     """One reverse sweep over the nodes from `low` up to `high`."""
 

@@ -3,6 +3,8 @@
 The table of primitives is filled while modules are imported and when a user declares one; a number once given stays.
 """
 
+import os
+
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
     ARITY,
@@ -128,7 +130,7 @@ cdef class Primitive:
     def require_rule(self, where=None):
         """The rule, or `NoRuleError` naming the user's line."""
         if self.rule is None:
-            at = f" (recorded at {where})" if where else ""
+            at = f" (recorded at {os.path.basename(where)})" if where else ""
             raise NoRuleError(
                 f"{self.name} has no derivative rule{at}. Declare one with @hoad.rules.vjp({self.name}), or "
                 "hoad.stop_gradient its argument if it is constant."

@@ -14,6 +14,7 @@ from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
+from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
@@ -43,9 +44,10 @@ from hoad._core.tape cimport (
     uint8_t,
 )
 from hoad._core.template cimport Template
-from hoad._core.traced cimport operand_of, wrap
+from hoad._core.traced cimport wrap
 
-from hoad._core.traced import graph_of, is_traced, new_input
+from hoad._core.operands import new_input
+from hoad._core.traced import graph_of, is_traced
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil

@@ -43,7 +43,7 @@ from hoad._core.tape cimport (
 )
 from hoad._core.template cimport Template, describe, values_for, vjp_template
 
-from hoad._core.traced import new_input
+from hoad._core.operands import new_input
 
 from hoad.errors import RuleError
 

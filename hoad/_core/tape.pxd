@@ -203,4 +203,3 @@ cdef inline int32_t push_valued(Graph graph, uint16_t op, uint16_t flags, int32_
 
 
 cdef uint8_t ARITY[65536]        # operands of a node without an extension row, by operation
-cdef tuple user_position()

@@ -1,30 +1,20 @@
 """Graphs and abstract values: the storage under every tape."""
 
-import os
-
 import numpy as np
 
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.math cimport NAN
 from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
 from hoad._core.blocks cimport HUGE, give, resized
+from hoad._core.where cimport user_position
 
 cnp.import_array()
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
-
-cdef extern from "Python.h":
-    ctypedef struct PyFrameObject
-    PyFrameObject* PyEval_GetFrame() noexcept
-    int PyFrame_GetLineNumber(PyFrameObject*) noexcept
-
-cdef extern from "frameobject.h":
-    void* PyFrame_GetCode(PyFrameObject*) noexcept
-    void* PyFrame_GetBack(PyFrameObject*) noexcept
 
 
 # ---- abstract values ------------------------------------------------------------------------------------------------
@@ -89,47 +79,6 @@ cdef int32_t aval_number(object array) except -1:
             known = FLOAT64_NUMBERS[shape] = intern_aval(FLOAT64, shape).number
         return <int32_t>known
     return intern_aval(array.dtype, shape).number
-
-
-# ---- where in the user's code ---------------------------------------------------------------------------------------
-
-# Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out.
-cdef tuple OWN_FOLDERS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
-)
-cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-cdef dict IS_OWN = {}
-
-
-cdef bint is_own(object code):
-    cdef object name = code.co_filename
-    cdef object known = IS_OWN.get(name)
-    if known is None:
-        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
-            name.startswith(LIBRARY) and "-packages" + os.sep not in name)
-        IS_OWN[name] = known
-    return known
-
-
-cdef tuple user_position():
-    """(code, line) of the innermost frame outside hoad and NumPy, or (None, 0)."""
-    cdef PyObject* frame = <PyObject*>PyEval_GetFrame()
-    cdef PyObject* code
-    cdef PyObject* back
-    Py_XINCREF(frame)
-    while frame != NULL:
-        code = <PyObject*>PyFrame_GetCode(<PyFrameObject*>frame)
-        if not is_own(<object>code):
-            found = (<object>code, PyFrame_GetLineNumber(<PyFrameObject*>frame))
-            Py_DECREF(<object>code)
-            Py_DECREF(<object>frame)
-            return found
-        back = <PyObject*>PyFrame_GetBack(<PyFrameObject*>frame)
-        Py_DECREF(<object>code)
-        Py_DECREF(<object>frame)
-        frame = back
-    return None, 0
 
 
 # ---- graphs ---------------------------------------------------------------------------------------------------------

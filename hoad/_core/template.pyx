@@ -12,8 +12,10 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
+from hoad._core.calls cimport record_call
 from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
+from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport (
     INFO,
     K_GUFUNC,
@@ -57,11 +59,13 @@ from hoad._core.tape cimport (
     operand_aval,
     uint16_t,
 )
-from hoad._core.traced cimport operand_of
+
+cdef dict METHODS
 
 from hoad._core.lower import NoValueError
 from hoad._core.primitive import primitive_named
-from hoad._core.traced import is_traced, new_input
+from hoad._core.operands import new_input
+from hoad._core.traced import METHODS, is_traced
 
 from hoad.errors import HoadError, RuleError
 
@@ -431,7 +435,6 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
         )
     if found.dtype != aval.dtype:
         if found.dtype.kind == "c" and aval.dtype.kind != "c":
-            from hoad._core.traced import METHODS
             adjoint = METHODS["real"](adjoint)
         adjoint = adjoint.astype(aval.dtype)
     return operand_of(graph, adjoint)
@@ -439,14 +442,13 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
 
 cdef object sum_to(object adjoint, tuple shape, tuple wanted):
     """Sum over the axes that broadcasting added or stretched."""
-    from hoad._core.traced import apply_primitive
     lead = len(shape) - len(wanted)
     if lead < 0:
-        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
     axes = tuple([d for d in range(len(shape)) if d < lead or (wanted[d - lead] == 1 and shape[d] != 1)])
     if any(shape[d] != wanted[d - lead] and shape[d] == 1 for d in range(lead, len(shape))):
-        return apply_primitive(primitive_named("broadcast_to"), (wanted,), adjoint)
-    return apply_primitive(primitive_named("sum"), (axes, wanted), adjoint)
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
+    return record_call(primitive_named("sum"), (axes, wanted), (adjoint,))
 
 
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):

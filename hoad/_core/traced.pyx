@@ -1,14 +1,12 @@
-"""The two traced types, and how operations on them are recorded.
+"""The two traced types.
 
 `Scalar` stands for a float or a truth value, `Array` for everything with a shape or another dtype. Both refuse to
 become plain numbers behind the user's back. Only `Array` has ``__array__``, and it raises, so that ``np.array([x, y])``
-of scalars is an object array on which NumPy calls their own arithmetic.
+of scalars is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here;
+everything else in `hoad._core.calls`.
 """
 
 import numbers
-import opcode
-import os
-import sys
 
 import numpy as np
 
@@ -17,40 +15,42 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.plan cimport FAILED_SINGULAR, plan_of
-from hoad._core.primitive cimport INFO, MOST_RESULTS, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, Primitive, primitive_of
+from hoad._core.refusals cimport (
+    PyThread_get_thread_ident,
+    check_same,
+    check_usable,
+    cut_off,
+    in_place,
+    made_by_hand,
+    unhashable,
+    unpicklable,
+)
 from hoad._core.tape cimport (
     AVAL_BOOL,
-    AVAL_FLOAT,
     F_BOOL,
     F_VALUED,
     OP_ADD,
-    OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_IDENTITY,
-    OP_INPUT,
     OP_ITEM,
     OP_MULTIPLY,
     OP_NEGATIVE,
     OP_POWER,
-    OP_RESULT,
-    OP_STOP,
     OP_SUBTRACT,
     Aval,
     Graph,
     Slot,
-    aval_number,
     aval_of,
-    in_native_order,
-    is_plain_float64,
     operand_aval,
     push_valued,
-    user_position,
 )
+from hoad._core.where cimport here
 
-from hoad._core.primitive import make_signature
+cdef dict ADVICE
 
-from hoad.errors import DTypeError, NoMethodError, NoRuleError, TracedValueError
+from hoad._core.refusals import ADVICE
+
+from hoad.errors import DTypeError, NoMethodError, TracedValueError
 
 cnp.import_array()
 
@@ -61,147 +61,18 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
 
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident() noexcept nogil
-
 # What the floors above put in: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
-ADVICE = {}         # "np.diff" -> what to write instead of it
+
+# What `hoad._core.calls`, which knows these types, puts in.
+cdef RecordCall record_call = NULL
+cdef CallUfunc array_ufunc = NULL
+cdef CallFunction array_function = NULL
 
 cdef object FLOAT64 = np.dtype(np.float64)
-cdef type ndarray = np.ndarray
 cdef object BOOL = np.dtype(np.bool_)
-
-
-# ---- errors ---------------------------------------------------------------------------------------------------------
-
-cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
-                                   if name in opcode.opmap])
-
-
-cdef bint is_part_of(str package, str filename):
-    """Whether a file belongs to a package, if that is imported at all."""
-    file = getattr(sys.modules.get(package), "__file__", None)
-    return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
-
-
-def is_library(str filename):
-    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
-    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
-        return True
-    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
-
-
-cdef tuple user_place():
-    """('file.py:line' of the user's code that is running, the function of SciPy that it has called or "")."""
-    cdef str called = ""
-    code, line = user_position()
-    if code is None:
-        return "outside any Python file", called
-    frame = sys._getframe() if is_part_of("scipy", code.co_filename) else None
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    while frame is not None:        # out of SciPy
-        code, line = frame.f_code, frame.f_lineno
-        if not is_library(code.co_filename):
-            break
-        if is_part_of("scipy", code.co_filename) and not (
-                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
-            called = code.co_name
-        frame = frame.f_back
-    return f"{os.path.basename(code.co_filename)}:{line}", called
-
-
-cpdef str here():
-    """'file.py:line' of the user's code that is running."""
-    return user_place()[0]
-
-
-cdef bint assigns():
-    """Whether the Python code that runs is at an assignment to an item, ``a[i] = x``."""
-    frame = sys._getframe()
-    code = frame.f_code.co_code
-    return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
-
-
-cpdef str name_of(object function):
-    """The name that a user knows a function of NumPy or SciPy by."""
-    name = function.__name__
-    if not isinstance(function, np.ufunc):
-        module = (getattr(function, "__module__", None) or "").split(".")
-        public = ".".join([part for part in module if not part.startswith("_")])
-        return f"{public.replace('numpy', 'np', 1)}.{name}" if public else name
-    if getattr(np, name, None) is function:
-        return f"np.{name}"
-    module = sys.modules.get("scipy.special")
-    return f"scipy.special.{name}" if getattr(module, name, None) is function else name
-
-
-cdef object no_rule(str name, str method=""):
-    """The error for an operation that is not recorded, with what to write instead where that is known."""
-    cdef str asked = f"{name}.{method}" if method else name
-    cdef str instead = ADVICE.get(asked, "")
-    cdef str advice = "give it hoad.value(x) if no derivative is to pass."
-    if not method and "." in name:
-        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
-    if instead.startswith("Write"):
-        advice = f"{instead} Or {advice}"
-    elif instead:
-        advice = instead
-    else:
-        advice = advice[0].upper() + advice[1:]
-    return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
-
-
-cdef object cut_off(str what, str advice, Graph graph=None):
-    """The error for a traced value (of this graph) that would become a plain number."""
-    if graph is not None:
-        check_usable(graph)
-    where, called = user_place()
-    if called:
-        what = f"SciPy's {called} of a traced value"
-        advice = ("Write it in NumPy's functions, or make it one operation with a rule of its own (see "
-                  "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
-    elif assigns():
-        what = "assigning a traced value to an item of a plain array (a[...] = x)"
-        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
-                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
-    return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
-
-
-cdef int check_usable(Graph graph) except -1:
-    """Raise unless `graph` is being recorded by this thread."""
-    if graph.thread == PyThread_get_thread_ident():
-        return 0
-    if graph.thread == 0:
-        raise TracedValueError(
-            f"a traced value was used after the function it belongs to had returned ({here()}). Return it from the "
-            "function, or take its number with hoad.value(x) while the function runs."
-        )
-    raise TracedValueError(
-        f"a traced value was used in another thread than the one that records it ({here()}). Take the derivative "
-        "inside the thread, or pass hoad.value(x)."
-    )
-
-
-cdef int check_same(Graph graph, Graph other) except -1:
-    if graph is other:
-        return 0
-    check_usable(graph)
-    check_usable(other)
-    if graph.valued != other.valued:
-        raise TracedValueError(
-            f"a rule met a traced value that is not its own ({here()}). A rule is written in NumPy's operations on its "
-            "own g, p and operands: it can neither call a driver (hoad.grad and the like) on them nor use traced "
-            "values from outside. Write the derivative as a formula, or as a function of its own with @hoad.primitive."
-        )
-    raise TracedValueError(
-        f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "
-        "may use traced values of its own arguments only; pass the other value as an argument, or hoad.value(x)."
-    )
 
 
 # ---- scalars --------------------------------------------------------------------------------------------------------
@@ -216,7 +87,7 @@ cdef inline Scalar new_scalar(Graph graph, int32_t node, double value, bint trut
     return x
 
 
-cdef inline object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
+cdef object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
     cdef uint16_t flags = (F_VALUED if graph.valued else 0) | (F_BOOL if truth else 0)
     return new_scalar(graph, push_valued(graph, op, flags, a, b, value), value, truth)
 
@@ -246,8 +117,7 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
         check_same(graph, y.graph)
         value = 0
     elif type(other) is float or (type(other) is int and not x.truth):
-        if graph.thread != PyThread_get_thread_ident():
-            check_usable(graph)
+        check_usable(graph)
         value = other
         b = graph.const_float(value)
         if reflected:
@@ -500,27 +370,6 @@ cdef class Scalar:
         return array_function(function, args, kwargs)
 
 
-cdef object made_by_hand():
-    return TracedValueError(
-        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
-        "or np.asarray."
-    )
-
-
-cdef object unhashable():
-    return TracedValueError(
-        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
-        "same variable. Use hoad.value(x) if a plain number is meant."
-    )
-
-
-cdef object unpicklable():
-    return TracedValueError(
-        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
-        "there."
-    )
-
-
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
 
@@ -559,19 +408,6 @@ cdef Array new_array(Graph graph, int32_t node, int32_t aval):
     x.aval = aval
     graph.frame.live += 1
     return x
-
-
-def writes_into(str what):
-    """The error for a traced value that would be written into a plain array."""
-    return cut_off(f"writing a traced value into a plain array with {what}",
-                   "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
-
-
-cdef object in_place(str symbol):
-    return TracedValueError(
-        f"in-place {symbol} on a traced array is not recorded ({here()}). Write x = x {symbol[:-1]} y, which makes a "
-        "new array."
-    )
 
 
 @cython.final
@@ -924,8 +760,6 @@ cdef int guard_object(Array x) except -1:
     return 0
 
 
-# ---- recording ------------------------------------------------------------------------------------------------------
-
 cdef object wrap(Graph graph, int32_t operand):
     """The traced value of a node."""
     cdef int32_t aval = operand_aval(graph, operand)
@@ -934,456 +768,14 @@ cdef object wrap(Graph graph, int32_t operand):
     return new_scalar(graph, operand, graph.slots[operand].d, aval == AVAL_BOOL)
 
 
-cdef int32_t operand_of(Graph graph, object x) except? -1:
-    """The operand for any value: a node of `graph`, or a constant of it."""
-    cdef Scalar scalar
-    cdef Array array
-    if type(x) is Scalar:
-        scalar = <Scalar>x
-        check_same(graph, scalar.graph)
-        return scalar.node
-    if type(x) is Array:
-        array = <Array>x
-        check_same(graph, array.graph)
-        return array.node
-    if type(x) is float:
-        return graph.const_float(<double>x)
-    if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
-        return graph.capture(x)
-    if isinstance(x, (bool, np.bool_)):
-        return graph.const_bool(<bint>x)
-    if isinstance(x, float):
-        return graph.const_float(<double>x)
-    if isinstance(x, np.ndarray):
-        check_class(x)
-        if x.dtype == object:
-            return operand_of(graph, METHODS["__pack__"](x))
-        return graph.capture(x)
-    if isinstance(x, (list, tuple)):
-        x = np.asarray(x) if not holds_traced(x) else METHODS["__pack__"](x)
-        return operand_of(graph, x)
-    return graph.const_object(as_numbers(x))
-
-
-def real_number(x):
-    """A plain number among traced ones, as a float; raises for what is none."""
-    made = as_numbers(x)
-    if made.dtype.kind == "c":
-        raise complex_met("an array", [str(made.dtype)])
-    return float(made)
-
-
-cpdef object as_numbers(object x):
-    """A plain value as an array of numbers; raises for anything that holds others."""
-    is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
-    made = np.asarray(float(x) if is_fraction else x)
-    if made.dtype.kind in "biufc":
-        return made
-    if made.dtype == object:
-        made = made.ravel()
-        wrong = [y for y in made.tolist() if not isinstance(y, (bool, int, float, complex, np.number, np.bool_))]
-        if not wrong:
-            return np.array(x, dtype=np.result_type(*made.tolist()) if made.size else np.float64)
-        found = f"of type {type(wrong[0]).__name__}"
-    else:
-        found = f"of dtype {made.dtype}"
-    where = f"a value {found}" if np.ndim(x) == 0 else f"an array with items {found}"
-    raise DTypeError(
-        f"a traced value met {where} ({here()}), which is no float. Convert it before: float(y), or y.astype(float)."
-    )
-
-
-cpdef int check_class(object x) except -1:
-    """Raise for an array class whose arithmetic is its own: hoad would record that of plain arrays."""
-    cdef object kind = type(x)
-    if kind is ndarray:
-        return 0
-    if kind.__array_ufunc__ is ndarray.__array_ufunc__ and kind.__mul__ is ndarray.__mul__:
-        return 0
-    raise DTypeError(
-        f"arrays of class {kind.__name__} have an arithmetic of their own, which is not recorded ({here()}). Take "
-        "np.asarray(x), or x.filled(...) of a masked array."
-    )
-
-
-def holds_traced(x):
-    """Whether nested lists and tuples, or an object array, hold a traced value."""
-    stack = [x]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, (Scalar, Array)):
-            return True
-        if isinstance(item, (list, tuple)):
-            stack.extend(item)
-        elif isinstance(item, np.ndarray) and item.dtype == object:
-            stack.extend(item.ravel().tolist())
-    return False
-
-
-cdef Graph graph_among(object values):
-    """The graph of the first traced value among these (looking into lists and object arrays), or None."""
-    for x in values:
-        if type(x) is Scalar:
-            return (<Scalar>x).graph
-        if type(x) is Array:
-            return (<Array>x).graph
-        if isinstance(x, (list, tuple)):
-            found = graph_among(x)
-            if found is not None:
-                return found
-        elif isinstance(x, np.ndarray) and x.dtype == object:
-            found = graph_among(x.ravel().tolist())
-            if found is not None:
-                return found
-    return None
-
-
-cdef enum:
-    FEW = 16
-
-
-cdef object record_call(Primitive primitive, object params, tuple values):
-    """Record `primitive` on values of any kind; on plain ones, compute it."""
-    cdef Graph graph = graph_among(values)
-    if graph is None:       # a composition that meets plain operands only
-        graph = Graph(True)
-        return plain_results(record_call_in(graph, primitive, params, values))
-    return record_call_in(graph, primitive, params, values)
-
-
-cdef object plain_results(object results):
-    if isinstance(results, tuple):
-        return tuple([plain_value(x) for x in results])
-    return plain_value(results)
-
-
-cdef object record_call_in(Graph graph, Primitive primitive, object params, tuple values):
-    cdef int32_t few[FEW]
-    cdef int32_t[::1] many
-    cdef int32_t* operands = few
-    cdef int32_t i
-    cdef int32_t count = len(values)
-    check_usable(graph)
-    if count > FEW:
-        many = np.empty(count, dtype=np.int32)
-        operands = &many[0]
-    if primitive.kind == K_UFUNC:
-        values = as_loop_operands(graph, primitive, values)
-    for i in range(count):
-        operands[i] = operand_of(graph, values[i])
-    return record(graph, primitive, params, operands, count)
-
-
-cdef dict LOOP_DTYPES = {}      # (ufunc, dtypes or Python types) -> dtypes of the loop
-
-
-cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
-    """Operands of a ufunc, cast to the dtypes of the loop NumPy would choose."""
-    cdef list kinds = []
-    cdef bint uniform = True
-    cdef list cast = []
-    cdef object x, dtype, loop
-    for x in values:
-        if type(x) is Scalar:
-            kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
-        elif type(x) is Array:
-            kinds.append(aval_of((<Array>x).aval).dtype)
-        elif type(x) is float or type(x) is int or type(x) is complex:
-            kinds.append(type(x))
-        elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
-            kinds.append(FLOAT64)
-        elif isinstance(x, np.ndarray) and x.dtype != object:
-            check_class(x)
-            kinds.append(as_numbers(x).dtype)
-        elif isinstance(x, (np.ndarray, list, tuple)) and holds_traced(x):
-            x = METHODS["__pack__"](x)
-            kinds.append(x.dtype)
-        elif isinstance(x, np.ndarray):
-            x = as_numbers(x)
-            kinds.append(x.dtype)
-        else:
-            x = as_numbers(x)
-            kinds.append(x.dtype)
-        if kinds[-1] is not FLOAT64 and kinds[-1] is not float:
-            uniform = False
-        cast.append(x)
-    if uniform:
-        return tuple(cast)
-    key = (primitive.op, *kinds)
-    loop = LOOP_DTYPES.get(key)
-    if loop is None:
-        loop = loop_dtypes(primitive, kinds)
-        LOOP_DTYPES[key] = loop
-    for i, dtype in enumerate(loop):
-        x = cast[i]
-        if isinstance(x, (Scalar, Array)):
-            if kinds[i] != dtype:
-                cast[i] = METHODS["astype"](x, dtype)
-        elif kinds[i] != dtype:
-            cast[i] = np.asarray(x, dtype=dtype)
-    return tuple(cast)
-
-
-cdef tuple loop_dtypes(Primitive primitive, list kinds):
-    cdef object function = primitive.function
-    resolved = function.resolve_dtypes((*kinds, *[None] * function.nout))
-    if any([dtype.kind == "c" for dtype in resolved]):
-        raise complex_met(primitive.name, [getattr(kind, "__name__", str(kind)) for kind in kinds])
-    return resolved[: function.nin]
-
-
-cdef char* address(Graph graph, int32_t operand, char* truth) noexcept:
-    """Where the value of an operand lies; truth values are copied to `truth`, as NumPy's loops read bytes."""
-    cdef Slot* slot = &graph.consts[~operand].value if operand < 0 else &graph.slots[operand]
-    cdef int32_t aval = operand_aval(graph, operand)
-    if aval == AVAL_FLOAT:
-        return <char*>&slot.d
-    if aval == AVAL_BOOL:
-        truth[0] = slot.d != 0
-        return truth
-    return <char*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
-
-
-cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
-    """Append a node (and compute its value); returns its traced result, or a tuple of them."""
-    cdef int32_t few[FEW]
-    cdef int32_t[::1] many
-    cdef int32_t* avals = few
-    cdef int32_t i, node
-    cdef bint scalars = (
-        (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
-    )
-    cdef bint floats = True
-    cdef Signature sig
-    cdef double x, y
-    if count > FEW:
-        many = np.empty(count, dtype=np.int32)
-        avals = &many[0]
-    for i in range(count):
-        avals[i] = operand_aval(graph, operands[i])
-        if avals[i] > AVAL_BOOL:
-            scalars = False
-        elif avals[i] == AVAL_BOOL:
-            floats = False
-    if scalars and (floats or primitive.op == LOGICAL_NOT or primitive.op == LOGICAL_AND or
-                    primitive.op == LOGICAL_OR or primitive.op == LOGICAL_XOR or primitive.op == MASK):
-        x = scalar_value(graph, operands[0])
-        if count == 1 and INFO[primitive.op].f1 != NULL:
-            return push_scalar(graph, primitive.op, operands[0], 0, INFO[primitive.op].f1(x),
-                               INFO[primitive.op].is_bool)
-        if count == 2 and INFO[primitive.op].f2 != NULL:
-            y = scalar_value(graph, operands[1])
-            return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
-                               INFO[primitive.op].is_bool)
-    sig = signature(primitive, params, avals, count)
-    if not (<Aval>sig.results[0]).is_float64:
-        check_real(primitive, sig)
-    values = compute(graph, sig, operands, count) if graph.valued else None
-    node = graph.push_ext(primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
-    if graph.valued:
-        graph.set_position(node)
-        graph.set_object(node, values[0])
-    if primitive.nout == 1:
-        return wrap(graph, node)
-    return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
-                  for i in range(primitive.nout)])
-
-
-cdef object complex_met(str name, list operands):
-    return DTypeError(
-        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
-        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
-    )
-
-
-cdef int check_real(Primitive primitive, Signature sig) except -1:
-    """Raise for an operation with a complex result, or one of no numbers."""
-    for x in sig.results:
-        if (<Aval>x).dtype.kind not in "biufc":
-            operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
-            raise DTypeError(
-                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
-                "floats, or hoad.value(x) if plain values are meant."
-            )
-        if (<Aval>x).dtype.kind == "c":
-            name = f"astype({(<Aval>x).dtype})" if primitive.name == "astype" else primitive.name
-            raise complex_met(name, [str((<Aval>y).dtype) for y in sig.avals])
-    return 0
-
-
-cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
-    """A node for one more result of `node`."""
-    cdef int32_t operands[2]
-    cdef int32_t result
-    operands[0] = node
-    operands[1] = which
-    result = graph.push_ext(OP_RESULT, 0, None, operands, 2, (<Aval>sig.results[which]).number)
-    graph.exts[graph.nodes[result].a].count = 1
-    if values is not None:
-        graph.set_object(result, values[which])
-    return result
-
-
-cdef inline double scalar_value(Graph graph, int32_t operand) noexcept:
-    return graph.consts[~operand].value.d if operand < 0 else graph.slots[operand].d
-
-
-cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count):
-    """The values of a node's results: floats, truth values, arrays."""
-    cdef char* few[FEW]
-    cdef char few_truths[FEW]
-    cdef char* places[MOST_RESULTS]
-    cdef Slot scalars[MOST_RESULTS]
-    cdef char** at = few
-    cdef char* truths = few_truths
-    cdef int32_t i
-    cdef int failure
-    cdef Aval aval
-    cdef list values = []
-    cdef object room = None
-    if count > FEW:
-        room = np.empty(count * (sizeof(char*) + 1), dtype=np.uint8)
-        at = <char**>cnp.PyArray_DATA(<cnp.ndarray>room)
-        truths = <char*>(at + count)
-    for i in range(count):
-        at[i] = address(graph, operands[i], &truths[i])
-    for i in range(len(sig.results)):
-        aval = sig.results[i]
-        if aval.number > AVAL_BOOL:
-            values.append(empty_array(aval))
-            places[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>values[i])
-        else:
-            values.append(None)
-            places[i] = <char*>&scalars[i]
-    failure = plan_of(sig).run(at, places)
-    if failure:
-        raise_failure(failure)
-    for i in range(len(values)):
-        aval = sig.results[i]
-        if aval.number == AVAL_FLOAT:
-            values[i] = scalars[i].d
-        elif aval.number == AVAL_BOOL:
-            values[i] = (<char*>&scalars[i])[0] != 0
-    return values
-
-
-cdef object empty_array(Aval aval):
-    cdef cnp.npy_intp dims[64]
-    cdef int d
-    if not aval.is_float64 or aval.ndim > 64:
-        return np.empty(aval.shape, aval.dtype)
-    for d in range(aval.ndim):
-        dims[d] = aval.shape[d]
-    return cnp.PyArray_EMPTY(aval.ndim, dims, cnp.NPY_DOUBLE, 0)
-
-
-cdef int raise_failure(int failure) except -1:
-    if failure == FAILED_SINGULAR:
-        raise np.linalg.LinAlgError("Singular matrix")
-    return -1       # the exception is set
-
-
-# ---- NumPy's protocols ----------------------------------------------------------------------------------------------
-
-cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
-    cdef Primitive primitive
-    cdef Scalar x
-    if method == "__call__":
-        primitive = <Primitive>UFUNCS.get(ufunc)
-        if primitive is not None:
-            if kwargs:
-                kwargs = plain_keywords(ufunc, kwargs)
-            if len(inputs) == 1 and type(inputs[0]) is Scalar:
-                x = <Scalar>inputs[0]
-                check_usable(x.graph)
-                if not x.truth and primitive.nout == 1 and INFO[primitive.op].f1 != NULL:
-                    return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
-                                       INFO[primitive.op].is_bool)
-            if object_arithmetic(inputs):
-                return ufunc(*[boxed(y) for y in inputs])
-            return record_call(primitive, None, inputs)
-        if ufunc is MATMUL and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
-            return record_call(MATMUL_PRIMITIVE, None, inputs)
-        implementation = FUNCTIONS.get(ufunc)
-        if implementation is not None:
-            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
-    elif method == "at":
-        raise writes_into(f"np.{ufunc.__name__}.at")
-    elif method == "reduce" and ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](*inputs, **kwargs)
-    elif method == "outer" and len(inputs) == 2 and not kwargs:
-        x_, y_ = inputs
-        return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
-                     np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
-    raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
-
-
-cdef bint is_float64_array(object x):
-    """Whether a product can be recorded without a cast."""
-    if type(x) is Array:
-        return aval_of((<Array>x).aval).is_float64
-    return type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
-
-
-cdef bint object_arithmetic(tuple inputs):
-    """Whether NumPy should work element by element: an object array meets traced scalars only."""
-    cdef bint found = False
-    for x in inputs:
-        if type(x) is Array:
-            return False
-        if isinstance(x, np.ndarray) and x.dtype == object:
-            found = True
-    return found
-
-
-cdef object boxed(object x):
-    if type(x) is not Scalar:
-        return x
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
-
-
-cdef dict plain_keywords(object ufunc, dict kwargs):
-    """The keywords of a ufunc call that matter; what cannot be recorded raises."""
-    cdef dict kept = {}
-    for name, value in kwargs.items():
-        if name == "out":
-            if any([y is not None for y in (value if isinstance(value, tuple) else (value,))]):
-                raise writes_into(f"np.{ufunc.__name__}(..., out=) or an in-place operator")
-        if name == "where" and value is not True:
-            raise NoRuleError(
-                f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
-            )
-        if name == "dtype" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
-        if name == "signature" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with signature= is not recorded ({here()}). Use x.astype(dtype).")
-        if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
-            kept[name] = value
-    return kept
-
-
-cdef object array_function(object function, tuple args, dict kwargs):
-    cdef object implementation = FUNCTIONS.get(function)
-    if implementation is not None:
-        return implementation(*args, **kwargs)
-    raise no_rule(name_of(function))
-
-
-# ---- for the floors above -------------------------------------------------------------------------------------------
-
-def apply_primitive(Primitive primitive, object params, *values):
-    """Record `primitive` on these values, at least one of them traced."""
-    return record_call(primitive, params, values)
-
+# ---- for the rooms and floors above ---------------------------------------------------------------------------------
 
 def is_traced(x):
     """Whether `x` is a traced scalar or array."""
     return type(x) is Scalar or type(x) is Array
 
 
-def plain_value(x):
+cpdef object plain_value(object x):
     """The number or array behind a traced value (a copy); anything else as it is."""
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
@@ -1419,50 +811,15 @@ def guard_value(x):
     return value
 
 
-def new_input(Graph graph, object value, bint nested=False):
-    """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
-    cdef int32_t aval, node, operand
-    cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
-    if nested:
-        operand = operand_of(graph, value)
-        aval = operand_aval(graph, operand)
-        if aval > AVAL_BOOL:
-            node = graph.push_ext(op, 0, None, &operand, 1, aval)
-        else:
-            node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, operand, 0, NAN)
-        value = graph.value_of(operand)
-        if value is not None:
-            graph.set_object(node, value)
-        return wrap(graph, node)
-    if type(value) is Scalar:
-        check_same(graph, (<Scalar>value).graph)
-    elif type(value) is Array:
-        check_same(graph, (<Array>value).graph)
-    if isinstance(value, Aval):
-        aval = (<Aval>value).number
-    else:
-        value = in_native_order(np.array(value, order="C", subok=False))
-        aval = aval_number(value)
-    if aval > AVAL_BOOL:
-        node = graph.push_ext(op, 0, None, NULL, 0, aval)
-    else:
-        node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
-    if not isinstance(value, Aval):
-        graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return wrap(graph, node)
-
-
 # Numbers of operations that operators name; set when the floor above has declared them.
 cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-cdef object MATMUL = np.matmul
-cdef Primitive MATMUL_PRIMITIVE = None
-cdef int NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK
+cdef int NOT_EQUAL
 
 
 def bind_operators():
     """Look up the operations behind the operators, once they are declared."""
     global ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL_PRIMITIVE
+    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL
     from hoad._core.primitive import primitive_named
     ABSOLUTE = primitive_named("absolute").op
     FLOOR = primitive_named("floor").op
@@ -1481,24 +838,12 @@ def bind_operators():
     LOGICAL_XOR = primitive_named("logical_xor").op
     LOGICAL_NOT = primitive_named("logical_not").op
     MASK = primitive_named("mask").op
-    MATMUL_PRIMITIVE = primitive_named("matmul")
+    MATMUL = primitive_named("matmul").op
 
 
-def apply_assembly(Aval aval, offsets, tuple parts, *values):
-    """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
-    cdef Graph graph = graph_among(values)
-    cdef int32_t count = len(values)
-    cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
-    cdef int32_t i, node
-    cdef Signature sig
-    check_usable(graph)
-    for i in range(count):
-        operands[i] = operand_of(graph, values[i])
-    avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
-    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
-    computed = compute(graph, sig, &operands[0], count) if graph.valued else None
-    node = graph.push_ext(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
-    if graph.valued:
-        graph.set_position(node)
-        graph.set_object(node, computed[0])
-    return wrap(graph, node)
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:
+    """Say how calls are recorded."""
+    global record_call, array_ufunc, array_function
+    record_call = record
+    array_ufunc = ufunc
+    array_function = function

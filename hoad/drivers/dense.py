@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.traced import FUNCTIONS, holds_traced
+from hoad._core.traced import FUNCTIONS
 
 # Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
 MOST_LANES = 64

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, differentiating
-from hoad._core.traced import holds_traced, is_traced
+from hoad._core.traced import is_traced
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
 from hoad._core.recording import differentiating, is_pointwise
-from hoad._core.traced import apply_primitive, here, holds_traced, is_traced
+from hoad._core.traced import is_traced
+from hoad._core.where import here
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.numpy_protocol import as_traced
 from hoad.trace import call_traced, check_function, output_operand, plain, recorder_among

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, inline, is_open, lowered
 from hoad._core.tape import intern_aval
-from hoad._core.traced import holds_traced
 from hoad.errors import ShapeError, TracedValueError, count
 from hoad.numpy_protocol import as_traced
 

@@ -6,7 +6,7 @@ for each item, n and i are numbers.
 
 from __future__ import annotations
 
-from hoad._core.traced import ADVICE
+from hoad._core.refusals import ADVICE
 
 # (function, a call of it, what to write)
 INSTEAD = [

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_assembly, apply_primitive
 from hoad._core.tape import intern_aval
-from hoad._core.traced import (
-    apply_assembly,
-    apply_primitive,
-    here,
-)
+from hoad._core.where import here
 from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
 from hoad.numpy_protocol.products import matmul

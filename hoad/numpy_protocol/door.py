@@ -8,14 +8,9 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from hoad._core.traced import (
-    FUNCTIONS,
-    METHODS,
-    as_numbers,
-    here,
-    holds_traced,
-    is_traced,
-)
+from hoad._core.operands import as_numbers, holds_traced
+from hoad._core.traced import FUNCTIONS, METHODS, is_traced
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 
 Axis = int | Sequence[int] | None

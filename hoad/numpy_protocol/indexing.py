@@ -8,14 +8,10 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core import ufuncs
-from hoad._core.traced import (
-    Array,
-    apply_primitive,
-    guard_value,
-    here,
-    holds_traced,
-    is_traced,
-)
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
+from hoad._core.traced import Array, guard_value, is_traced
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import FLOAT64, as_traced, implements
 from hoad.numpy_protocol.shape import (

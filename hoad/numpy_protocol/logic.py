@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.traced import (
-    FUNCTIONS,
-    REDUCTIONS,
-    here,
-)
+from hoad._core.traced import FUNCTIONS, REDUCTIONS
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, only_defaults
 from hoad.numpy_protocol.indexing import where

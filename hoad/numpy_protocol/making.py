@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_assembly, apply_primitive
+from hoad._core.operands import holds_traced, real_number
 from hoad._core.tape import intern_aval
-from hoad._core.traced import (
-    METHODS,
-    Scalar,
-    apply_assembly,
-    apply_primitive,
-    here,
-    holds_traced,
-    is_traced,
-    real_number,
-)
+from hoad._core.traced import METHODS, Scalar, is_traced
+from hoad._core.where import here
 from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import FLOAT64, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.shape import (

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.primitive import primitives
-from hoad._core.traced import (
-    METHODS,
-)
+from hoad._core.traced import METHODS
 
 
 def _ufunc_method(ufunc: np.ufunc) -> Callable[..., Any]:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import (
-    apply_primitive,
-    here,
-    is_traced,
-)
+from hoad._core.calls import apply_primitive
+from hoad._core.traced import is_traced
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where

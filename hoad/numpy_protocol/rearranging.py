@@ -10,12 +10,10 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core import ufuncs
-from hoad._core.traced import (
-    METHODS,
-    apply_primitive,
-    here,
-    holds_traced,
-)
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
+from hoad._core.traced import METHODS
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import getitem, where

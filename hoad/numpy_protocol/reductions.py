@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_primitive
 from hoad._core.primitive import Primitive
-from hoad._core.traced import (
-    METHODS,
-    REDUCTIONS,
-    Scalar,
-    apply_primitive,
-)
+from hoad._core.traced import METHODS, REDUCTIONS, Scalar
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.shape import (

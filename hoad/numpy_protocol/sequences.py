@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import (
-    apply_primitive,
-)
+from hoad._core.calls import apply_primitive
 from hoad.numpy_protocol.door import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.making import concatenate

@@ -10,12 +10,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import (
-    METHODS,
-    Scalar,
-    apply_primitive,
-    here,
-)
+from hoad._core.calls import apply_primitive
+from hoad._core.traced import METHODS, Scalar
+from hoad._core.where import here
 from hoad.errors import NoRuleError, ShapeError
 from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
 

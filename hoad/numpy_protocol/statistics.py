@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.traced import (
-    here,
-    holds_traced,
-    is_traced,
-)
+from hoad._core.operands import holds_traced
+from hoad._core.traced import is_traced
+from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.indexing import where as choose_where

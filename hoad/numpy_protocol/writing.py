@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.traced import (
-    FUNCTIONS,
-    writes_into,
-)
+from hoad._core.refusals import writes_into
+from hoad._core.traced import FUNCTIONS
 
 
 def _refused(function: Callable[..., Any]) -> Callable[..., Any]:

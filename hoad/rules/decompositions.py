@@ -17,7 +17,7 @@ variables separate. SIAM J. Numer. Anal. 10: section 4.
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import apply_primitive
+from hoad._core.calls import apply_primitive
 from hoad._core.ufuncs import select
 from hoad.rules.registry import vjp
 

@@ -9,7 +9,7 @@ differentiation. Report NA-08/01, Oxford: sections 2.2.1 (product), 2.2.2 (inver
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import apply_primitive
+from hoad._core.calls import apply_primitive
 from hoad.rules.registry import vjp
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.traced import apply_primitive
+from hoad._core.calls import apply_primitive
 from hoad._core.ufuncs import mask
 from hoad.rules.registry import vjp
 

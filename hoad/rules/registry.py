@@ -11,9 +11,12 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, ufunc_primitive
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import FUNCTIONS, apply_primitive, here, holds_traced, name_of
+from hoad._core.traced import FUNCTIONS
+from hoad._core.where import here, name_of
 from hoad.errors import ArgumentError, RuleError, count
 from hoad.primitive import declare_ufunc
 from hoad.trace import check_function, recorder_among
@@ -78,6 +81,8 @@ def _resolve(target: Any) -> Primitive:
     if not callable(target):
         raise RuleError(f"a rule belongs to a function, but {target!r} is none. Give vjp the function, or its name.")
     name = name_of(target) if hasattr(target, "__name__") else repr(target)
+    if "<" in name and inspect.isfunction(target):
+        name = target.__name__  # of a lambda, or a function in a function
     if not name.startswith(("np.", "scipy.")) and inspect.isfunction(target):
         raise RuleError(f"{name} is no primitive. Declare the function with @hoad.primitive first.")
     raise RuleError(

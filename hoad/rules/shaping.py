@@ -3,8 +3,8 @@
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_assembly, apply_primitive
 from hoad._core.tape import intern_aval
-from hoad._core.traced import apply_assembly, apply_primitive
 from hoad.rules.registry import vjp
 
 

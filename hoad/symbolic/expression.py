@@ -8,9 +8,11 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from hoad._core.operands import as_numbers, holds_traced
 from hoad._core.recording import Extension, inline
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import METHODS, as_numbers, here, holds_traced, is_traced
+from hoad._core.traced import METHODS, is_traced
+from hoad._core.where import here
 from hoad.drivers.first import jacobian
 from hoad.drivers.second import hessian
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count

@@ -9,8 +9,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hoad._core.operands import new_input
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import FUNCTIONS, METHODS, here, is_traced, new_input, node_of
+from hoad._core.traced import FUNCTIONS, METHODS, is_traced, node_of
+from hoad._core.where import here
 from hoad.errors import TracedValueError
 from hoad.symbolic.rows import Row, Source, read_nodes
 

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.traced import ADVICE, FUNCTIONS, METHODS, name_of
+from hoad._core.refusals import ADVICE
+from hoad._core.traced import FUNCTIONS, METHODS
+from hoad._core.where import name_of
 from hoad.numpy_protocol.advice import CONSTANT, INSTEAD
 
 X = np.array([1.5, -0.5, 2.25])

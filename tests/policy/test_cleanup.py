@@ -204,6 +204,7 @@ CALLS: dict[str, tuple[Callable[[], Any], int]] = {
     "a primitive of the user's": (lambda: hoad.grad(lambda x: doubled(x) * x)(2.0), 10_000),
 }
 TICKS = [0]  # calls so far
+LEAST_LEAK = 60_000
 LONG = np.ones(400)
 _, PULLBACK = hoad.vjp(lambda x: np.tanh(W @ x), X)
 
@@ -214,15 +215,20 @@ def doubled(x: Any) -> Any:
 
 
 def growth(call: Callable[[], Any], times: int) -> int:
-    """Bytes allocated and not freed by the second half of `times` calls."""
-    for _ in range(times // 2):
-        TICKS[0] += 1
-        call()
-    before = in_use()
-    for _ in range(times // 2):
-        TICKS[0] += 1
-        call()
-    return in_use() - before
+    """Bytes allocated and not freed by half of `times` calls: the least of three halves, since an allocator takes an
+    arena now and then, and a leak grows in each.
+    """
+    found = []
+    before = 0
+    for _ in range(4):
+        for _ in range(times // 2):
+            TICKS[0] += 1
+            call()
+        found.append(in_use() - before)
+        before += found[-1]
+        if len(found) > 1 and found[-1] < LEAST_LEAK:
+            break
+    return min(found[1:])
 
 
 @counted
@@ -230,7 +236,7 @@ def growth(call: Callable[[], Any], times: int) -> int:
 def test_constant_memory(name: str) -> None:
     """Thousands of calls: a leak of a few bytes a call shows."""
     call, times = CALLS[name]
-    assert growth(call, times) < 60_000
+    assert growth(call, times) < LEAST_LEAK
 
 
 def test_a_leak_would_be_seen() -> None:

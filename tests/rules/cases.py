@@ -18,8 +18,9 @@ from rules.sampling import Rng, Sampler, beside, between, integers, mixed, posit
 
 import hoad
 from hoad._core import ufuncs
+from hoad._core.calls import apply_primitive
 from hoad._core.primitive import primitive_named
-from hoad._core.traced import apply_primitive, is_traced
+from hoad._core.traced import is_traced
 
 Function = Callable[..., Any]
 

@@ -1,0 +1,9 @@
+"""Recording calls, of hoad's own primitives and through NumPy's protocols."""
+
+from typing import Any
+
+from hoad._core.primitive import Primitive
+from hoad._core.tape import Aval
+
+def apply_primitive(primitive: Primitive, params: Any, *values: Any) -> Any: ...
+def apply_assembly(aval: Aval, offsets: Any, parts: tuple[Any, ...], *values: Any) -> Any: ...

@@ -1,0 +1,256 @@
+"""Recording calls, of hoad's own primitives and through NumPy's protocols."""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from hoad._core.eager cimport FEW, check_real, compute, scalar_value
+from hoad._core.operands cimport as_loop_operands, graph_among, operand_of
+from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.refusals cimport check_usable, no_rule, writes_into
+from hoad._core.tape cimport (
+    AVAL_BOOL,
+    OP_ASSEMBLE,
+    OP_RESULT,
+    OP_STOP,
+    Aval,
+    Graph,
+    aval_of,
+    int32_t,
+    is_plain_float64,
+    operand_aval,
+)
+from hoad._core.traced cimport (
+    LOGICAL_AND,
+    LOGICAL_NOT,
+    LOGICAL_OR,
+    LOGICAL_XOR,
+    MASK,
+    MATMUL,
+    Array,
+    Scalar,
+    connect,
+    plain_value,
+    push_scalar,
+    wrap,
+)
+from hoad._core.where cimport here, name_of
+
+cdef dict FUNCTIONS
+cdef dict REDUCTIONS
+
+from hoad._core.primitive import make_signature
+from hoad._core.traced import FUNCTIONS, REDUCTIONS
+
+from hoad.errors import NoRuleError
+
+cnp.import_array()
+
+cdef type ndarray = np.ndarray
+cdef object matmul = np.matmul
+
+
+cdef object record_call(Primitive primitive, object params, tuple values):
+    """Record `primitive` on values of any kind; on plain ones, compute it."""
+    cdef Graph graph = graph_among(values)
+    if graph is None:       # a composition that meets plain operands only
+        graph = Graph(True)
+        return plain_results(record_call_in(graph, primitive, params, values))
+    return record_call_in(graph, primitive, params, values)
+
+
+cdef object plain_results(object results):
+    if isinstance(results, tuple):
+        return tuple([plain_value(x) for x in results])
+    return plain_value(results)
+
+
+cdef object record_call_in(Graph graph, Primitive primitive, object params, tuple values):
+    cdef int32_t few[FEW]
+    cdef int32_t[::1] many
+    cdef int32_t* operands = few
+    cdef int32_t i
+    cdef int32_t count = len(values)
+    check_usable(graph)
+    if count > FEW:
+        many = np.empty(count, dtype=np.int32)
+        operands = &many[0]
+    if primitive.kind == K_UFUNC:
+        values = as_loop_operands(graph, primitive, values)
+    for i in range(count):
+        operands[i] = operand_of(graph, values[i])
+    return record(graph, primitive, params, operands, count)
+
+
+cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
+    """Append a node (and compute its value); returns its traced result, or a tuple of them."""
+    cdef int32_t few[FEW]
+    cdef int32_t[::1] many
+    cdef int32_t* avals = few
+    cdef int32_t i, node
+    cdef bint scalars = (
+        (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
+    )
+    cdef bint floats = True
+    cdef Signature sig
+    cdef double x, y
+    if count > FEW:
+        many = np.empty(count, dtype=np.int32)
+        avals = &many[0]
+    for i in range(count):
+        avals[i] = operand_aval(graph, operands[i])
+        if avals[i] > AVAL_BOOL:
+            scalars = False
+        elif avals[i] == AVAL_BOOL:
+            floats = False
+    if scalars and (floats or primitive.op == LOGICAL_NOT or primitive.op == LOGICAL_AND or
+                    primitive.op == LOGICAL_OR or primitive.op == LOGICAL_XOR or primitive.op == MASK):
+        x = scalar_value(graph, operands[0])
+        if count == 1 and INFO[primitive.op].f1 != NULL:
+            return push_scalar(graph, primitive.op, operands[0], 0, INFO[primitive.op].f1(x),
+                               INFO[primitive.op].is_bool)
+        if count == 2 and INFO[primitive.op].f2 != NULL:
+            y = scalar_value(graph, operands[1])
+            return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
+                               INFO[primitive.op].is_bool)
+    sig = signature(primitive, params, avals, count)
+    if not (<Aval>sig.results[0]).is_float64:
+        check_real(primitive, sig)
+    values = compute(graph, sig, operands, count) if graph.valued else None
+    node = graph.push_ext(primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
+    if graph.valued:
+        graph.set_position(node)
+        graph.set_object(node, values[0])
+    if primitive.nout == 1:
+        return wrap(graph, node)
+    return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
+                  for i in range(primitive.nout)])
+
+
+cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
+    """A node for one more result of `node`."""
+    cdef int32_t operands[2]
+    cdef int32_t result
+    operands[0] = node
+    operands[1] = which
+    result = graph.push_ext(OP_RESULT, 0, None, operands, 2, (<Aval>sig.results[which]).number)
+    graph.exts[graph.nodes[result].a].count = 1
+    if values is not None:
+        graph.set_object(result, values[which])
+    return result
+
+
+def apply_primitive(Primitive primitive, object params, *values):
+    """Record `primitive` on these values, at least one of them traced."""
+    return record_call(primitive, params, values)
+
+
+def apply_assembly(Aval aval, offsets, tuple parts, *values):
+    """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
+    cdef Graph graph = graph_among(values)
+    cdef int32_t count = len(values)
+    cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
+    cdef int32_t i, node
+    cdef Signature sig
+    check_usable(graph)
+    for i in range(count):
+        operands[i] = operand_of(graph, values[i])
+    avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
+    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
+    computed = compute(graph, sig, &operands[0], count) if graph.valued else None
+    node = graph.push_ext(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
+    if graph.valued:
+        graph.set_position(node)
+        graph.set_object(node, computed[0])
+    return wrap(graph, node)
+
+
+# ---- NumPy's protocols ----------------------------------------------------------------------------------------------
+
+cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
+    cdef Primitive primitive
+    cdef Scalar x
+    if method == "__call__":
+        primitive = <Primitive>UFUNCS.get(ufunc)
+        if primitive is not None:
+            if kwargs:
+                kwargs = plain_keywords(ufunc, kwargs)
+            if len(inputs) == 1 and type(inputs[0]) is Scalar:
+                x = <Scalar>inputs[0]
+                check_usable(x.graph)
+                if not x.truth and primitive.nout == 1 and INFO[primitive.op].f1 != NULL:
+                    return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
+                                       INFO[primitive.op].is_bool)
+            if object_arithmetic(inputs):
+                return ufunc(*[boxed(y) for y in inputs])
+            return record_call(primitive, None, inputs)
+        if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
+            return record_call(primitive_of(MATMUL), None, inputs)
+        implementation = FUNCTIONS.get(ufunc)
+        if implementation is not None:
+            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+    elif method == "at":
+        raise writes_into(f"np.{ufunc.__name__}.at")
+    elif method == "reduce" and ufunc in REDUCTIONS:
+        return REDUCTIONS[ufunc](*inputs, **kwargs)
+    elif method == "outer" and len(inputs) == 2 and not kwargs:
+        x_, y_ = inputs
+        return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
+                     np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
+    raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
+
+
+cdef bint is_float64_array(object x):
+    """Whether a product can be recorded without a cast."""
+    if type(x) is Array:
+        return aval_of((<Array>x).aval).is_float64
+    return type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
+
+
+cdef bint object_arithmetic(tuple inputs):
+    """Whether NumPy should work element by element: an object array meets traced scalars only."""
+    cdef bint found = False
+    for x in inputs:
+        if type(x) is Array:
+            return False
+        if isinstance(x, np.ndarray) and x.dtype == object:
+            found = True
+    return found
+
+
+cdef object boxed(object x):
+    if type(x) is not Scalar:
+        return x
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box
+
+
+cdef dict plain_keywords(object ufunc, dict kwargs):
+    """The keywords of a ufunc call that matter; what cannot be recorded raises."""
+    cdef dict kept = {}
+    for name, value in kwargs.items():
+        if name == "out":
+            if any([y is not None for y in (value if isinstance(value, tuple) else (value,))]):
+                raise writes_into(f"np.{ufunc.__name__}(..., out=) or an in-place operator")
+        if name == "where" and value is not True:
+            raise NoRuleError(
+                f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
+            )
+        if name == "dtype" and value is not None:
+            raise NoRuleError(f"np.{ufunc.__name__} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
+        if name == "signature" and value is not None:
+            raise NoRuleError(f"np.{ufunc.__name__} with signature= is not recorded ({here()}). Use x.astype(dtype).")
+        if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
+            kept[name] = value
+    return kept
+
+
+cdef object array_function(object function, tuple args, dict kwargs):
+    cdef object implementation = FUNCTIONS.get(function)
+    if implementation is not None:
+        return implementation(*args, **kwargs)
+    raise no_rule(name_of(function))
+
+
+connect(record_call, array_ufunc, array_function)

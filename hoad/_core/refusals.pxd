@@ -1,0 +1,29 @@
+"""What traced values refuse to do, each with what to do instead."""
+
+from hoad._core.tape cimport Graph
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+cdef object no_rule(str name, str method=*)
+cdef object cut_off(str what, str advice, Graph graph=*)
+cpdef object writes_into(str what)
+cdef object in_place(str symbol)
+cdef object made_by_hand()
+cdef object unhashable()
+cdef object unpicklable()
+cdef object complex_met(str name, list operands)
+cdef int refuse_use(Graph graph) except -1
+cdef int refuse_mixture(Graph graph, Graph other) except -1
+
+cdef inline int check_usable(Graph graph) except -1:
+    """Raise unless `graph` is being recorded by this thread."""
+    if graph.thread == PyThread_get_thread_ident():
+        return 0
+    return refuse_use(graph)
+
+cdef inline int check_same(Graph graph, Graph other) except -1:
+    """Raise unless both are one graph."""
+    if graph is other:
+        return 0
+    return refuse_mixture(graph, other)

@@ -1,0 +1,9 @@
+"""What traced values refuse to do, each with what to do instead."""
+
+from typing import Final
+
+from hoad.errors import TracedValueError
+
+ADVICE: Final[dict[str, str]]
+
+def writes_into(what: str) -> TracedValueError: ...

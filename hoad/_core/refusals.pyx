@@ -1,0 +1,113 @@
+"""What traced values refuse to do, each with what to do instead.
+
+Functions named after what was asked make the error and leave the raising to the caller; ``refuse_...`` raise.
+"""
+
+from hoad._core.tape cimport Graph
+from hoad._core.where cimport assigns, here, user_place
+
+from hoad.errors import DTypeError, NoRuleError, TracedValueError
+
+ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above put it in
+
+
+cdef object no_rule(str name, str method=""):
+    """The error for an operation that is not recorded, with what to write instead where that is known."""
+    cdef str asked = f"{name}.{method}" if method else name
+    cdef str instead = ADVICE.get(asked, "")
+    cdef str advice = "give it hoad.value(x) if no derivative is to pass."
+    if not method and "." in name:
+        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
+    if instead.startswith("Write"):
+        advice = f"{instead} Or {advice}"
+    elif instead:
+        advice = instead
+    else:
+        advice = advice[0].upper() + advice[1:]
+    return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
+
+
+cdef object cut_off(str what, str advice, Graph graph=None):
+    """The error for a traced value (of this graph) that would become a plain number."""
+    if graph is not None:
+        check_usable(graph)
+    where, called = user_place()
+    if called:
+        what = f"SciPy's {called} of a traced value"
+        advice = ("Write it in NumPy's functions, or make it one operation with a rule of its own (see "
+                  "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
+    elif assigns():
+        what = "assigning a traced value to an item of a plain array (a[...] = x)"
+        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
+                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
+    return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
+
+
+cpdef object writes_into(str what):
+    """The error for a traced value that would be written into a plain array."""
+    return cut_off(f"writing a traced value into a plain array with {what}",
+                   "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
+
+
+cdef object in_place(str symbol):
+    return TracedValueError(
+        f"in-place {symbol} on a traced array is not recorded ({here()}). Write x = x {symbol[:-1]} y, which makes a "
+        "new array."
+    )
+
+
+cdef object made_by_hand():
+    return TracedValueError(
+        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
+        "or np.asarray."
+    )
+
+
+cdef object unhashable():
+    return TracedValueError(
+        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
+        "same variable. Use hoad.value(x) if a plain number is meant."
+    )
+
+
+cdef object unpicklable():
+    return TracedValueError(
+        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
+        "there."
+    )
+
+
+cdef object complex_met(str name, list operands):
+    return DTypeError(
+        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
+        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
+    )
+
+
+cdef int refuse_use(Graph graph) except -1:
+    """Raise for a graph that is not being recorded by this thread."""
+    if graph.thread == 0:
+        raise TracedValueError(
+            f"a traced value was used after the function it belongs to had returned ({here()}). Return it from the "
+            "function, or take its number with hoad.value(x) while the function runs."
+        )
+    raise TracedValueError(
+        f"a traced value was used in another thread than the one that records it ({here()}). Take the derivative "
+        "inside the thread, or pass hoad.value(x)."
+    )
+
+
+cdef int refuse_mixture(Graph graph, Graph other) except -1:
+    """Raise for traced values of two graphs in one operation."""
+    check_usable(graph)
+    check_usable(other)
+    if graph.valued != other.valued:
+        raise TracedValueError(
+            f"a rule met a traced value that is not its own ({here()}). A rule is written in NumPy's operations on its "
+            "own g, p and operands: it can neither call a driver (hoad.grad and the like) on them nor use traced "
+            "values from outside. Write the derivative as a formula, or as a function of its own with @hoad.primitive."
+        )
+    raise TracedValueError(
+        f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "
+        "may use traced values of its own arguments only; pass the other value as an argument, or hoad.value(x)."
+    )

@@ -1,0 +1,7 @@
+"""Where in the user's code something happens, and by what name the user knows it."""
+
+cdef tuple user_position()
+cdef tuple user_place()
+cpdef str here()
+cdef bint assigns()
+cpdef str name_of(object function)

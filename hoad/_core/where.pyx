@@ -1,0 +1,118 @@
+"""Where in the user's code something happens, and by what name the user knows it."""
+
+import opcode
+import os
+import sys
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_XINCREF
+
+cdef extern from "Python.h":
+    ctypedef struct PyFrameObject
+    PyFrameObject* PyEval_GetFrame() noexcept
+    int PyFrame_GetLineNumber(PyFrameObject*) noexcept
+
+cdef extern from "frameobject.h":
+    void* PyFrame_GetCode(PyFrameObject*) noexcept
+    void* PyFrame_GetBack(PyFrameObject*) noexcept
+
+# Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out.
+cdef tuple OWN_FOLDERS = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+)
+cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+cdef dict IS_OWN = {}
+# The instructions of a[i] = x.
+cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
+                                   if name in opcode.opmap])
+
+
+cdef bint is_own(object code):
+    cdef object name = code.co_filename
+    cdef object known = IS_OWN.get(name)
+    if known is None:
+        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
+            name.startswith(LIBRARY) and "-packages" + os.sep not in name)
+        IS_OWN[name] = known
+    return known
+
+
+cdef tuple user_position():
+    """(code, line) of the innermost frame outside hoad and NumPy, or (None, 0)."""
+    cdef PyObject* frame = <PyObject*>PyEval_GetFrame()
+    cdef PyObject* code
+    cdef PyObject* back
+    Py_XINCREF(frame)
+    while frame != NULL:
+        code = <PyObject*>PyFrame_GetCode(<PyFrameObject*>frame)
+        if not is_own(<object>code):
+            found = (<object>code, PyFrame_GetLineNumber(<PyFrameObject*>frame))
+            Py_DECREF(<object>code)
+            Py_DECREF(<object>frame)
+            return found
+        back = <PyObject*>PyFrame_GetBack(<PyFrameObject*>frame)
+        Py_DECREF(<object>code)
+        Py_DECREF(<object>frame)
+        frame = back
+    return None, 0
+
+
+cdef bint is_part_of(str package, str filename):
+    """Whether a file belongs to a package, if that is imported at all."""
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
+
+
+def is_library(str filename):
+    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
+    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
+        return True
+    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
+
+
+cdef tuple user_place():
+    """('file.py:line' of the user's code that is running, the function of SciPy that it has called or "")."""
+    cdef str called = ""
+    code, line = user_position()
+    if code is None:
+        return "outside any Python file", called
+    frame = sys._getframe() if is_part_of("scipy", code.co_filename) else None
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    while frame is not None:        # out of SciPy
+        code, line = frame.f_code, frame.f_lineno
+        if not is_library(code.co_filename):
+            break
+        if is_part_of("scipy", code.co_filename) and not (
+                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
+            called = code.co_name
+        frame = frame.f_back
+    return f"{os.path.basename(code.co_filename)}:{line}", called
+
+
+cpdef str here():
+    """'file.py:line' of the user's code that is running."""
+    return user_place()[0]
+
+
+cdef bint assigns():
+    """Whether the Python code that runs is at an assignment to an item, ``a[i] = x``."""
+    frame = sys._getframe()
+    code = frame.f_code.co_code
+    return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
+
+
+cpdef str name_of(object function):
+    """The name that a user knows a function of NumPy or SciPy by."""
+    name = function.__name__
+    if not isinstance(function, np.ufunc):
+        module = (getattr(function, "__module__", None) or "").split(".")
+        public = ".".join([part for part in module if not part.startswith("_")])
+        return f"{public.replace('numpy', 'np', 1)}.{name}" if public else name
+    if getattr(np, name, None) is function:
+        return f"np.{name}"
+    module = sys.modules.get("scipy.special")
+    return f"scipy.special.{name}" if getattr(module, name, None) is function else name
