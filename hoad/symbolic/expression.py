@@ -9,6 +9,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from hoad._core.operands import as_numbers, holds_traced
+from hoad._core.primitive import rules_epoch
 from hoad._core.recording import Extension, inline
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import METHODS, is_traced
@@ -63,7 +64,7 @@ class Expression(Operators):
     aval: Aval
     _symbols: tuple[Expression, ...] | None  # made when first asked for, as all of these
     _program: Program | None
-    _adjoint: Program | None
+    _adjoint: tuple[int, Program] | None  # by which rules
 
     def __init__(self, *args: Any) -> None:
         raise ArgumentError("an expression is made by operations on symbols. Make those with hoad.symbols('x y').")
@@ -463,9 +464,10 @@ class Expression(Operators):
         return self._by_symbol(at, jacobian(self._replayed, tuple(range(len(values))), mode=mode)(*values))
 
     def _adjoints(self) -> Program:
-        if self._adjoint is None:
-            self._adjoint = gradient(self.to_program())
-        return self._adjoint
+        epoch = rules_epoch()
+        if self._adjoint is None or self._adjoint[0] != epoch:
+            self._adjoint = epoch, gradient(self.to_program())
+        return self._adjoint[1]
 
     def _replayed(self, *values: Any) -> Any:
         """The expression recorded on traced values."""

@@ -239,6 +239,18 @@ def test_primitives_of_the_users() -> None:
     assert e.gradient({x: 5, y: 2}, mode="forward") == {x: 150.0, y: 125.0}
 
 
+def test_a_new_rule_counts_at_once() -> None:
+    @hoad.primitive
+    def cube(t: Any) -> Any:
+        return t**3
+
+    hoad.rules.vjp(cube, lambda g, p, t: (g * t,))
+    e = cube(x)
+    assert e.gradient({x: 2})[x] == 2.0
+    hoad.rules.vjp(cube, lambda g, p, t: (3 * g * t * t,))
+    assert e.gradient({x: 2})[x] == e.derivative(x).evaluate({x: 2}) == 12.0
+
+
 def test_stop_gradient() -> None:
     e = x * hoad.stop_gradient(x * y)
     assert e.gradient({x: 3, y: 2}) == {x: 6.0, y: 0.0}
