@@ -101,7 +101,8 @@ class Layout(Generic[N]):
         if row.primitive is RESULT:
             number = operands[0] + row.which
             self._rows[number][1] |= row.flags
-            self.nodes[number] = self.nodes[number] or node
+            if self.nodes[number] is None:
+                self.nodes[number] = node
             return number
         same = (id(row.primitive), row.flags, row.extra, frozen(row.key), tuple(operands))
         if same not in self._equal:

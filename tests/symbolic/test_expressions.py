@@ -239,6 +239,14 @@ def test_primitives_of_the_users() -> None:
     assert e.gradient({x: 5, y: 2}, mode="forward") == {x: 150.0, y: 125.0}
 
 
+def test_one_result_of_several_asked_for_twice() -> None:
+    once, twice = np.linalg.eigh(A @ A.T), np.linalg.eigh(A @ A.T)
+    e = once[1][0, 0] ** 2 * twice[1][0, 0] ** 2 + once[0][2]
+    f = lambda a: (lambda w, u: u[0, 0] ** 4 + w[2])(*np.linalg.eigh(a @ a.T))  # noqa: E731
+    for found in (e.gradient(AT)[A], e.gradient(AT, mode="forward")[A], e.derivative(A).evaluate(AT)):
+        np.testing.assert_allclose(found, hoad.grad(f)(M), rtol=1e-10, atol=1e-12)
+
+
 def test_a_new_rule_counts_at_once() -> None:
     @hoad.primitive
     def cube(t: Any) -> Any:
