@@ -23,6 +23,9 @@ Programs
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
+Formulas
+    symbols          symbols, of which NumPy makes expressions
+    Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
     rules.vjp        give a function its derivative rule
     primitive        make any function one operation
@@ -67,6 +70,7 @@ from hoad.errors import (
 )
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.rules.registry import primitive
+from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
 if _typing.TYPE_CHECKING:
@@ -79,6 +83,7 @@ __all__ = [
     "CheckError",
     "Constant",
     "DTypeError",
+    "Expression",
     "GuardError",
     "HoadError",
     "NoMethodError",
@@ -103,6 +108,7 @@ __all__ = [
     "record",
     "rules",
     "stop_gradient",
+    "symbols",
     "value",
     "value_and_grad",
     "vhp",

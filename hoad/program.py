@@ -26,10 +26,10 @@ from hoad._core.recording import (
 from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar
 from hoad._core.where import here
-from hoad.errors import DTypeError, ShapeError, TracedValueError, count
+from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
-from hoad.trace import call_traced, check_function, output_operand
+from hoad.trace import call_traced, check_function, output_operand, recorder_among
 
 
 @dataclass(frozen=True)
@@ -228,6 +228,7 @@ class Program(list[Tape]):
         self._frozen: Program | None = None
 
     _display: ClassVar[Display]
+    _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
 
     @property
     def inputs(self) -> tuple[Aval, ...]:
@@ -331,6 +332,86 @@ class Program(list[Tape]):
                 "them, program(x), which records the call."
             ) from None
         return values[0] if self._last._single else tuple(values)
+
+    def sensitivity(self, node: int, seed: Any = None, at: Any = None) -> Any:
+        """How the outputs of the last tape move with the value of one node: its adjoint.
+
+        Parameters
+        ----------
+        node : int
+            The number of a node, of any of the tapes.
+        seed : None, float, array or tuple of them, optional
+            What each output counts for, of its shape; a single number needs none (it is 1).
+        at : tuple, optional
+            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+
+        Returns
+        -------
+        float or array
+            The derivative of Σ seed · output by the value of the node, of its shape; 0 for a truth value or an integer.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such node, or the program was recorded without values and `at` is left out.
+        ShapeError, DTypeError
+            If a seed or an input does not fit, or the outputs are several numbers and there is no seed.
+        GuardError
+            If the function would take another branch at these inputs.
+
+        Notes
+        -----
+        Cost: a copy of the tapes, a reverse sweep down to the node, and a replay. Nothing is left in the program: each
+        call has adjoints of its own, so that seeds may follow one another, in many threads.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: (x * y) * (x * y), 2.0, 3.0)  # @1 and @2 are x and y, @3 and @4 x * y
+        >>> program.sensitivity(3), program.sensitivity(1), program.sensitivity(3, seed=10.0, at=(1.0, 1.0))
+        (6.0, 36.0, 10.0)
+        """
+        end = self._last._end
+        if type(node) is bool or not hasattr(node, "__index__") or not 1 <= node <= end:
+            raise ArgumentError(f"sensitivity takes the number of a node, 1 to {end}, not {node!r}.")
+        return Program._find_sensitivities(self, [int(node) - 1], seed, at)[0]
+
+    def sensitivities(self, seed: Any = None, at: Any = None) -> dict[int, Any]:
+        """How the outputs of the last tape move with the values of all nodes: their adjoints, by number.
+
+        Parameters
+        ----------
+        seed : None, float, array or tuple of them, optional
+            What each output counts for, of its shape; a single number needs none (it is 1).
+        at : tuple, optional
+            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+
+        Returns
+        -------
+        dict
+            For every node of the tapes what `sensitivity` gives for it.
+
+        Raises
+        ------
+        ArgumentError, ShapeError, DTypeError, GuardError
+            As `sensitivity`.
+
+        Notes
+        -----
+        Cost: a copy of the tapes, one reverse sweep for all nodes together, and a replay. Nothing is left in the
+        program.
+
+        References
+        ----------
+        Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y + x, 2.0, 3.0).sensitivities()
+        {1: 4.0, 2: 2.0, 3: 1.0, 4: 1.0}
+        """
+        return dict(enumerate(Program._find_sensitivities(self, None, seed, at), 1))
 
     # ---- to be read
 
@@ -551,7 +632,8 @@ class Program(list[Tape]):
     def __call__(self, *args: Any) -> Any:
         """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
         if not holds_traced(args):
-            return self.evaluate(*args)
+            record = recorder_among(args)
+            return self.evaluate(*args) if record is None else record(self.__call__, args, {})
         for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ def check_argument(driver: str, position: int, value: Any) -> None:
             )
         elif value is None or isinstance(value, (str, bytes)):
             advice = "Pass a number"
+        elif recorder_among([value]) is not None:
+            advice = "An expression of symbols has derivatives of its own, e.derivative(x) and e.gradient({x: 1.0})"
         choice = ", or choose other arguments with argnums" if driver in WITH_ARGNUMS else ""
         raise DTypeError(f"{driver} takes floats and arrays, but argument {position} is {kind}. {advice}{choice}.")
     if dtype.kind == "c":
@@ -196,6 +198,21 @@ def _of_floats(result: Any, driver: str) -> Any:
             f"{driver} needs a function that returns a number or an array of floats, but f returned an object array of "
             f"shape {result.shape}: {failure}. Return floats."
         ) from None
+
+
+def recorder_among(values: Iterable[Any]) -> Callable[..., Any] | None:
+    """What records a call of ``f(*args, **kwargs)`` where an expression is among nested values; None if none is."""
+    stack = list(values)
+    while stack:
+        item = stack.pop()
+        found: Callable[..., Any] | None = getattr(type(item), "__hoad_record__", None)
+        if found is not None:
+            return found
+        if isinstance(item, (list, tuple)):
+            stack.extend(item)
+        elif isinstance(item, np.ndarray) and item.dtype == object:
+            stack.extend(item.ravel().tolist())
+    return None
 
 
 def split_aux(result: Any, has_aux: bool, driver: str) -> tuple[Any, Any]:

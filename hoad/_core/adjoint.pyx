@@ -540,8 +540,12 @@ cdef int32_t taken(Emitter emitter, const int32_t* pair, object part, int32_t av
     return emitter.emit_ext(primitive_of(GETITEM), params, pair, 1, aval)
 
 
-cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, list wrt, bint notes=False):
-    """Adjoints of `wrt` when those of `targets` are `seeds` (operands, ZERO allowed): operands, or ZERO."""
+cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, list wrt, bint notes=False,
+                        list asked=None):
+    """Adjoints of `wrt` when those of `targets` are `seeds` (operands, ZERO allowed): operands, or ZERO.
+
+    If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
+    """
     global GETITEM, GATHER
     cdef int32_t low, high, i
     cdef Sweep sweep
@@ -551,7 +555,7 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     if not wrt:
         return []
     low = min(wrt)
-    high = past_results(graph, <int32_t>max(wrt + targets) + 1)
+    high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
     sweep = Sweep(graph, emitter, low, high, notes)
     graph.reserve(high - low + (high - low) // 2)   # a sweep seldom emits more
     sweep.mark_dependent(wrt)
@@ -561,4 +565,4 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
         if i >= low and sweep.state[i - low] & DEPENDS:
             sweep.accumulate(i, seed, False, i)
     sweep.run()
-    return [sweep.adjoint_of(<int32_t>i) for i in wrt]
+    return [sweep.adjoint_of(<int32_t>i) for i in (wrt if asked is None else asked)]

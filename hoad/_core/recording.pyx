@@ -345,6 +345,7 @@ def inline(Graph source, list outputs, list inputs, list values):
     cdef Graph graph = None
     cdef Template template
     cdef Emitter emitter
+    cdef int32_t i, start
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
@@ -353,8 +354,11 @@ def inline(Graph source, list outputs, list inputs, list values):
     template.graph = source
     template.finish(outputs)
     leaves = [operand_of(graph, value) for value in values]
+    start = graph.size
     operands = template.replay(emitter, inputs, leaves)
-    lower(graph, [x for x in operands if x >= 0], [], [], 0, 0, True).execute([], 1)
+    # all results of a node get their values with it: its rule may use any of them
+    further = [i for i in range(start, graph.size) if graph.nodes[i].op == OP_RESULT]
+    lower(graph, [x for x in operands if x >= 0] + further, [], [], 0, 0, True).execute([], 1)
     return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else np.copy(graph.value_of(x))[()] for x in operands]
 
 
@@ -425,10 +429,11 @@ cdef class Extension:
         """The operand of a constant."""
         return operand_of(self.graph, value)
 
-    def adjoints(self, list targets, list seeds, list wrt, bint notes):
-        """Sweep in reverse; operands, with zeros put in for symbolic zeros."""
-        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes)
-        return self.with_zeros(found, wrt)
+    def adjoints(self, list targets, list seeds, list wrt, bint notes, list asked=None):
+        """Sweep in reverse as far as `wrt`; operands, of the nodes `asked` for if given, zeros put in for ZERO."""
+        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes,
+                              asked)
+        return self.with_zeros(found, wrt if asked is None else asked)
 
     def tangents(self, list targets, list wrt, list tangents):
         """Sweep forward; operands, with zeros put in for symbolic zeros."""

@@ -283,7 +283,7 @@ cdef bint scalar_rule(Template template) except -1:
     cdef dict places = {ZERO: 0}        # of operands
     cdef set signs = set()              # operands that are minus what their place holds
     cdef list constants = []
-    if (template.n_outputs > 2 or template.n_leaves > LEAVES or graph.n_guards
+    if (not template.n_leaves or template.n_outputs > 2 or template.n_leaves > LEAVES or graph.n_guards
             or FIRST_LEAF + LEAVES + 5 * template.n_steps > PLACES):
         return False
     for k in range(template.n_leaves):

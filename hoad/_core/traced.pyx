@@ -748,8 +748,8 @@ cdef object valued(Array x):
     cdef object value = x.graph.value_of(x.node)
     if value is None:
         raise TracedValueError(
-            f"the value of a traced array is not known here ({here()}). A rule cannot branch on values unless it is "
-            "declared with per_call=True."
+            f"the value of a traced array is not known here ({here()}). A rule or a symbolic expression cannot branch "
+            "on values: use np.where, or declare the rule with per_call=True."
         )
     return value
 

@@ -14,9 +14,10 @@ from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.recording import differentiating, is_pointwise
 from hoad._core.traced import is_traced
-from hoad.errors import ArgumentError, ShapeError
+from hoad._core.where import here
+from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.numpy_protocol import as_traced
-from hoad.trace import call_traced, check_function, output_operand, plain
+from hoad.trace import call_traced, check_function, output_operand, plain, recorder_among
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -118,6 +119,9 @@ def stop_gradient(x: Any) -> Any:
     >>> hoad.grad(lambda x: x * hoad.stop_gradient(x))(3.0)
     3.0
     """
+    record = recorder_among([x])
+    if record is not None:
+        return record(stop_gradient, (x,), {})
     x = as_traced(x) if holds_traced(x) else x
     return apply_primitive(prim.STOP_GRADIENT, None, x) if is_traced(x) else x
 
@@ -138,7 +142,7 @@ def value(x: Any) -> Any:
     Raises
     ------
     TracedValueError
-        Inside a rule, where traced values have no numbers.
+        Inside a rule, where traced values have no numbers, and for an expression of symbols.
 
     Notes
     -----
@@ -154,6 +158,11 @@ def value(x: Any) -> Any:
     3.0
     6.0
     """
+    if recorder_among([x]) is not None:
+        raise TracedValueError(
+            f"an expression of symbols has no number behind it ({here()}). Give the symbols theirs, "
+            "e.evaluate({x: 1.0})."
+        )
     return plain(x, nested=False)
 
 

@@ -19,7 +19,7 @@ from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.errors import ArgumentError, RuleError, count
 from hoad.primitive import declare_ufunc
-from hoad.trace import check_function
+from hoad.trace import check_function, recorder_among
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -357,7 +357,8 @@ def _make(function: Any, rule: Rule | None, nout: Any, linear: Any) -> Any:
     @functools.wraps(function, updated=())
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not holds_traced(args) and not holds_traced(list(kwargs.values())):
-            return function(*args, **kwargs)
+            record = recorder_among(args)
+            return function(*args, **kwargs) if record is None else record(wrapper, args, kwargs)
         return _call(made, function, args, kwargs)
 
     wrapper.__hoad_primitive__ = made  # type: ignore[attr-defined]

@@ -1,1 +1,5 @@
 """Tape to tape: what makes new tapes of recorded ones."""
+
+from hoad.transform import adjoint, sensitivity
+
+__all__ = ["adjoint", "sensitivity"]

@@ -14,7 +14,7 @@ from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
 
 
-def _seeds(program: Program, tape: Tape, extension: Extension, seed: Any) -> tuple[list[int], list[int]]:
+def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any) -> tuple[list[int], list[int]]:
     """(operand of the seed of each output, those among them that are new inputs)."""
     avals = operand_avals(tape._graph, list(tape._outputs))
     if isinstance(seed, str):
@@ -120,7 +120,7 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
     program._check_chain()
     extension = Extension(tape._graph, tape._end, tape._guards, simplify, apart)
     try:
-        seeds, inputs = _seeds(program, tape, extension, seed)
+        seeds, inputs = seed_operands(program, tape, extension, seed)
         outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
         notes = extension.notes() if noted else None
     except BaseException:

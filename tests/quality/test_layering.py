@@ -24,7 +24,15 @@ FLOORS: dict[int, tuple[str, ...]] = {
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
     6: ("hoad/check", "hoad/display", "hoad/interop"),
-    7: ("hoad/__init__.py", "hoad/__main__.py", "hoad/bench.py", "hoad/cli.py", "hoad/info.py", "hoad/demo"),
+    7: (
+        "hoad/__init__.py",
+        "hoad/__main__.py",
+        "hoad/bench.py",
+        "hoad/cli.py",
+        "hoad/info.py",
+        "hoad/demo",
+        "hoad/symbolic",
+    ),
 }
 TOP = max(FLOORS)
 FOR_ALL = "hoad/errors.py"
