@@ -359,10 +359,20 @@ def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
 
 
 def _symmetric(name: str, a: Any) -> Any:
-    """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding."""
-    with np.errstate(invalid="ignore"):
-        off = abs(a - np.swapaxes(a, -1, -2))
-    if a.size and off.max() > np.sqrt(np.finfo(a.dtype).eps) * abs(a).max():
+    """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding.
+
+    Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
+    """
+    other = np.swapaxes(a, -1, -2)
+    if np.array_equal(a, other):
+        return a
+    eps = np.finfo(a.dtype).eps
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.maximum(abs(a), abs(other))
+        rows = np.sqrt(np.max(size, axis=-1, initial=0.0))
+        allowed = np.maximum(eps**0.5 * size, eps**0.75 * (rows[..., :, None] * rows[..., None, :]))
+        refused = np.any(abs(a - other) > allowed)
+    if refused:
         raise NoRuleError(
             f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
             "that by a symmetric matrix. Give both triangles, as np.tril(a) + np.tril(a, -1).T."

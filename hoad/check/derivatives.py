@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hoad.check.differences import Difference, difference
 from hoad.check.noise import noise_of
-from hoad.check.points import Array, along, check_arguments, epsilon, numbers, quietly, typical
+from hoad.check.points import Array, along, check_arguments, epsilon, moved, numbers, quietly, typical
 from hoad.check.report import (
     Report,
     aligned,
@@ -26,9 +27,12 @@ from hoad.drivers import first, second
 from hoad.errors import HoadError, ShapeError
 
 Argnums = int | tuple[int, ...]
+Pairs = list[tuple[Array, Array]]  # hoad's derivative, and that claimed
 
 RTOL = 1e-6
 MOST = 100
+SHAKES = 4  # points beside x at which derivatives are taken, where their rounding must be known
+LOOSE = 16.0  # times what they move there is what rounding may make of them
 ROWS = 12  # of a table; all are in `entries`
 
 RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
@@ -501,9 +505,10 @@ def _check(
             return DerivativeReport(kind, name, args, (), size, which + _shape_error(value.shape, wanted), ())
     exact, notes = _exact(driver, f, args, argnums, [value.shape for value in values])
     rng = np.random.default_rng(seed)
+    shaken = _Shaken(driver(f, argnums), claimed, args, wrt, isinstance(argnums, tuple), seed)
     entries: list[Entry] = []
-    for k, value, own in zip(wrt, values, exact, strict=True):
-        found = _entries(f, args, k, value, own, result, rtol, most, rng, check)
+    for part, (k, value, own) in enumerate(zip(wrt, values, exact, strict=True)):
+        found = _entries(f, args, k, value, own, result, rtol, most, rng, check, partial(shaken.part, part))
         entries += sorted(found, key=lambda entry: entry.index or ())
     if any(np.size(args[k]) > most for k in wrt):
         notes.append(f"{most} of the entries of x were drawn, and one direction for all of them together")
@@ -544,6 +549,40 @@ def _exact(
         return [np.full(shape, np.nan) for shape in shapes], [f"hoad cannot differentiate f: {text}"]
 
 
+class _Shaken:
+    """Both derivatives where the last digits of x are others, taken when they are first asked for."""
+
+    def __init__(
+        self,
+        exact: Callable[..., Any],
+        claimed: Callable[..., Any],
+        args: tuple[Any, ...],
+        wrt: tuple[int, ...],
+        several: bool,
+        seed: int,
+    ) -> None:
+        self._functions, self._args, self._wrt, self._several = (exact, claimed), args, wrt, several
+        self._rng = np.random.default_rng(seed)
+        self._found: list[list[tuple[Array, ...]]] | None = None
+
+    def part(self, part: int) -> Pairs:
+        """By the argument at this place among those asked for."""
+        if self._found is None:
+            self._found = [self._at(4.0**k) for k in range(SHAKES)]
+        return [(both[0][part], both[1][part]) for both in self._found if both]
+
+    def _at(self, ulps: float) -> list[tuple[Array, ...]]:
+        at = list(self._args)
+        for k in self._wrt:
+            signs = self._rng.choice([-1.0, 1.0], np.shape(at[k]))
+            at[k] = moved(at[k], ulps * epsilon(at[k]), signs * abs(np.asarray(at[k])))
+        try:
+            values = [quietly(g, *at) for g in self._functions]
+            return [tuple(np.asarray(v, np.float64) for v in (g if self._several else (g,))) for g in values]
+        except Exception:  # whatever a user's function does beside x: then nothing is known of its rounding
+            return []
+
+
 def _entries(
     f: Callable[..., Any],
     args: tuple[Any, ...],
@@ -555,6 +594,7 @@ def _entries(
     most: int,
     rng: np.random.Generator,
     check: str,
+    shaken: Callable[[], Pairs],
 ) -> Iterator[Entry]:
     x = args[k]
     shape = np.shape(x)
@@ -562,19 +602,48 @@ def _entries(
     places = list(range(size)) if size <= most else sorted(rng.choice(size, most, replace=False).tolist())
     claimed, exact = value.reshape(*result, size), own.reshape(*result, size)
     sizes = np.broadcast_to(typical(x), shape).ravel()
-    # What rounding leaves of an entry of the derivative that should be 0, beside the others.
+
+    def loose(at: tuple[int, ...], v: Any) -> float:
+        """By how much an entry, hoad's or that claimed, moves with the last digits of x."""
+        lines = [(p.reshape(*result, size)[at], q.reshape(*result, size)[at]) for p, q in shaken()]
+        pairs = [(p[v], q[v]) if isinstance(v, int) else (p @ v, q @ v) for p, q in lines]
+        here = (exact[at][v], claimed[at][v]) if isinstance(v, int) else (exact[at] @ v, claimed[at] @ v)
+        moves = [abs(p - here[0]) + abs(q - here[1]) for p, q in pairs]
+        return LOOSE * float(np.max(np.nan_to_num(moves, posinf=0.0), initial=0.0))
+
+    # The most that rounding can leave of an entry of the derivative that should be 0, beside the others.
     rounding = 64 * epsilon(x) * np.max(abs(np.nan_to_num(exact)) * sizes, axis=-1, initial=0.0)
     if size > most:
         v = sizes * rng.choice([-1.0, 1.0], size)
         phi = along(f, args, {k: v.reshape(shape)}, check)
         d = difference(phi, noise_of(phi, args, {k: v.reshape(shape)}), [0.125, 2.0**-16])
         for at in np.ndindex(result):
-            yield _judged(k, None, claimed[at] @ v, exact[at] @ v, d, at, rounding[at] * np.sqrt(size), rtol)
+            yield _judged(
+                k,
+                None,
+                claimed[at] @ v,
+                exact[at] @ v,
+                d,
+                at,
+                rounding[at] * np.sqrt(size),
+                rtol,
+                partial(loose, at, v),
+            )
     for place, d in _differences(f, args, k, places, check):
         index = tuple(int(n) for n in np.unravel_index(place, shape)) if shape else ()
         for at in np.ndindex(result):
             here = (*at, place)
-            yield _judged(k, (*at, *index), claimed[here], exact[here], d, at, rounding[at] / sizes[place], rtol)
+            yield _judged(
+                k,
+                (*at, *index),
+                claimed[here],
+                exact[here],
+                d,
+                at,
+                rounding[at] / sizes[place],
+                rtol,
+                partial(loose, at, place),
+            )
 
 
 def _judged(
@@ -586,6 +655,7 @@ def _judged(
     at: tuple[int, ...],
     rounding: float,
     rtol: float,
+    loose: Callable[[], float],
 ) -> Entry:
     """Who is right: what was claimed, or the difference, or hoad."""
     approximate, error, jump = float(d.value[at]), float(d.error[at]), float(d.jump[at])
@@ -594,9 +664,10 @@ def _judged(
     def near(a: float, b: float, slack: float) -> bool:
         return abs(a - b) <= slack + rtol * max(abs(a), abs(b))
 
-    slack = 4 * error
+    slack, own = 4 * error, 0.0  # what the difference leaves open, and rounding of the entry itself
     known = np.isfinite(exact)
     at_odds = trusted and known and not near(exact, approximate, slack) and not d.allows(np.asarray(exact))[at]
+    contradicted = trusted and not near(claimed, approximate, slack) and not d.allows(np.asarray(claimed))[at]
     reference = exact if known and not at_odds else approximate if trusted else np.nan
     if jump:
         verdict = UNDECIDED
@@ -611,8 +682,15 @@ def _judged(
     elif not np.isfinite(claimed):
         verdict, reason = WRONG, "it is not finite"
     elif known and not at_odds:
-        verdict = RIGHT if near(claimed, exact, rounding) else WRONG
         reason = "" if trusted else "the difference is at fault: its error is too large; judged by hoad"
+        if near(claimed, exact, 0.0):
+            verdict = RIGHT
+        elif contradicted or not near(claimed, exact, rounding):
+            verdict = WRONG
+        elif near(claimed, exact, own := min(rounding, loose())):
+            verdict = RIGHT
+        else:
+            verdict, reason = UNDECIDED, "beside the others it is so small that differences cannot tell it from hoad's"
     elif not near(claimed, approximate, slack) and d.allows(np.asarray(claimed))[at]:
         verdict, reason = UNDECIDED, "the difference is at fault: rounding hides it over steps of the size of x"
     else:
@@ -621,7 +699,7 @@ def _judged(
     if verdict == WRONG:
         reason = "; ".join(filter(None, [_hint(claimed, reference), reason]))
     agreed = reference if not np.isnan(reference) else approximate
-    vanishes = verdict == RIGHT and abs(agreed) <= (slack if agreed == approximate else rounding)
+    vanishes = verdict == RIGHT and abs(agreed) <= (slack if agreed == approximate else own)
     digits = np.nan if vanishes else float(digits_between(claimed, agreed))
     return Entry(k, index, float(claimed), float(exact), approximate, error, trusted, verdict, reason, digits)
 

@@ -107,6 +107,11 @@ def _normal(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts, li
     if output is None:
         every = [s for subscripts in flat for s in subscripts if s >= 0]
         return flat, (*broadcast, *sorted(s for s in set(every) if every.count(s) == 1)), parts
+    if longest and ELLIPSIS not in output:
+        raise ValueError(
+            f"einsum: the result has no '...', but that of an operand stands for axes ({here()}). Sum over them with "
+            "np.sum."
+        )
     output = _expand(output, longest + len(output) - (ELLIPSIS in output), longest)
     if len(set(output)) < len(output):
         raise ValueError("einsum: a subscript of the result appears more than once")
@@ -220,7 +225,8 @@ def einsum(
     inputs, output, parts = _normal(operands)
     kind = np.result_type(*[x.dtype for x in parts])
     sizes = _sizes(inputs, parts)
-    terms = [_without_repeats(x.astype(kind), s, sizes) for x, s in zip(parts, inputs, strict=True)]
+    counted = np.dtype(np.intp) if kind.kind == "b" else kind  # a sum of booleans says whether any product is true
+    terms = [_without_repeats(x.astype(counted), s, sizes) for x, s in zip(parts, inputs, strict=True)]
     for step in _steps(terms, output, optimize):
         chosen = [terms[k] for k in step]
         terms = [term for k, term in enumerate(terms) if k not in step]
@@ -235,7 +241,7 @@ def einsum(
     made = _arranged(made, subscripts, [s for s in output if s in subscripts])
     if missing:  # of length 1, or an ellipsis of nothing
         made = reshape(made, tuple(1 if s in missing else sizes[s] for s in output))
-    return made
+    return np.not_equal(made, 0) if kind.kind == "b" else made
 
 
 # ---- tensor products ------------------------------------------------------------------------------------------------
@@ -306,7 +312,11 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
         x1, x2 = moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
     if not x1.ndim or not x2.ndim or x1.shape[-1] != x2.shape[-1]:
         raise ShapeError(f"vecdot of shapes {x1.shape} and {x2.shape}: the vectors differ in length ({here()}).")
-    return matmul(x1, x2) if x1.ndim == x2.ndim == 1 else sum(x1 * x2, -1)
+    if x1.ndim == x2.ndim == 1:
+        return matmul(x1, x2)
+    products = x1 * x2
+    found = sum(products, -1)
+    return np.not_equal(found, 0) if products.dtype == bool else found
 
 
 def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
@@ -348,6 +358,12 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 @implements(np.linalg.cross)
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    x1, x2 = as_traced(x1), as_traced(x2)
+    lengths = x1.shape[axis], x2.shape[axis]
+    if lengths != (3, 3):
+        raise ShapeError(
+            f"np.linalg.cross needs vectors of three items, but found {lengths[0]} and {lengths[1]} ({here()})."
+        )
     return cross(x1, x2, axis=axis)
 
 

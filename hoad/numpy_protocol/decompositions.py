@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,7 @@ def matrix_power(a: Any, n: int) -> Any:
     a = as_traced(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"np.linalg.matrix_power needs square matrices, but found shape {a.shape} ({here()}).")
+    n = operator.index(n)
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
     power = a if n > 0 else np.linalg.inv(a)

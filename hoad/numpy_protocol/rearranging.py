@@ -38,7 +38,7 @@ def gather(x: Any, places: np.ndarray) -> Any:
 def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function, which only moves items, does to x: found by moving their places."""
     x = as_traced(x)
-    return gather(x, np.ascontiguousarray(move(_places(x.shape), *args, **kwargs)))
+    return gather(x, np.asarray(move(_places(x.shape), *args, **kwargs), order="C"))
 
 
 def _places(shape: tuple[int, ...]) -> np.ndarray:
@@ -129,6 +129,10 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 @implements(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
+    _refuse_traced("resize", new_shape)
+    a = as_traced(a)
+    if a.size == 0:
+        return np.resize(np.zeros(0, a.dtype), new_shape)
     return moved(np.resize, a, new_shape)
 
 
@@ -292,8 +296,10 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 # ---- taken ----------------------------------------------------------------------------------------------------------
 
 
-def _whole(index: Any) -> Any:
+def _whole(index: Any, booleans: bool = False) -> Any:
     index = as_traced(index)
+    if booleans and index.dtype == bool:
+        return index.astype(np.intp)
     if index.dtype.kind not in "iu":
         raise IndexError(f"places must be integers, not {index.dtype}")
     return index
@@ -302,7 +308,7 @@ def _whole(index: Any) -> Any:
 @implements(np.take, method="take")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     only_defaults("take", out=out)
-    a, indices = as_traced(a), _whole(indices)
+    a, indices = as_traced(a), _whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0
     axis = normal_axis(axis, a.ndim)
@@ -331,7 +337,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """The item of choices[a[i]], by a gather from all of them: what is not chosen is not touched."""
     only_defaults("choose", out=out)
-    a = _whole(a)
+    a = _whole(a, booleans=True)
     parts = [as_traced(x) for x in _each(choices)]
     shape = np.broadcast_shapes(a.shape, *[x.shape for x in parts])
     if mode == "wrap":

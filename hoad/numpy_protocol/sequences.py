@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -113,14 +114,18 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
             ends.append(None)
     parts = [x for x in (ends[0], a, ends[1]) if x is not None]
     a = concatenate(parts, axis=d) if len(parts) > 1 else a
+    difference = np.not_equal if a.dtype == bool else np.subtract
     for _ in range(n):
-        a = np.subtract(a[_along(d, 1, None)], a[_along(d, None, -1)])
+        a = difference(a[_along(d, 1, None)], a[_along(d, None, -1)])
     return a
 
 
 @implements(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    middle = diff(ravel(as_traced(ary)))
+    flat = ravel(as_traced(ary))
+    if flat.dtype == bool:
+        raise TypeError("np.ediff1d of booleans: they cannot be subtracted. Use np.diff.")
+    middle = diff(flat)
     parts = [x if x is middle else ravel(as_traced(x)) for x in (to_begin, middle, to_end) if x is not None]
     return concatenate(parts) if len(parts) > 1 else middle
 
@@ -189,7 +194,7 @@ def _slopes(f: Any, d: int, h: Any, edge_order: int) -> Any:
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Piecewise linear; at a knot the derivative is that of the piece on its right."""
-    x, xp, fp = inexact(x), inexact(xp), inexact(fp)
+    x, xp, fp = (inexact(v).astype(np.float64) for v in (x, xp, fp))
     if xp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
         raise ValueError("fp and xp must be one-dimensional and of the same length")
     if period is not None:
@@ -199,7 +204,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         left = right = None
         x, xp = np.remainder(x, period), np.remainder(xp, period)
         order = np.argsort(xp)
-        xp, fp = xp[order], fp[order]
+        xp, fp = take(xp, order), take(fp, order)
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
     n = xp.shape[0]
@@ -235,7 +240,10 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     x = as_traced(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    powers = reshape(x, (-1, 1)) ** np.arange(x.shape[0] if N is None else N)
+    count = x.shape[0] if N is None else operator.index(N)
+    if count < 0:
+        raise ValueError(f"np.vander needs a number of columns, not {count}")
+    powers = reshape(x, (x.shape[0], 1)) ** np.arange(count)
     return powers if increasing else flip(powers, 1)
 
 

@@ -14,6 +14,7 @@ from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.indexing import where as choose_where
+from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.products import inexact, root
 from hoad.numpy_protocol.rearranging import sort, take
 from hoad.numpy_protocol.reductions import max, min, prod, sum
@@ -92,6 +93,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
             w = reshape(w, tuple(n if d in axes else 1 for d, n in enumerate(a.shape)))
         w = broadcast_to(w, tuple(a.shape))
         scale = sum(w, axes, keepdims=keepdims)
+        if not is_traced(scale) and np.any(np.equal(scale, 0)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         found = sum(a * w, axes, keepdims=keepdims) / scale
     return (found, broadcast_to(as_traced(scale), tuple(found.shape))) if returned else found
 
@@ -117,7 +120,8 @@ def cov(
     only_defaults("cov", fweights=fweights, aweights=aweights, dtype=dtype)
     rows = [np.atleast_2d(inexact(x)) for x in ((m,) if y is None else (m, y))]
     rows = [x if rowvar or np.ndim(given) < 2 else x.T for x, given in zip(rows, (m, y), strict=False)]
-    x = rows[0] if y is None else np.concatenate(rows)
+    dtype = np.result_type(*[x.dtype for x in rows], np.float64)
+    x = concatenate([x.astype(dtype) for x in rows])
     left = x - sum(x, 1, keepdims=True) / x.shape[1]
     scale = x.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
     found = np.matmul(left, left.T) / scale
@@ -153,10 +157,10 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
         raise ValueError(f"np.{name} takes places from {least} to {most}")
     axes = normal_axes(axis, a.ndim)
     kept = [d for d in range(a.ndim) if d not in axes]
-    lines = reshape(moveaxis(a, axes, range(a.ndim - len(axes), a.ndim)), (*[a.shape[d] for d in kept], -1))
-    n = lines.shape[-1]
+    n = math.prod(a.shape[d] for d in axes)
     if n == 0:
-        raise ValueError(f"np.{name} of an empty array")
+        raise IndexError(f"np.{name} of an empty array ({here()}): there is no item to take.")
+    lines = reshape(moveaxis(a, axes, range(a.ndim - len(axes), a.ndim)), (*[a.shape[d] for d in kept], n))
     lines = sort(lines)
     if method in CONTINUOUS:
         alpha, beta = CONTINUOUS[method]
@@ -219,6 +223,10 @@ def percentile(
 @implements(np.median)
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     only_defaults("median", out=out)
+    x = inexact(a)
+    axes = normal_axes(axis, x.ndim)
+    if math.prod(x.shape[d] for d in axes) == 0:  # nan and warnings by NumPy, of as much of nothing
+        return np.median(np.zeros(x.shape, x.dtype), axes, keepdims=_is_true(keepdims))
     return _quantile("median", a, 0.5, axis, "linear", keepdims)
 
 

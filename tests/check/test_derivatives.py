@@ -155,6 +155,36 @@ def test_scales_of_entries_differ(offset: float) -> None:
         assert not gradient(lambda x: np.sum(np.log(x)) + offset, spoiled(lambda x: 1 / x, k, 1.01), x).passed
 
 
+@pytest.mark.parametrize("small", [1e-9, 1e-11, 1e-14])
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0, 1.01])
+def test_a_small_entry_beside_a_large_one_is_not_right_if_it_is_wrong(small: float, power: int, factor: float) -> None:
+    def f(x: Any) -> Any:
+        return small * x[0] ** power + 1e6 * x[1]
+
+    def g(x: Any) -> Any:
+        return np.array([power * small * x[0] ** (power - 1), 1e6])
+
+    for x in (np.ones(2), np.array([0.7, 1.3])):
+        assert gradient(f, g, x).passed
+        report = gradient(f, spoiled(g, 0, factor), x)
+        assert [entry.verdict == "right" for entry in report.entries] == [False, True], str(report)
+
+
+def test_what_rounding_leaves_of_a_zero_is_right() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) ** 2 + np.cos(x) ** 2) + 1e3 * x[0]
+
+    x = np.array([0.3, 0.7, 1.9])
+    exact = np.array([1e3, 0.0, 0.0])
+    assert gradient(f, lambda x: exact + np.sin(2 * x) - 2 * np.cos(x) * np.sin(x), x).passed
+    assert gradient(f, lambda x: exact + x / 3 * 3 - x + (np.exp(x) ** 2 - np.exp(2 * x)), x).passed
+    assert not gradient(f, lambda x: exact + 1e-9, x).passed
+    assert gradient(
+        lambda x: np.sum((x - x / 3 * 3) ** 2) + x[0] - x[1], lambda x: np.array([1.0, -1.0, 0.0]), x
+    ).passed
+
+
 def test_zeros() -> None:
     x = np.array([0.0, 1.0, 1e-9])
     assert gradient(untraceable(lambda x: np.sum(x**2) + 1e6), lambda x: 2 * x, x).passed

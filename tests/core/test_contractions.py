@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import check
+from core.agreement import assert_same, check
 
 import hoad
 
@@ -186,6 +186,9 @@ WRONG: list[tuple[str, Callable[[Any], Any], str]] = [
     ("tensordot", lambda x: np.tensordot(x, x, 1), "do not fit"),
     ("vecdot", lambda x: np.vecdot(x, np.ones(2)), "differ in length"),
     ("cross", lambda x: np.cross(x, np.ones(4)), "three items"),
+    ("linalg.cross of two items", lambda x: np.linalg.cross(x[:, :2], x[:, 1:]), "three items"),
+    ("an ellipsis that the result lacks", lambda x: np.einsum("...i->i", x), "no '...'"),
+    ("the same by lists", lambda x: np.einsum(x, [..., 0], [0]), "no '...'"),
     ("diagonal", lambda x: np.diagonal(x[0]), "at least two"),
     ("matrix_power", lambda x: np.linalg.matrix_power(x, 2), "square"),
 ]
@@ -197,6 +200,34 @@ def test_what_does_not_fit(f: Callable[[Any], Any], message: str) -> None:
         f(M)
     with pytest.raises((ValueError, np.linalg.LinAlgError), match=message):
         hoad.jacobian(f)(M)
+
+
+BOOLEAN: list[tuple[str, Callable[[Any], Any]]] = [
+    ("i,i->", lambda x: np.einsum("i,i->", x, V > 0)),
+    ("i,i,i->", lambda x: np.einsum("i,i,i->", x, V > 0, x)),
+    ("i->", lambda x: np.einsum("i->", x)),
+    ("i,j->i", lambda x: np.einsum("i,j->i", x, W > 0)),
+    ("ij,j->i", lambda x: np.einsum("ij,j->i", M > 0, x)),
+    ("vecdot", lambda x: np.vecdot(M > 0, x)),
+    ("vecdot of vectors", lambda x: np.vecdot(x, V > 0)),
+    ("inner", lambda x: np.inner(M > 0, x)),
+]
+
+
+@pytest.mark.parametrize("f", [c[1] for c in BOOLEAN], ids=[c[0] for c in BOOLEAN])
+def test_products_of_booleans_say_whether_any_is_true(f: Callable[[Any], Any]) -> None:
+    for x in (V, -V):
+        value, _ = hoad.jvp(lambda x: np.where(f(x > 0), 1.0, 0.0), (x,), (V,))
+        assert_same(value, np.where(f(x > 0), 1.0, 0.0))
+        assert hoad.jvp(lambda x: np.sum(x) * (f(x > 0).dtype == bool), (x,), (V,))[0] == np.sum(x)
+
+
+def test_the_exponent_of_matrix_power_is_an_integer() -> None:
+    assert_same(hoad.jvp(lambda x: np.linalg.matrix_power(x, np.int64(2)), (A,), (A,))[0], np.linalg.matrix_power(A, 2))
+    with pytest.raises(TypeError, match="integer"):
+        hoad.jacobian(lambda x: np.linalg.matrix_power(x, 2.0))(A)  # type: ignore[call-overload]
+    with pytest.raises(hoad.TracedValueError):
+        hoad.jacobian(lambda x: np.linalg.matrix_power(x, x[0, 0]))(A)
 
 
 def test_out_is_refused() -> None:

@@ -157,6 +157,38 @@ def test_one_triangle_alone_is_refused_and_both_are_right(f: Callable[[Any], Any
     np.testing.assert_allclose(jacobian, by_differences(f, SPD), atol=1e-9)
 
 
+LARGE_BESIDE = {
+    "in a stack": np.stack([1e10 * np.eye(2), [[2.0, 0.0], [1.0, 3.0]]]),
+    "on the diagonal": np.array([[1e9, 0.0], [1.0, 1e9]]),
+    "in another block": np.array([[1e10, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 1.0, 3.0]]),
+    "nan": np.stack([np.full((2, 2), np.nan), [[2.0, 0.0], [1.0, 3.0]]]),
+}
+
+
+@pytest.mark.parametrize("f", [np.linalg.cholesky, np.linalg.eigh])
+@pytest.mark.parametrize("a", LARGE_BESIDE.values(), ids=LARGE_BESIDE)
+def test_nothing_large_hides_a_single_triangle(f: Callable[[Any], Any], a: np.ndarray) -> None:
+    with pytest.raises(hoad.NoRuleError, match="not symmetric"):
+        hoad.jacobian(lambda a: f(a)[1])(a)
+
+
+SCALES = np.array([1e8, 1.0, 1e-8])
+NEARLY = {
+    "graded": (SPD + 1e-14 * np.triu(WEIGHTS, 1)) * np.outer(SCALES, SCALES),
+    "no diagonal": np.array([[0.0, 1.0 + 1e-15], [1.0, 0.0]]),
+    "cancelled": np.array([[0.0, 1e-17, 1.0], [-2e-17, 0.0, 1.0], [1.0, 1.0, 0.0]]),
+    "an inverse": np.linalg.inv(np.vander([0.1, 0.4, 0.7, 1.0]).T @ np.vander([0.1, 0.4, 0.7, 1.0])),
+    "a product": np.linalg.qr(WEIGHTS)[0] * [1e12, 1.0, 1e-12] @ np.linalg.qr(WEIGHTS)[0].T,
+    "zeros": np.zeros((2, 3, 3)),
+    "single": (SPD + 1e-6 * np.triu(np.ones((3, 3)), 1)).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("a", NEARLY.values(), ids=NEARLY)
+def test_what_is_symmetric_but_for_rounding_is_not_refused(a: np.ndarray) -> None:
+    assert hoad.jacobian(np.linalg.eigvalsh)(a).shape == (*a.shape[:-1], *a.shape)
+
+
 def test_the_log_of_the_determinant_by_cholesky() -> None:
     gradient = hoad.grad(lambda a: 2.0 * np.sum(np.log(np.diagonal(np.linalg.cholesky(a)))))
     inverse = np.linalg.inv(SPD)

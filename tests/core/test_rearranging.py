@@ -179,6 +179,19 @@ def test_what_a_triangle_leaves_out_is_a_strong_zero() -> None:
     np.testing.assert_array_equal(hoad.grad(lambda x: np.sum(np.tril(np.sqrt(x))))(x), [[0.5, 0.0], [0.25, 1 / 6]])
 
 
+@pytest.mark.parametrize("shape", [(), 5, (2, 2), (0, 2)])
+def test_resize(shape: Any) -> None:
+    check(lambda x: np.resize(x, shape), V)
+    assert_same(hoad.jvp(lambda x: np.resize(x[:0], shape), (V,), (V,))[0], np.resize(V[:0], shape))
+
+
+def test_booleans_choose_as_0_and_1() -> None:
+    mask = np.array([True, True, False])
+    check(lambda x: np.choose(mask, [x, 2 * x]), V)
+    check(lambda x: np.choose((x > 0).real, [x, 2 * x]), V)
+    check(lambda x: np.take(x, mask), V)
+
+
 def test_float32_and_integers_stay() -> None:
     x = M.astype(np.float32)
     for f in (lambda x: np.pad(x, 1, "edge"), lambda x: np.pad(x, 1), lambda x: np.roll(x, 1), np.sort, np.tril):

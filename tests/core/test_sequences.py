@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import check
+from core.agreement import assert_same, check
 
 import hoad
 
@@ -93,6 +93,8 @@ REAL: list[Case] = [
     ("interp, places", lambda x: np.interp([0.2, 1.3, 2.9], x, L), GRID),
     ("interp, all", lambda x: np.interp(x[:2] + 0.3, x, x**2), GRID),
     ("interp, period", lambda x: np.interp(x, [0.5, 2.0, 3.5], V, period=4.0), np.array([0.7, 4.1, -0.3, 11.0])),
+    ("interp, period, places", lambda x: np.interp([0.1, 2.5, 5.5], x, W, period=4.0), V),
+    ("interp, period, values", lambda x: np.interp([0.1, 2.5, 5.5], [3.0, 0.0, 1.0], x, period=4.0), V),
     ("interp of one knot", lambda x: np.interp(V, [0.7], x), W[:1]),
 ]
 
@@ -151,6 +153,7 @@ WRONG: list[tuple[str, Callable[[Any], Any], str]] = [
     ("interp", lambda x: np.interp(1.0, x, [1.0, 2.0]), "length"),
     ("convolve of nothing", lambda x: np.convolve(x, []), "empty"),
     ("vander", lambda x: np.vander(x[None]), "one-dimensional"),
+    ("vander of fewer than no columns", lambda x: np.vander(x, -1), "-1"),
 ]
 
 
@@ -160,6 +163,27 @@ def test_what_does_not_fit(f: Callable[[Any], Any], message: str) -> None:
         f(V)
     with pytest.raises(ValueError, match=message):
         hoad.jacobian(f)(V)
+
+
+def test_interp_is_in_double_precision_as_in_numpy() -> None:
+    x, places = V.astype(np.float32), np.arange(3, dtype=np.float32)
+    assert_same(hoad.jvp(lambda x: np.interp(x, places, W), (x,), (x,))[0], np.interp(x, places, W))
+    assert hoad.jvp(lambda y: np.interp(V, places, y), (x,), (x,))[0].dtype == np.float64
+
+
+def test_the_columns_of_vander_are_counted_by_an_integer() -> None:
+    assert hoad.jvp(lambda x: np.vander(x[:0]), (V,), (V,))[0].shape == (0, 0)
+    for call in (lambda x: np.vander(x, 2.5), hoad.jacobian(lambda x: np.vander(x, 2.5))):  # type: ignore[call-overload]
+        with pytest.raises(TypeError, match="integer"):
+            call(V)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_differences_of_booleans_say_where_they_change(n: int) -> None:
+    value, _ = hoad.jvp(lambda x: np.where(np.diff(x > 0, n, prepend=True), 1.0, 0.0), (L,), (L,))
+    assert_same(value, np.where(np.diff(L > 0, n, prepend=True), 1.0, 0.0))
+    with pytest.raises(TypeError, match="boolean"):
+        hoad.jacobian(lambda x: np.ediff1d(x > 0))(L)
 
 
 def test_out_is_refused() -> None:

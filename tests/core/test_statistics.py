@@ -136,6 +136,43 @@ def test_float32_stays() -> None:
         assert np.asarray(value).dtype == np.asarray(f(x)).dtype == gradient.dtype == np.float32
 
 
+def test_covariances_are_in_double_precision_as_in_numpy() -> None:
+    x = M.astype(np.float32)
+    assert_same(hoad.jvp(np.cov, (x,), (x,))[0], np.cov(x))
+    assert hoad.jvp(lambda y: np.cov(y, y**2), (x[0],), (x[0],))[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("weights", [[1.0, -1.0], np.array([[1, 0, 2], [-1, 3, 2]])])
+def test_weights_that_sum_to_zero(weights: Any) -> None:
+    for call in (lambda x: np.average(x, 0, weights), hoad.jacobian(lambda x: np.average(x, 0, weights))):
+        with pytest.raises(ZeroDivisionError, match="sum to zero"):
+            call(M)
+
+
+NOTHING = np.zeros((0, 3))
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": (0, 1)}])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_median_of_nothing_is_nan_with_the_warning_of_numpy(options: Any, dtype: Any) -> None:
+    x = NOTHING.astype(dtype)
+    with pytest.warns(RuntimeWarning):
+        wanted = np.median(x, **options)
+    with pytest.warns(RuntimeWarning):
+        found = hoad.jvp(lambda x: np.median(x, **options), (x,), (x,))[0]
+    assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("f", [lambda x, a: np.quantile(x, 0.5, a), lambda x, a: np.percentile(x, [3, 50], a)])
+def test_quantiles_of_nothing_do_not_exist(f: Callable[..., Any]) -> None:
+    for call in (f, hoad.jacobian(f)):
+        with pytest.raises(IndexError):
+            call(NOTHING, 0)
+    with pytest.raises(IndexError, match="of an empty array"):
+        hoad.jacobian(f)(NOTHING, None)
+    assert_same(hoad.jvp(lambda x: f(x, 1), (NOTHING,), (NOTHING,))[0], f(NOTHING, 1))
+
+
 REFUSED: list[tuple[str, Callable[[Any], Any], str]] = [
     ("var, out", lambda x: np.var(x, out=np.zeros(())), "out="),
     ("quantile, traced q", lambda x: np.quantile(x, x[0]), "hoad.value"),
