@@ -87,8 +87,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
             if shape and (d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [node], y)):
                 raise ShapeError(
                     f"derivative of an array needs a function that acts element by element, but f takes shape {shape} "
-                    f"to {d.aval(y).shape} and mixes elements, as far as hoad can see. Use jacobian(f), or, if each result "
-                    "hangs on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
+                    f"to {d.aval(y).shape} and mixes elements, as far as hoad can see. Use jacobian(f), or, if each "
+                    "result hangs on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
                 )
             for _ in range(n):
                 (y,) = d.or_zeros(d.tangents([y], [node], [d.ones(node)]), [y])
