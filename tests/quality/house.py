@@ -19,6 +19,10 @@ def extension_names() -> list[str]:
     raise AssertionError("setup.py has no literal list EXTENSIONS")
 
 
+# What the wheel carries of the package, beside py.typed and the compiled modules.
+CARRIED = (".py", ".pyi", ".pxd", ".csv", ".md", ".html", ".css", ".js")
+
+
 def source_files(*suffixes: str) -> list[Path]:
     """The files of the package with these suffixes, relative to the root, in order."""
     return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*") if path.suffix in suffixes)

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from quality.house import CORE, PACKAGE, ROOT, extension_names, source_files
+from quality.house import CARRIED, CORE, PACKAGE, ROOT, extension_names, source_files
 
 import hoad
 
@@ -46,7 +46,7 @@ def test_installed_files() -> None:
     assert {path.relative_to(package).as_posix().split(".")[0] for path in compiled} == {
         f"_core/{name}" for name in extension_names()
     }
-    wanted = {*source_files(".py", ".pyi", ".pxd", ".csv", ".md"), Path("hoad", "py.typed")}
+    wanted = {*source_files(*CARRIED), Path("hoad", "py.typed")}
     assert {path.relative_to(package.parent) for path in carried - compiled} == wanted
 
 
