@@ -52,6 +52,8 @@ array([2., 4.])
 import importlib as _importlib
 import typing as _typing
 
+import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
+
 from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
