@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.operands import check_class
-from hoad._core.traced import is_traced
+from hoad._core.operands import check_class, holds_traced
+from hoad._core.traced import METHODS, is_traced
 from hoad.containers import Forms, Parts, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
@@ -100,9 +100,17 @@ def _choice(driver: str) -> str:
 # ---- containers among them ------------------------------------------------------------------------------------------
 
 
+def packed(value: Any) -> Any:
+    """An object array of traced scalars as a traced array."""
+    if isinstance(value, np.ndarray) and value.dtype == object and holds_traced(value):
+        return METHODS["__pack__"](value)
+    return value
+
+
 def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any]]:
     """The leaves of a container that are differentiated with respect to: where they are, and what they are."""
     leaves, structure = flatten(value)
+    leaves = [packed(leaf) for leaf in leaves]
     places = [k for k, leaf in enumerate(leaves) if is_float(leaf)]
     parts = Parts(structure, leaves, places)
     if not places:
@@ -222,11 +230,12 @@ class Choice:
             names = self.argnames if isinstance(self.argnames, tuple) else (self.argnames,)
             found += [self._place(name, len(args), kwargs) for name in names]
         if len(set(found)) < len(found):
-            raise ShapeError(
-                f"{self.driver} with argnums={self.argnums} and argnames={self.argnames!r} names an argument twice. "
-                "Name each once."
-            )
+            raise ShapeError(f"{self._asked()} names an argument twice. Name each once.")
         return tuple(found)
+
+    def _asked(self) -> str:
+        asked = {"argnums": self.argnums, "argnames": self.argnames}
+        return f"{self.driver} with " + " and ".join(f"{k}={v!r}" for k, v in asked.items() if v is not None)
 
     def _place(self, name: str, given: int, kwargs: dict[str, Any]) -> Key:
         """Where in a call the argument of this name stands."""
@@ -237,7 +246,7 @@ class Choice:
             return positional.index(name)
         known = f"; the function takes {', '.join(positional)}" if positional and name not in positional else ""
         raise ShapeError(
-            f"{self.driver} with argnames={self.argnames!r}, but the function was called without {name!r}{known}. Pass "
+            f"{self._asked()}, but the function was called without {name!r}{known}. Pass "
             "it, as a keyword or by position."
         )
 
@@ -262,8 +271,7 @@ class Choice:
             return self._by_name(given)
         if not isinstance(given, (tuple, list)) or len(given) != 2:
             raise ShapeError(
-                f"{self.driver} with argnums={self.argnums} and argnames={self.argnames!r} needs a pair of directions, "
-                f"by position and by name, found {type(given).__name__}."
+                f"{self._asked()} needs a pair of directions, by position and by name, found {type(given).__name__}."
             )
         return self._by_position(given[0]) + self._by_name(given[1])
 
@@ -273,8 +281,7 @@ class Choice:
         if not isinstance(given, (tuple, list)) or len(given) != len(self.argnums):
             found = len(given) if isinstance(given, (tuple, list)) else "no tuple"
             raise ShapeError(
-                f"{self.driver} with argnums={self.argnums} needs a tuple of {count(len(self.argnums), 'direction')}, "
-                f"found {found}."
+                f"{self._asked()} needs a tuple of {count(len(self.argnums), 'direction')}, found {found}."
             )
         return list(given)
 
@@ -283,7 +290,5 @@ class Choice:
             return [given]
         if not isinstance(given, dict) or set(given) != set(self.argnames):
             found = ", ".join(map(repr, given)) if isinstance(given, dict) else f"no dict but {type(given).__name__}"
-            raise ShapeError(
-                f"{self.driver} with argnames={self.argnames} needs a dict of directions by these names, found {found}."
-            )
+            raise ShapeError(f"{self._asked()} needs a dict of directions by these names, found {found}.")
         return [given[name] for name in self.argnames]

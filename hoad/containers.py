@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.operands import holds_traced
 from hoad._core.traced import is_traced
 from hoad.errors import ArgumentError, ShapeError, count
 
@@ -148,14 +147,13 @@ class _Registered(Kind):
         self.flatten, self.unflatten = flatten, unflatten
 
     def split(self, x: Any) -> tuple[Node, Sequence[Any]]:
-        try:
-            parts, extra = self.flatten(x)
-        except (TypeError, ValueError) as failure:
+        found: Any = self.flatten(x)
+        if not isinstance(found, tuple) or len(found) != 2:
             raise ArgumentError(
                 f"the function that {type(x).__name__} was registered with as flatten must return a pair, (parts, "
-                f"extra): {failure}."
-            ) from failure
-        parts = tuple(parts)
+                f"extra), but returned {_described(found)}. Return None for extra if there is nothing else."
+            )
+        parts, extra = tuple(found[0]), found[1]
         return Node(type(x), tuple(range(len(parts))), extra), parts
 
     def join(self, node: Node, parts: list[Any]) -> Any:
@@ -256,6 +254,7 @@ def register_container(
 # ---- structures -----------------------------------------------------------------------------------------------------
 
 
+MOST_SHOWN = 60  # nodes of a structure, or steps of a path, in an error
 Way = tuple[Any, str] | None  # from a container to what it holds, back to the root
 
 
@@ -347,7 +346,7 @@ class Structure:
                 place = _at(what, _path(self._ways()[k]))
                 raise ShapeError(
                     f"{place} must be {_described(node)}, as the value it belongs to is, but is {_described(item)}. "
-                    f"Give it the structure {self}."
+                    f"Give it the structure {self.shown()}."
                 )
             ahead.extend(parts)
         return found[::-1]
@@ -361,6 +360,10 @@ class Structure:
     def __hash__(self) -> int:
         return hash(tuple(None if node is None else (node.cls, node.keys) for node in self._nodes))
 
+    def shown(self) -> str:
+        """The structure in an error."""
+        return str(self) if len(self._nodes) <= MOST_SHOWN else f"of the value, with {self.size} leaves"
+
     def __str__(self) -> str:
         return str(self._folded("*" * self.size, lambda kind, node, texts: kind.text(node, texts)))
 
@@ -373,6 +376,8 @@ def _path(way: Way) -> str:
     while way is not None:
         way, label = way
         labels.append(label)
+    if len(labels) > MOST_SHOWN:
+        labels[5:-5] = ["..."]
     return "".join(reversed(labels))
 
 
@@ -383,7 +388,10 @@ def _at(what: str, path: str) -> str:
 def _kind(node: Node) -> Kind:
     found = kind_of(node.cls)
     if found is None:
-        raise ArgumentError(f"{node.cls.__name__} is no container here. Register it: hoad.register_container.")
+        raise ArgumentError(
+            f"{node.cls.__name__} is no container here, though it was one where this structure was made. Register it: "
+            "hoad.register_container."
+        )
     return found
 
 
@@ -463,7 +471,7 @@ def is_float(leaf: Any) -> bool:
     """Whether a leaf of a container is to be differentiated with respect to; if not, it is a constant."""
     if isinstance(leaf, (np.ndarray, np.generic)) or is_traced(leaf):
         if leaf.dtype.kind == "O":
-            return holds_traced(leaf) or any(isinstance(x, (float, np.inexact)) for x in leaf.flat)
+            return any(isinstance(x, (float, np.inexact)) or is_traced(x) for x in leaf.flat)
         return leaf.dtype.kind in "fc"
     return isinstance(leaf, (float, complex))
 

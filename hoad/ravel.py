@@ -10,10 +10,9 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.traced import FUNCTIONS, is_traced
-from hoad.arguments import parts_of
+from hoad.arguments import packed, parts_of
 from hoad.containers import Parts
 from hoad.errors import ShapeError
-from hoad.trace import packed
 
 
 def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -62,7 +61,6 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     array([3., 3., 3.])
     """
     parts, leaves = parts_of("ravel", ravel, 0, tree)
-    leaves = [packed(leaf) for leaf in leaves]
     kinds = [(np.shape(leaf), _dtype(leaf), type(leaf) is float) for leaf in leaves]
     rows = [np.reshape(leaf, (-1,)) for leaf in leaves]
     vector = FUNCTIONS[np.concatenate](rows) if holds_traced(rows) else np.concatenate(rows)

@@ -10,10 +10,10 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
+from hoad._core.traced import Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
-from hoad.arguments import WITH_ARGNUMS, Key, check_argument, parts_of
-from hoad.containers import Forms, Name, Parts, flatten, kind_of
+from hoad.arguments import WITH_ARGNUMS, Key, check_argument, packed, parts_of
+from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import DTypeError, HoadError, ShapeError, TracedValueError
 
 # Drivers that hand auxiliary output through, and those among them that need a number beside it.
@@ -54,17 +54,10 @@ def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) ->
     """An argument with its floats traced, and where they are if it is a container."""
     if driver != "derivative" and kind_of(type(value)) is not None:
         parts, floats = parts_of(driver, f, key, value)
-        return parts.filled([recording.input(packed(leaf)) for leaf in floats]), parts
+        return parts.filled([recording.input(leaf) for leaf in floats]), parts
     value = packed(value)
     check_argument(driver, repr(key), value)
     return recording.input(value), None
-
-
-def packed(value: Any) -> Any:
-    """An object array of traced scalars as a traced array."""
-    if isinstance(value, np.ndarray) and value.dtype == object and holds_traced(value):
-        return METHODS["__pack__"](value)
-    return value
 
 
 def _called(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -115,11 +108,12 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
     if isinstance(result, (Scalar, Array)) or kind_of(type(result)) is None:
         return [output_operand(recording, result, driver)], None
     leaves, structure = flatten(result)
-    places = [k for k, leaf in enumerate(leaves) if is_number(leaf)]
+    places = [k for k, leaf in enumerate(leaves) if is_traced(leaf) or is_float(leaf)]
     if not places:
+        kind = type(result).__name__
         raise ShapeError(
-            f"{driver} needs a function that returns numbers or arrays, but f returned {type(result).__name__} without "
-            f"any: {structure}. Return the values to be differentiated."
+            f"{driver} needs a function that returns a number or an array, but f returned {kind} without a float: "
+            f"{structure.shown()}. Return the values to be differentiated."
         )
     parts = Parts(structure, leaves, places)
     return [output_operand(recording, leaves[k], driver, Name(parts, "f(x)", n)) for n, k in enumerate(places)], parts

@@ -15,10 +15,10 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, differentiating, is_pointwise
 from hoad._core.traced import is_traced
 from hoad._core.where import here
-from hoad.arguments import check_function
+from hoad.arguments import check_function, packed
 from hoad.containers import flatten
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
-from hoad.trace import call_traced, outputs, packed, plain, recorder_among
+from hoad.trace import call_traced, outputs, plain, recorder_among
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
