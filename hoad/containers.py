@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.traced import is_traced
+from hoad._core.traced import Array, Scalar, is_traced
 from hoad.errors import ArgumentError, ShapeError, count
 
 # ---- kinds of containers --------------------------------------------------------------------------------------------
@@ -181,11 +181,14 @@ def computed_fields(cls: type) -> set[str]:
 
 _TUPLE, _NAMED, _LIST, _DICT, _FIELDS = _Tuple(), _NamedTuple(), _List(), _Dict(), _Fields()
 _BUILTIN: dict[type, Kind] = {tuple: _TUPLE, list: _LIST, dict: _DICT}
+_LEAVES = {float, int, bool, str, type(None), np.ndarray, np.float64, Scalar, Array}  # the most frequent ones
 REGISTERED: dict[type, Kind] = {}
 
 
 def kind_of(cls: type) -> Kind | None:
     """How containers of this class are taken apart; None for leaves."""
+    if cls in _LEAVES:
+        return None
     found = _BUILTIN.get(cls) or REGISTERED.get(cls)
     if found is not None:
         return found
@@ -465,6 +468,11 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
         ahead.append(_Closing(node, item))
         ahead.extend(reversed(parts))
     return leaves, Structure(nodes)
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """The leaves of a container, or the value itself."""
+    return [tree] if kind_of(type(tree)) is None else flatten(tree)[0]
 
 
 def is_float(leaf: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
@@ -27,7 +27,7 @@ from hoad._core.recording import (
 from hoad._core.tape import Aval, Graph
 from hoad._core.where import here
 from hoad.arguments import check_function
-from hoad.containers import Forms, regrouped, spread
+from hoad.containers import Forms, Name, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
@@ -162,13 +162,12 @@ class Tape:
             values = regrouped(values, self._gives, constants=self.kind == "primal")
         return values[0] if self._single else tuple(values)
 
-    def _seeds(self, seed: Any) -> tuple[Any, ...]:
-        """A seed of the form that the tape gives as one for each output."""
-        several = self._single or not isinstance(seed, tuple)
-        seeds = (seed,) if several else seed
-        if self._gives is None or len(seeds) != len(self._gives):
-            return seeds
-        return tuple(spread(seeds, self._gives, ["the seed"] * len(seeds))[0])
+    def _seeds(self, seed: Any) -> tuple[Sequence[Any], Sequence[str | Name]]:
+        """(the seed of each output, what to call it), of a seed of the form that the tape gives."""
+        seeds = seed if isinstance(seed, tuple) and not self._single else (seed,)
+        if self._gives is not None and len(seeds) == len(self._gives):
+            return spread(seeds, self._gives, ["the seed"] * len(seeds))
+        return seeds, [f"the seed of output {k}" for k in range(len(seeds))]
 
     def _shown(self, operand: int) -> int | Constant:
         return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
@@ -356,8 +355,15 @@ class Program(list[Tape]):
         if takes is None:
             return args
         if len(args) < len(takes):
-            raise ShapeError(f"this program takes {count(len(takes), 'argument')}, but {len(args)} were given.")
-        leaves, _ = spread(args[: len(takes)], takes, [f"argument {k}" for k in range(len(takes))])
+            given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+            raise ShapeError(f"this program takes {count(len(takes), 'argument')}, but {given}.")
+        leaves, names = spread(args[: len(takes)], takes, [f"argument {k}" for k in range(len(takes))])
+        for leaf, name, aval in zip(leaves, names, self.inputs, strict=False):
+            if np.shape(leaf) != aval.shape:
+                raise ShapeError(
+                    f"{name} must have shape {aval.shape}, as recorded, but has shape {np.shape(leaf)}. Record the "
+                    "function at that shape."
+                )
         return (*leaves, *args[len(takes) :])
 
     def _run(self, args: tuple[Any, ...]) -> list[Any]:
@@ -788,7 +794,7 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
     check_function("record", f)
-    if holds_traced(args) or holds_traced(list(kwargs.values())):
+    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
         raise TracedValueError(
             "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
             "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."

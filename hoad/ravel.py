@@ -10,8 +10,8 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.traced import FUNCTIONS, is_traced
-from hoad.arguments import packed, parts_of
-from hoad.containers import Parts
+from hoad.arguments import check_argument, packed, parts_of
+from hoad.containers import Parts, kind_of
 from hoad.errors import ShapeError
 
 
@@ -60,8 +60,10 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     >>> hoad.grad(lambda x: np.sum(unravel(x)["w"]) * unravel(x)["b"])(x)
     array([3., 3., 3.])
     """
+    if kind_of(type(tree)) is None:
+        check_argument("ravel", 0, packed(tree))
     parts, leaves = parts_of("ravel", ravel, 0, tree)
-    kinds = [(np.shape(leaf), _dtype(leaf), type(leaf) is float) for leaf in leaves]
+    kinds = [(np.shape(leaf), _dtype(leaf), type(leaf)) for leaf in leaves]
     rows = [np.reshape(leaf, (-1,)) for leaf in leaves]
     vector = FUNCTIONS[np.concatenate](rows) if holds_traced(rows) else np.concatenate(rows)
     return vector, _Unravel(parts, kinds)
@@ -74,7 +76,7 @@ def _dtype(leaf: Any) -> Any:
 class _Unravel:
     """A vector as the container that it was made of."""
 
-    def __init__(self, parts: Parts, kinds: list[tuple[tuple[int, ...], Any, bool]]) -> None:
+    def __init__(self, parts: Parts, kinds: list[tuple[tuple[int, ...], Any, type]]) -> None:
         self.parts, self.kinds = parts, kinds
         self.size = sum(math.prod(shape) for shape, _, _ in kinds)
 
@@ -89,13 +91,16 @@ class _Unravel:
             )
         leaves = []
         start = 0
-        for shape, dtype, is_number in self.kinds:
+        for shape, dtype, cls in self.kinds:
             stop = start + math.prod(shape)
             leaf = np.reshape(vector[start:stop], shape) if shape else vector[start]
             if is_traced(leaf):
                 leaves.append(leaf if leaf.dtype == dtype else leaf.astype(dtype))
+            elif cls is float:
+                leaves.append(float(leaf))
             else:
-                leaves.append(float(leaf) if is_number else np.array(leaf, dtype)[() if shape == () else ...])
+                made = np.array(leaf, dtype)
+                leaves.append(made[()] if issubclass(cls, np.generic) else made)
             start = stop
         return self.parts.filled(leaves)
 

@@ -105,7 +105,7 @@ def is_number(x: Any) -> bool:
 
 def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], Parts | None]:
     """The operands of what f returned, and where they are if it is a container."""
-    if isinstance(result, (Scalar, Array)) or kind_of(type(result)) is None:
+    if kind_of(type(result)) is None:
         return [output_operand(recording, result, driver)], None
     leaves, structure = flatten(result)
     places = [k for k, leaf in enumerate(leaves) if is_traced(leaf) or is_float(leaf)]

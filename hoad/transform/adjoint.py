@@ -31,18 +31,18 @@ def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any)
                 f"{shapes}. Give an array of that shape, or seed='symbolic' to make the seed an input."
             )
         seed = 1.0
-    seeds = tape._seeds(seed)
+    seeds, names = tape._seeds(seed)
     if len(seeds) != len(avals):
         raise ShapeError(
             f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
             "each."
         )
-    for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
+    for value, name, aval in zip(seeds, names, avals, strict=True):
         if np.shape(value) != aval.shape:
-            raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+            raise ShapeError(f"{name} must have shape {aval.shape}, but has shape {np.shape(value)}.")
         if np.asarray(value).dtype.kind not in "biuf":
             found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
-            raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
+            raise DTypeError(f"{name} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
