@@ -9,7 +9,7 @@ import numpy as np
 
 from hoad._core.operands import check_class, holds_traced
 from hoad._core.traced import METHODS, is_traced
-from hoad.containers import Forms, Parts, flatten, is_float, kind_of, regrouped
+from hoad.containers import Forms, Parts, Structure, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
 Argnums = int | tuple[int, ...] | None
@@ -18,6 +18,9 @@ Key = int | str  # of an argument in a call: its position, or its keyword
 
 # Drivers that can leave arguments alone.
 WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
+
+
+FLOAT64 = np.dtype(np.float64)
 
 
 # ---- what a driver is given -----------------------------------------------------------------------------------------
@@ -43,7 +46,7 @@ def check_function(driver: str, f: Any) -> None:
     raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
 
 
-def check_argument(driver: str, place: int | str, value: Any) -> None:
+def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:
     """Raise unless `value` can be differentiated with respect to; `place` says which argument it is."""
     if is_traced(value):
         dtype = value.dtype
@@ -107,12 +110,22 @@ def packed(value: Any) -> Any:
     return value
 
 
+class _Place:
+    """Where among the arguments of f a leaf stands, in an error: found only when it is asked for."""
+
+    __slots__ = ("_at", "_f", "_key", "_structure")
+
+    def __init__(self, f: Any, key: Key, structure: Structure, at: int) -> None:
+        self._f, self._key, self._structure, self._at = f, key, structure, at
+
+    def __str__(self) -> str:
+        return f"{self._key!r} ({called(self._f, self._key)}{self._structure.path(self._at)})"
+
+
 def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any]]:
     """The leaves of a container that are differentiated with respect to: where they are, and what they are."""
     leaves, structure = flatten(value)
-    leaves = [packed(leaf) for leaf in leaves]
     places = [k for k, leaf in enumerate(leaves) if is_float(leaf)]
-    parts = Parts(structure, leaves, places)
     if not places:
         found, advice = "is empty", "Pass one that holds a float"
         if leaves:
@@ -126,18 +139,14 @@ def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any
             "that its class computes from the others after it is made: whether a derivative is to see that is not "
             "clear. Make it a property, or say what the class holds with hoad.register_container."
         )
+    floats = []
     for at in places:
-        if type(leaves[at]) is not float:
-            _check_leaf(driver, f, key, parts, at, leaves[at])
-    return parts, [leaves[at] for at in places]
-
-
-def _check_leaf(driver: str, f: Any, key: Key, parts: Parts, at: int, leaf: Any) -> None:
-    try:
-        check_argument(driver, "", leaf)
-    except DTypeError:
-        check_argument(driver, f"{key!r} ({called(f, key)}{parts.structure.path(at)})", leaf)
-        raise
+        leaf = leaves[at]
+        if type(leaf) is not float and not (type(leaf) is np.ndarray and leaf.dtype is FLOAT64):
+            leaf = packed(leaf)
+            check_argument(driver, _Place(f, key, structure, at), leaf)
+        floats.append(leaf)
+    return Parts(structure, leaves, places), floats
 
 
 def _listed(leaves: list[Any], paths: list[str], name: str) -> str:

@@ -7,11 +7,10 @@ Leaves come in the order in which the container holds them; a dict keeps its own
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,14 @@ from hoad.errors import ArgumentError, ShapeError, count
 # ---- kinds of containers --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Node:
     """A container without what is in it."""
 
-    cls: type
-    keys: tuple[Any, ...]
-    extra: Any = None  # what else it takes to make it: an empty one of its kind, or what a registered class gave
+    __slots__ = ("cls", "extra", "keys")
+
+    def __init__(self, cls: type, keys: tuple[Any, ...], extra: Any = None) -> None:
+        self.cls, self.keys = cls, keys
+        self.extra = extra  # what else it takes to make it
 
     def same(self, other: Node) -> bool:
         """Whether leaves of the one fit the other, in the same order."""
@@ -38,7 +38,13 @@ class Node:
 
 
 class Kind(ABC):
-    """How containers of a kind are taken apart, made and shown."""
+    """How containers of a kind are taken apart, made and shown.
+
+    Subclasses and classes with fields are made without their constructors, which may check or change what they are
+    given: a gradient is no valid point, and a field that was scaled once must not be scaled again. Attributes beside
+    their items or fields do not travel, since they may hang on these: to ask for one is an AttributeError, not a stale
+    value.
+    """
 
     @abstractmethod
     def split(self, x: Any) -> tuple[Node, Sequence[Any]]:
@@ -85,15 +91,17 @@ class _NamedTuple(Kind):
 
 
 class _List(Kind):
-    """Lists and deques; a subclass is made of an emptied copy, which keeps what else it carries."""
+    """Lists and deques."""
 
     def split(self, x: Any) -> tuple[Node, Sequence[Any]]:
-        return Node(type(x), tuple(range(len(x))), None if type(x) is list else _emptied(x)), x
+        return Node(type(x), tuple(range(len(x))), x.maxlen if isinstance(x, deque) else None), x
 
     def join(self, node: Node, parts: list[Any]) -> Any:
         if node.cls is list:
             return parts
-        made = copy.copy(node.extra)
+        made = _bare(node.cls)
+        if isinstance(made, deque):
+            deque.__init__(made, (), node.extra)
         made.extend(parts)
         return made
 
@@ -103,17 +111,25 @@ class _List(Kind):
 
 
 class _Dict(Kind):
-    """Dicts in their own order; a subclass is made of an emptied copy, which keeps a default factory."""
+    """Dicts in their own order."""
 
     def split(self, x: Any) -> tuple[Node, Sequence[Any]]:
-        return Node(type(x), tuple(x), None if type(x) is dict else _emptied(x)), list(x.values())
+        extra = None
+        if type(x) is not dict:
+            extra = getattr(x, "default_factory", None), getattr(x, "__dict__", None) is x
+        return Node(type(x), tuple(x), extra), list(x.values())
 
     def join(self, node: Node, parts: list[Any]) -> Any:
-        items = zip(node.keys, parts, strict=True)
         if node.cls is dict:
-            return dict(items)
-        made = copy.copy(node.extra)
-        made.update(items)
+            return dict(zip(node.keys, parts, strict=True))
+        made = _bare(node.cls)
+        factory, of_attributes = node.extra
+        if isinstance(made, defaultdict):
+            made.default_factory = factory
+        if of_attributes:  # of the kind whose items are its attributes too
+            made.__dict__ = made
+        for key, part in zip(node.keys, parts, strict=True):
+            made[key] = part
         return made
 
     def text(self, node: Node, texts: list[str]) -> str:
@@ -122,15 +138,10 @@ class _Dict(Kind):
 
 
 class _Fields(_NamedTuple):
-    """Dataclasses and attrs classes, by their fields.
-
-    They are made without their constructors, which may check or change what they are given: a gradient is no valid
-    point, and a field that was scaled once must not be scaled again. What is no field does not travel, since it may
-    hang on the fields: to ask for it is an AttributeError, not a stale value.
-    """
+    """Dataclasses and attrs classes, by their fields."""
 
     def split(self, x: Any) -> tuple[Node, Sequence[Any]]:
-        names = tuple(name for name, _ in fields_of(type(x)) if hasattr(x, name))
+        names = tuple(field.name for field in fields_of(type(x)) if hasattr(x, field.name))
         return Node(type(x), names), [getattr(x, name) for name in names]
 
     def join(self, node: Node, parts: list[Any]) -> Any:
@@ -160,23 +171,24 @@ class _Registered(Kind):
         return self.unflatten(node.extra, tuple(parts))
 
 
-def _emptied(x: Any) -> Any:
-    made = copy.copy(x)
-    made.clear()
-    return made
+def _bare(cls: type) -> Any:
+    """An empty list, deque or dict of this class."""
+    base = next(base for base in cls.__mro__ if base in (OrderedDict, defaultdict, dict, list, deque))
+    return base.__new__(cls)
 
 
-def fields_of(cls: type) -> list[tuple[str, bool]]:
-    """(name, whether the constructor takes it) of every field of a dataclass or an attrs class."""
-    found = getattr(cls, "__attrs_attrs__", None)
-    return [(field.name, field.init) for field in (fields(cls) if found is None else found)]
+def fields_of(cls: type) -> Sequence[Any]:
+    """The fields of a dataclass or an attrs class."""
+    found: Sequence[Any] | None = getattr(cls, "__attrs_attrs__", None)
+    return fields(cls) if found is None else found
 
 
 def computed_fields(cls: type) -> set[str]:
-    """The fields that the constructor does not take, of a class that does something after it has taken the others."""
-    if not (hasattr(cls, "__post_init__") or hasattr(cls, "__attrs_post_init__")) or kind_of(cls) is not _FIELDS:
+    """The fields that a class computes from its others, as far as it says."""
+    if cls in _BUILTIN or kind_of(cls) is not _FIELDS:
         return set()
-    return {name for name, init in fields_of(cls) if not init}
+    after = hasattr(cls, "__post_init__") or hasattr(cls, "__attrs_post_init__")
+    return {f.name for f in fields_of(cls) if not f.init and (after or getattr(f.default, "takes_self", False))}
 
 
 _TUPLE, _NAMED, _LIST, _DICT, _FIELDS = _Tuple(), _NamedTuple(), _List(), _Dict(), _Fields()
@@ -299,7 +311,7 @@ class Structure:
                 made.append(next(coming))
             else:
                 start = len(made) - len(node.keys)
-                made[start:] = [join(_kind(node), node, made[start:])]
+                made[start:] = (join(_kind(node), node, made[start:]),)
         return made[0]
 
     def paths(self) -> list[str]:
@@ -324,6 +336,8 @@ class Structure:
 
     def computed(self) -> list[int]:
         """The leaves under fields that a class computes from its others, as far as it says: see `computed_fields`."""
+        if not any(node is not None and computed_fields(node.cls) for node in self._nodes):
+            return []
         ahead, found, leaf = [False], [], self.size
         for node in reversed(self._nodes):
             computed = ahead.pop()
@@ -429,7 +443,10 @@ def is_same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    return bool(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b)
+    try:
+        return bool(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b)
+    except (TypeError, ValueError):  # of what is compared entry by entry, or not at all
+        return False
 
 
 class _Closing:
@@ -477,6 +494,8 @@ def leaves_of(tree: Any) -> list[Any]:
 
 def is_float(leaf: Any) -> bool:
     """Whether a leaf of a container is to be differentiated with respect to; if not, it is a constant."""
+    if type(leaf) is float:
+        return True
     if isinstance(leaf, (np.ndarray, np.generic)) or is_traced(leaf):
         if leaf.dtype.kind == "O":
             return any(isinstance(x, (float, np.inexact)) or is_traced(x) for x in leaf.flat)
@@ -521,10 +540,6 @@ class Parts:
                 )
         return [found[k] for k in self.places]
 
-    def name(self, what: str, k: int) -> str:
-        """What to call the k-th of the values, by its path."""
-        return _at(what, self.structure.path(self.places[k]))
-
 
 class Name:
     """What to call a leaf in an error: its path is found only when it is asked for."""
@@ -535,7 +550,7 @@ class Name:
         self._parts, self._what, self._k = parts, what, k
 
     def __str__(self) -> str:
-        return self._parts.name(self._what, self._k)
+        return _at(self._what, self._parts.structure.path(self._parts.places[self._k]))
 
 
 Forms = list[Parts | None]  # of several arguments or results: None where there is a single value

@@ -12,15 +12,12 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
 from hoad._core.traced import Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
-from hoad.arguments import WITH_ARGNUMS, Key, check_argument, packed, parts_of
+from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import DTypeError, HoadError, ShapeError, TracedValueError
 
-# Drivers that hand auxiliary output through, and those among them that need a number beside it.
-WITH_AUX = (*WITH_ARGNUMS, "jvp", "vjp", "linearize")
+# Drivers of functions whose result is one number.
 OF_NUMBERS = ("grad", "value_and_grad", "hessian", "hvp", "vhp")
-
-FLOAT64 = np.dtype(np.float64)
 
 
 def call_traced(
@@ -47,7 +44,12 @@ def call_traced(
         if parts is not None:
             forms = forms or [None] * len(chosen)
             forms[n] = parts
-    return _called(f, traced, keywords), forms
+    try:
+        return f(*traced, **keywords), forms
+    except TypeError as failure:
+        if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
+            raise
+        raise _without_loop(failure) from failure
 
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:
@@ -60,19 +62,14 @@ def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) ->
     return recording.input(value), None
 
 
-def _called(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """f of traced values, with what NumPy says of object arrays of them made clear."""
-    try:
-        return f(*args, **kwargs)
-    except TypeError as failure:
-        if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
-            raise
-        raise TracedValueError(
-            f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
-            f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
-            "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
-            "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
-        ) from failure
+def _without_loop(failure: TypeError) -> TracedValueError:
+    """What NumPy says of object arrays of traced scalars, made clear."""
+    return TracedValueError(
+        f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
+        f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
+        "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
+        "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
+    )
 
 
 # What NumPy says when a function without a loop for objects meets an object array of traced scalars.

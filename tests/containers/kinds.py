@@ -90,6 +90,32 @@ class MyDict(dict[str, Any]):
     pass
 
 
+class Attributes(dict[str, Any]):
+    """A dict whose items are its attributes too."""
+
+    def __init__(self, **items: Any) -> None:
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+class Settings(dict[str, Any]):
+    """A dict that sets an attribute with each item."""
+
+    def __init__(self, **items: Any) -> None:
+        super().__init__()
+        for key, item in items.items():
+            self[key] = item
+
+    def __setitem__(self, key: str, item: Any) -> None:
+        super().__setitem__(key, item)
+        self.__dict__[key] = item
+
+
+class MyDefault(collections.defaultdict[str, Any]):
+    def __init__(self, path: str) -> None:
+        super().__init__(list, path=path)
+
+
 class MyTuple(tuple[Any, ...]):
     __slots__ = ()
 
@@ -107,11 +133,6 @@ class Layer:
 
 
 hoad.register_container(Layer, lambda x: ((x.x, x.y), x.name), lambda name, parts: Layer(*parts, name))
-
-
-def with_item(made: Any, *items: Any) -> Any:
-    made.extend(items)
-    return made
 
 
 class Case(NamedTuple):
@@ -144,6 +165,9 @@ CASES: dict[str, Case] = {
     "deque": Case(lambda x, y: collections.deque([x, y], maxlen=2), by_item),
     "list of a subclass": Case(lambda x, y: MyList([x, y]), by_item),
     "dict of a subclass": Case(lambda x, y: MyDict(x=x, y=y), by_key),
+    "dict of attributes": Case(lambda x, y: Attributes(x=x, y=y), by_name),
+    "dict that sets attributes": Case(lambda x, y: Settings(x=x, y=y), by_name),
+    "defaultdict of a subclass": Case(lambda x, y: _filled(MyDefault("here"), x=x, y=y), by_key),
     "tuple of a subclass": Case(lambda x, y: MyTuple((x, y)), by_item),
     "named tuple": Case(Named, by_name, {"label": "named"}),
     "dataclass": Case(Plain, by_name, {"label": "plain"}),
@@ -159,6 +183,11 @@ CASES: dict[str, Case] = {
         lambda p: (p["a"][0].x, p["b"][0].x["y"][0]),
     ),
 }
+
+
+def _filled(made: Any, **items: Any) -> Any:
+    made.update(items)
+    return made
 
 
 def _later(x: Any, y: Any) -> Later:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers.kinds import CASES, Checking, Frozen, Layer, Named, Plain, X, Y
+from containers.kinds import CASES, Checking, Frozen, Layer, MyDict, MyList, Named, Plain, X, Y
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -190,6 +190,10 @@ def test_what_is_no_field_does_not_travel() -> None:
     point.product = 6.0  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="product"):
         hoad.grad(lambda p: p.product * p.x)(point)
+    for other in (MyList([2.0]), MyDict(x=2.0)):
+        other.product = 6.0  # type: ignore[attr-defined]
+        with pytest.raises(AttributeError, match="product"):
+            hoad.grad(lambda p: p.product)(other)
 
 
 def test_constructors_are_not_called() -> None:
@@ -216,6 +220,26 @@ def test_computed_fields_are_no_arguments() -> None:
         hoad.grad(lambda p: p.a * p.twice[0])(Computed(1.0))
     found = hoad.jacobian(Computed)(1.0)
     assert (found.a, found.twice, found.count) == (1.0, [2.0], None)
+
+
+def test_defaults_of_attrs_that_take_the_others() -> None:
+    attrs = pytest.importorskip("attrs")
+
+    @attrs.define
+    class Computing:
+        a: Any
+        twice: Any = attrs.field(init=False, default=attrs.Factory(lambda self: 2 * self.a, takes_self=True))
+        steps: Any = attrs.field(init=False, default=1.0)
+
+    with pytest.raises(hoad.ArgumentError, match=r"argument 0 with p\.twice, a field with init=False"):
+        hoad.grad(lambda p: p.a * p.twice)(Computing(1.0))
+
+    @attrs.define
+    class Plainly:
+        a: Any
+        steps: Any = attrs.field(init=False, default=2.0)
+
+    assert hoad.grad(lambda p: p.a * p.steps)(Plainly(3.0)).steps == 3.0
 
 
 # ---- classes of one's own -------------------------------------------------------------------------------------------
