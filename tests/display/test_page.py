@@ -73,7 +73,7 @@ def test_values_to_the_last_digit(tmp_path: Path) -> None:
 def test_arrays_in_full_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_ENTRIES", 250)
     shown = explored(hoad.record(lambda x: x * 2 + 1, np.linspace(0, 1, 100)), tmp_path).nodes()
-    assert [node["w"].count(",") for node in shown] == [99, 99, 5], "of the last as much as a table shows"
+    assert [node["w"].count(",") for node in shown] == [99, 99, 4], "of the last as much as a table shows"
 
 
 def test_lines_and_branches(tmp_path: Path) -> None:

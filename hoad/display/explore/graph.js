@@ -87,15 +87,15 @@ class View {
     this.draw();
   }
 
+  // Bring an item into sight: as little as need be, to the middle if it is far away.
   reveal(item) {
     const u = this.near(item);
     if (!this.width || u < 0) return;
     if (this.scale < 0.3) this.scale = 0.75;
+    const toward = (at, size, margin) => (at < -size || at > 2 * size ? at - size / 2 : Math.min(0, at - margin) + Math.max(0, at - size + margin));
     const [x, y] = this.toScreen(layout.x[u], layout.y[u]);
-    const marginX = Math.min(110, this.width / 3), marginY = Math.min(60, this.height / 3);
-    if (x < marginX || y < marginY || x > this.width - marginX || y > this.height - marginY) {
-      this.x = layout.x[u]; this.y = layout.y[u];
-    }
+    this.x += toward(x, this.width, Math.min(110, this.width / 3)) / this.scale;
+    this.y += toward(y, this.height, Math.min(60, this.height / 3)) / this.scale;
     this.draw();
   }
 
