@@ -244,7 +244,9 @@ cdef class Sweep:
         cdef int32_t low = self.low
         cdef bint fast = self.emitter.simplify and not self.notes
         cdef State state
+        cdef int32_t before
         while i >= low:
+            before = self.graph.size
             if fast:
                 i = self.emitter.pull_back_plain(self.rules, i, self.bar, self.state, low)
                 if i < low:
@@ -255,7 +257,18 @@ cdef class Sweep:
                     self.gather_pieces(i)
                 if not state & IS_INPUT:
                     self.propagate(i)
+                if self.notes:
+                    self.note_rest(before, i)
             i -= 1
+        return 0
+
+    cdef int note_rest(self, int32_t before, int32_t swept) except -1:
+        """Note of the nodes emitted since, which are nobody's adjoint, whose sweep emitted them."""
+        cdef int32_t node, k
+        for node in range(before, self.graph.size):
+            k = 3 * (node - self.graph.notes_start)
+            if k >= self.graph.cap_notes or self.graph.notes[k] < 0:
+                self.graph.note(node, swept, -1, -1)
         return 0
 
     cdef int accumulate(self, int32_t node, int32_t adjoint, bint negated, int32_t swept) except -1:

@@ -9,6 +9,8 @@ from contextvars import ContextVar
 import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.ref cimport Py_XDECREF
+from libc.math cimport NAN
 
 from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.compact cimport compact
@@ -21,6 +23,7 @@ from hoad._core.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_EXT,
+    F_OBJ,
     F_STRONG,
     F_VALUED,
     OP_IDENTITY,
@@ -474,6 +477,23 @@ def compute_values(Graph graph, int start, int end):
             wanted.append(i)
     if wanted:
         lower(graph, wanted, [], [], 0, 0, True).execute([], 1)
+
+
+def revalued(Graph graph, int end, int guards, dict inputs):
+    """A copy of the first nodes and guards in which these inputs have these values, and no other node has one yet."""
+    cdef Graph other = graph.fork(end, guards)
+    cdef int32_t i
+    cdef Aval aval
+    for i in range(end):
+        if other.nodes[i].flags & F_OBJ:
+            Py_XDECREF(other.slots[i].o)
+        other.nodes[i].flags &= ~(F_OBJ | F_VALUED)
+        other.slots[i].d = NAN
+    for i, value in inputs.items():
+        aval = aval_of(operand_aval(other, i))
+        array = np.array(value, dtype=aval.dtype, order="C")
+        other.set_object(i, array if aval.number > AVAL_BOOL else array[()])
+    return other
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):

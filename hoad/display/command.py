@@ -15,9 +15,6 @@ __all__ = ["SHOWN", "run"]
 
 SHOWN = 0
 
-# Where an encoding has no sign for it.
-PLAINER = str.maketrans("∇·÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹…", "^.:+0123456789.")
-
 
 def run(
     target: str,
@@ -83,9 +80,10 @@ def run(
     if dot and dot != "-":
         _write(dot, lambda: Path(dot).write_text(program.to_dot() + "\n", encoding="utf-8"), err)
     elif dot:
-        _print(program.to_dot(), out)
+        text = program.to_dot()
+        _print(text, lambda: text.encode("ascii", "xmlcharrefreplace").decode("ascii"), out)  # Graphviz reads entities
     if not html and not dot:
-        _print(program.table(format, rows or None), out)
+        _print(program.table(format, rows or None), lambda: program.table(format, rows or None, ascii=True), out)
     return SHOWN
 
 
@@ -106,10 +104,10 @@ def _write(file: str, write: Callable[[], Any], err: TextIO) -> None:
     err.write(f"wrote {file}\n")
 
 
-def _print(text: str, out: TextIO) -> None:
-    encoding = getattr(out, "encoding", None) or "ascii"
+def _print(text: str, in_ascii: Callable[[], str], out: TextIO) -> None:
+    """Print a text, in its other form where the encoding lacks a sign of it."""
     try:
-        text.encode(encoding)
+        text.encode(out.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = text.translate(PLAINER).encode(encoding, "replace").decode(encoding)
+        text = in_ascii()
     out.write(text + "\n")

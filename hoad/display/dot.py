@@ -8,9 +8,10 @@ import subprocess
 import textwrap
 from collections.abc import Iterator
 
+from hoad.display.marks import guards_of, marks_of
 from hoad.display.notation import operation_text
-from hoad.display.records import guards_of, is_ordered
-from hoad.display.table import adjoint_names, marks_of
+from hoad.display.records import is_ordered
+from hoad.display.table import adjoint_names, name_of
 from hoad.display.values import value_text
 from hoad.errors import ArgumentError
 from hoad.program import Program, Tape
@@ -48,7 +49,7 @@ def dot_text(program: Program, values: bool, pairs: bool, direction: str) -> str
 def _cluster(index: int, tape: Tape, values: bool) -> Iterator[str]:
     yield f"  subgraph cluster_{index} {{"
     yield (
-        f'    label="{_quoted(f"Tape {index} ({tape.kind})")}"; labeljust=l; fontname="sans-serif"; style=rounded; '
+        f'    label="{_quoted(name_of(index, tape))}"; labeljust=l; fontname="sans-serif"; style=rounded; '
         'color="#8aa0b4";'
     )
     nodes = tape.nodes

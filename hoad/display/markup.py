@@ -5,17 +5,17 @@ from __future__ import annotations
 import html
 import re
 
-from hoad.display.table import EMPTY, TITLES, Section, legend_of, make_sections
+from hoad.display.table import EMPTY, TITLES, Section, make_sections
 from hoad.program import Program
 
 
-def markdown_table(program: Program, rows: int | None) -> str:
+def markdown_table(program: Program, rows: int | None, ascii: bool = False) -> str:
     """The tables in Markdown, as GitHub and most others read it; operations stand in code, where nothing is markup."""
-    sections = make_sections(program, rows)
+    sections, meanings = make_sections(program, rows, ascii)
     if not sections:
         return EMPTY
     text = "\n\n".join(map(_markdown, sections))
-    legend = [f"- {_code(sign)}:{meaning}" for sign, _, meaning in (line.partition(":") for line in legend_of(text))]
+    legend = [f"- {_code(sign)}:{meaning}" for sign, _, meaning in (line.partition(":") for line in meanings)]
     return "\n".join([text, "", *legend]) if legend else text
 
 
@@ -64,11 +64,11 @@ STYLE = (
 )
 
 
-def html_table(program: Program, rows: int | None) -> str:
+def html_table(program: Program, rows: int | None, ascii: bool = False) -> str:
     """The tables as a fragment of HTML, in which everything that comes from the program is escaped."""
-    sections = make_sections(program, rows)
+    sections, meanings = make_sections(program, rows, ascii)
     text = "\n".join(map(_html, sections)) if sections else f"<p>{EMPTY}</p>"
-    legend = "".join(f"<li>{html.escape(meaning)}</li>" for meaning in legend_of(text))
+    legend = "".join(f"<li>{html.escape(meaning)}</li>" for meaning in meanings)
     parts = [
         f'<div class="hoad-program"><style>{STYLE}</style>',
         text,

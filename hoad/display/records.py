@@ -6,6 +6,7 @@ from typing import Any
 
 from hoad._core.recording import operand_avals
 from hoad.display.lines import find_lines
+from hoad.display.marks import guards_of
 from hoad.display.notation import operation_text
 from hoad.display.table import adjoint_names
 from hoad.program import Program, Tape, TapeNode
@@ -54,14 +55,6 @@ def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, 
         }
         for node, aval, line in zip(nodes, avals, where, strict=True)
     ]
-
-
-def guards_of(tape: Tape) -> dict[int, tuple[tuple[Any, str | None], ...]]:
-    """(what it was, 'file:line') of the branches taken on each node, by its number."""
-    found: dict[int, tuple[tuple[Any, str | None], ...]] = {}
-    for number, was, where in tape.guards:
-        found[number] = (*found.get(number, ()), (was, where))
-    return found
 
 
 def is_ordered(node: TapeNode) -> bool:

@@ -6,8 +6,10 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
+from hoad.display.marks import marks_of
 from hoad.display.notation import operation_text
 from hoad.display.values import constant_text, value_text
 from hoad.errors import count
@@ -33,10 +35,18 @@ LEGEND = [
     ("∇⁺", "∇⁺@k: the sum of contributions to it so far"),
     (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
     (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
+    ("guard: was ", "guard: the function branched on this value; where a replay finds another, it raises GuardError"),
+    (
+        r"call\(.*program=<\d+ tape",
+        "call(..., program=<n tapes>): runs a program of its own; program.inner(k) is that of @k",
+    ),
 ]
 
+# The same signs where only ASCII can be written.
+ASCII = str.maketrans("∇·÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.:+0123456789")
 
-def format_program(program: Program, rows: int | None = None) -> str:
+
+def format_program(program: Program, rows: int | None = None, ascii: bool = False) -> str:
     """The tapes of a program as tables, a row per node.
 
     A row shows the number of the node, its operation on numbered operands, its value at the point of recording (``?``
@@ -50,6 +60,8 @@ def format_program(program: Program, rows: int | None = None) -> str:
     rows : int, optional
         The most rows to show of a tape, the first and the last of them; all of them if left out. ``print(program)``
         shows 200.
+    ascii : bool, optional
+        Write the signs of adjoints in ASCII, and what else is outside of it as escapes.
 
     Returns
     -------
@@ -78,11 +90,10 @@ def format_program(program: Program, rows: int | None = None) -> str:
       @3 = 4 * @1   8
       @4 = @3 * @2  24     output
     """
-    sections = make_sections(program, rows)
+    sections, legend = make_sections(program, rows, ascii)
     if not sections:
         return EMPTY
     text = "\n\n".join(map(_tape_text, sections))
-    legend = legend_of(text)
     return "\n".join([text, "", *legend]) if legend else text
 
 
@@ -113,18 +124,33 @@ class Section:
         return [k for k in range(2, 6) if any(cells[k] for cells in self.table)]
 
 
-def legend_of(text: str) -> list[str]:
-    """What the signs that occur in a text mean."""
-    return [meaning for pattern, meaning in LEGEND if re.search(pattern, text)]
-
-
-def make_sections(program: Program, rows: int | None) -> list[Section]:
-    """The tables of all tapes, of each the first and the last rows where it has more than `rows`."""
+def make_sections(program: Program, rows: int | None, ascii: bool = False) -> tuple[list[Section], list[str]]:
+    """The tables of all tapes, of each the first and the last rows where it has more than `rows`; and a legend."""
     if rows is not None and rows < 0:
         raise ValueError(
             f"a table shows a number of rows of each tape, but rows={rows}. Leave it out, or give None for all."
         )
-    return [_section(k, tape, rows) for k, tape in enumerate(program, 1)]
+    sections = [_section(k, tape, rows) for k, tape in enumerate(program, 1)]
+    legend = legend_of(cell for section in sections for row in section.table for cell in row)
+    if not ascii:
+        return sections, legend
+    return list(map(_section_in_ascii, sections)), list(map(in_ascii, legend))
+
+
+def legend_of(texts: Iterable[str]) -> list[str]:
+    """What the signs that occur in texts mean."""
+    text = "\n".join(texts)
+    return [meaning for pattern, meaning in LEGEND if re.search(pattern, text)]
+
+
+def in_ascii(text: str) -> str:
+    """A text in ASCII: the signs of adjoints and products as near as they come, the rest as escapes."""
+    return text.translate(ASCII).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _section_in_ascii(section: Section) -> Section:
+    table = [tuple(map(in_ascii, row)) for row in section.table]
+    return replace(section, heading=in_ascii(section.heading), table=table)
 
 
 def _section(index: int, tape: Tape, rows: int | None) -> Section:
@@ -135,9 +161,9 @@ def _section(index: int, tape: Tape, rows: int | None) -> Section:
     tail = tape.rows(size - tail_size, size) if tail_size else []
     names = adjoint_names(head, tail, left_out)
     marks = marks_of(tape, {node.number for node in (*head, *tail)})
-    table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
+    table = [cells_of(node, tape, names, marks) for node in (*head, *tail)]
     note = f"... {count(left_out, 'row')} left out; program.table(rows=None) shows all" if left_out else ""
-    return Section(_heading(index, tape), table, len(head), note)
+    return Section(f"{name_of(index, tape)}: {heading_of(tape)}", table, len(head), note)
 
 
 def _tape_text(section: Section) -> str:
@@ -148,12 +174,18 @@ def _tape_text(section: Section) -> str:
     return "\n".join([section.heading, *lines])
 
 
-def _heading(index: int, tape: Tape) -> str:
+def name_of(index: int, tape: Tape) -> str:
+    """``Tape 2 (adjoint)``."""
+    return f"Tape {index} ({tape.kind})"
+
+
+def heading_of(tape: Tape) -> str:
+    """``9 nodes, inputs @1, @2, output @9``."""
     parts = [count(tape.size, "node")]
     for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
         if numbers:
             parts.append(f"{word}{'' if len(numbers) == 1 else 's'} {_listed(numbers)}")
-    return f"Tape {index} ({tape.kind}): {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 def _listed(numbers: Sequence[int | Constant]) -> str:
@@ -166,20 +198,23 @@ def _reference(operand: int | Constant) -> str:
     return constant_text(operand.value) if isinstance(operand, Constant) else f"@{operand}"
 
 
-def marks_of(tape: Tape, shown: set[int]) -> dict[int, str]:
-    """Which inputs and outputs the nodes shown are, counted where there are several."""
-    found: dict[int, list[str]] = {}
-    for word, numbers in (("input", tape.inputs), ("output", tape.outputs)):
-        for k, number in enumerate(numbers, 1):
-            if isinstance(number, int) and number in shown:
-                found.setdefault(number, []).append(word if len(numbers) == 1 else f"{word} {k}")
-    return {number: ", ".join(words) for number, words in found.items()}
-
-
 # ---- adjoints -------------------------------------------------------------------------------------------------------
 
 
-def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
+class Noted(Protocol):
+    """What is known of a node of an adjoint tape, as in `TapeNode`."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def swept(self) -> int | None: ...
+    @property
+    def adjoint_of(self) -> int | None: ...
+    @property
+    def part(self) -> int | None: ...
+
+
+def adjoint_names(head: Sequence[Noted], tail: Sequence[Noted], left_out: int) -> dict[int, str]:
     """What the adjoints, contributions and sums of a tape are called, by number of the node.
 
     A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that
@@ -213,7 +248,7 @@ def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
 # ---- layout ---------------------------------------------------------------------------------------------------------
 
 
-def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[int, str]) -> tuple[str, ...]:
+def cells_of(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[int, str]) -> tuple[str, ...]:
     """The row of a node: number, operation, swept node, adjoint, value, mark."""
     return (
         f"@{node.number}",

@@ -16,6 +16,8 @@ PLAIN = ("float64", "complex128", "bool")
 
 def number_text(x: Any) -> str:
     """A number to six significant digits."""
+    if type(x) is float:
+        return f"{x:.6g}"
     if isinstance(x, (bool, np.bool_)):
         return str(bool(x))
     if isinstance(x, (int, np.integer)):
@@ -29,6 +31,8 @@ def number_text(x: Any) -> str:
 
 def constant_text(value: Any) -> str:
     """A constant among operands: in full while it is small, else ``array(5, 2)``, its shape."""
+    if type(value) is float:
+        return number_text(value)
     if np.ndim(value) == 0:
         return number_text(np.asarray(value)[()])
     array = np.asarray(value)
@@ -37,6 +41,8 @@ def constant_text(value: Any) -> str:
 
 def value_text(value: Any) -> str:
     """A value in a column: small arrays in full, large ones as their shape and first entries, `?` for none."""
+    if type(value) is float:
+        return number_text(value)
     if value is None:
         return "?"
     array = np.asarray(value)

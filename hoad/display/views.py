@@ -9,10 +9,10 @@ from hoad.errors import ArgumentError
 from hoad.program import Program
 
 
-def table(program: Program, format: str, rows: int | None) -> str:
+def table(program: Program, format: str, rows: int | None, ascii: bool) -> str:
     """What `Program.table` gives."""
     if format == "plain":
-        return format_program(program, rows)
+        return format_program(program, rows, ascii)
     if format not in ("markdown", "html"):
         raise ArgumentError(
             f"a program has tables in 'plain', 'markdown' and 'html', not {format!r}. Its nodes as dictionaries are "
@@ -20,7 +20,7 @@ def table(program: Program, format: str, rows: int | None) -> str:
         )
     from hoad.display.markup import html_table, markdown_table
 
-    return (markdown_table if format == "markdown" else html_table)(program, rows)
+    return (markdown_table if format == "markdown" else html_table)(program, rows, ascii)
 
 
 def records(program: Program, lines: bool) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from hoad._core.primitive import Primitive, rules_epoch
 from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
 from hoad.containers import Forms
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
-from hoad.primitive import on_new_call
-from hoad.program import Program, Tape
+from hoad.primitive import declare_call, on_new_call
+from hoad.program import Program, Tape, call_program
 from hoad.rules.registry import set_rule
 
 
@@ -139,11 +139,13 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
 
 def _adjoint_of(program: Program, linear: bool) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
+    nodes = program._input_nodes()
+    first = len(nodes) - program._linear
+    wrt = nodes[first:] if linear else nodes[:first]
+    declare_call(len(wrt), call_program)  # a new primitive is a new epoch, after which no tape knows its adjoints
     key = (linear, rules_epoch())
     if key not in program._adjoints:
-        nodes = program._input_nodes()
-        first = len(nodes) - program._linear
-        made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
+        made = _extended(program, "symbolic", True, wrt)
         made._linear = len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}

@@ -44,6 +44,13 @@ def calls(x: Any) -> Any:
     return hoad.record(by_hand, 1.0, 2.0)(x, x) * x
 
 
+def doubly(x: Any) -> Any:
+    """A program that calls one that calls another, each at its own point."""
+    inner = hoad.record(by_hand, 1.0, 2.0)
+    middle = hoad.record(lambda y: inner(y, 2 * y) * y, 1.0)
+    return middle(x) + middle(3 * x)
+
+
 HOSTILE = '</script><b onclick="x">|`&amp;\\N'
 
 
@@ -70,6 +77,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "several outputs": lambda: hoad.record(lambda x, y: (x * y, y, 3.0), 1.0, 2.0),
     "several results": lambda: hoad.gradient(hoad.record(factors, np.eye(3) + 0.1), seed="symbolic"),
     "calls": lambda: hoad.gradient(hoad.record(calls, 0.5)),
+    "calls of calls": lambda: hoad.record(doubly, 0.5),
     "guards": lambda: hoad.gradient(hoad.record(branching, 2.0)),
     "not finite": lambda: hoad.gradient(hoad.record(lambda x: np.log(x) / x, 0.0)),
     "hostile": lambda: hoad.gradient(hoad.record(hostile, 1.0)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import io
+import html
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from display.test_dot import parsed
 
 from hoad import bench, cli
 from hoad.display import command
+from hoad.target import find_function
 
 MODEL = """\
 import numpy as np
@@ -121,13 +124,31 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"^    tape .*^    bench ", capsys.readouterr().out, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_an_encoding_without_the_signs() -> None:
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    arguments = ("tape_model:product", ["2", "3"], 1, False, "plain", 200, None, None, False)
-    assert command.run(*arguments, out, io.StringIO()) == 0
-    out.seek(0)
-    text = out.read()
-    assert "^2@1 = ^@3 * 4" in text and "?@" not in text
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("arguments", [[], ["--format=markdown"], ["--format=html"], ["--dot=-"], ["--no-simplify"]])
+def test_any_encoding(arguments: list[str], encoding: str, place: Path) -> None:
+    """Where there are no signs for it, they are others, and nothing else is lost."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+    run = [sys.executable, "-m", "hoad", "tape", "tape_model:product", "--at=2", "--at=3", *arguments]
+    done = subprocess.run(run, env=environment, cwd=place, capture_output=True, check=False)
+    assert done.returncode == 0 and done.stderr == b""
+    text = done.stdout.decode(encoding)
+    program = command.derived(find_function("tape_model:product"), (2.0, 3.0), 1, "--no-simplify" not in arguments)
+    plain = encoding != "utf-8"
+    if "--dot=-" in arguments:
+        assert html.unescape(text) == html.unescape(program.to_dot()) + "\n"
+        assert ("&#8711;" in text) is plain
+    else:
+        format = arguments[0].removeprefix("--format=") if "--format" in str(arguments) else "plain"
+        assert text == program.table(format, ascii=plain) + "\n"
+
+
+def test_print_says_what_it_lacks(place: Path) -> None:
+    """A string cannot know where it is printed: there, `ascii=True` is the remedy."""
+    code = "import hoad; p = hoad.gradient(hoad.record(lambda x: x * x, 1.0)); print(p.table(ascii=True)); print(p)"
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    assert b"^@1" in done.stdout and b"UnicodeEncodeError" in done.stderr
 
 
 # ---- hoad bench -----------------------------------------------------------------------------------------------------

@@ -89,6 +89,15 @@ def test_the_hand_worked_example_by_its_parts() -> None:
     assert swept == sorted(swept, reverse=True), "the sweep goes back"
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_node_of_an_adjoint_tape_is_of_a_sweep(name: str) -> None:
+    """Those too that are nobody's adjoint: they lie between what came before and what comes after in the sweep."""
+    for tape in PROGRAMS[name]():
+        if tape.kind == "adjoint":
+            swept = [node.swept for node in tape.nodes if node.number not in tape.inputs]
+            assert None not in swept and swept == sorted(swept, reverse=True)
+
+
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from display import programs
 from display.reading import tables
 
 import hoad
@@ -69,7 +70,7 @@ def test_adjoint_of_the_hand_worked_example() -> None:
           @13 = @12 * @7   @8    ∇@6 = ∇@8 * @7     6
           @14 = @12 * @6   @8    ∇@7 = ∇@8 * @6     -0.536573
           @15 = @14 * 3    @7    ∇¹@1 = ∇@7 * 3     -1.60972
-          @16 = cos(@5)                             0.843854
+          @16 = cos(@5)    @6                       0.843854
           @17 = @13 * @16  @6    ∇@5 = ∇@6 * @16    5.06312
           @18 = @17 * 4    @5    ∇¹@2 = ∇@5 * 4     20.2525
           @19 = @11 * @2   @4    ∇@3 = ∇@4 * @2     3
@@ -237,6 +238,68 @@ def test_wide_characters_are_aligned() -> None:
           @1 = ?         1      input
           @2 = 関数(@1)  2
           @3 = @2 + @1   3      output
+        """
+    )
+
+
+def test_guards_are_marked() -> None:
+    def f(x: Any, a: Any) -> Any:
+        if x > 1 and x < 3:  # two guards
+            x = x * 2
+        big = a > 1
+        return x * np.sum(a[big]) if not (x > 100) else x
+
+    text = str(hoad.record(f, 2.0, np.array([0.5, 1.5])))
+    rows = {row.operation: row.columns["mark"] for row in tables(text)[0]}
+    assert rows["@1 > 1"] == rows["@1 < 3"] == "guard: was True"
+    assert rows["@2 > 1"] == "guard: was [False, True]" and rows["@5 > 100"] == "guard: was False"
+    assert sum("guard" in mark for mark in rows.values()) == 4
+    assert "\nguard: the function branched on this value; where a replay finds another, it raises GuardError" in text
+    assert "guard" not in str(hoad.record(by_hand, 1.0, 2.0))
+
+
+def test_a_guard_on_an_output_and_one_asked_twice() -> None:
+    def f(x: Any) -> Any:
+        c = x > 1
+        return (x if c else -x), (c if c else not c)
+
+    text = str(hoad.record(f, 2.0))
+    assert "  output 2, guard: was True" in text
+
+
+# ---- ASCII ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["plain", "markdown", "html"])
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_tables_in_ascii(name: str, format: str) -> None:
+    """The same rows, sign for sign."""
+    program = programs.PROGRAMS[name]()
+    text = program.table(format, rows=None, ascii=True)
+    assert text.isascii()
+    if format == "plain":
+        signs = str.maketrans("∇·÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.:+0123456789")
+        assert text == program.table(rows=None).translate(signs)
+
+
+def test_signs_in_ascii() -> None:
+    text = hoad.gradient(hoad.record(lambda x, y: x**y + x * x, 1.0, 2.0), simplify=False).table(ascii=True)
+    for said in ("^1@1 = ", "^+@1", "^@k: the adjoint of @k", "a . b: a product that is 0 where a is 0"):
+        assert said in text
+
+
+def test_names_in_ascii_are_aligned() -> None:
+    def 関数(x: Any) -> Any:
+        return 2 * x
+
+    wide = hoad.primitive(vjp=lambda g, p, x: (2 * g,))(関数)
+    assert hoad.record(lambda x: wide(x) + x, 1.0).table(ascii=True) == golden(
+        r"""
+        Tape 1 (primal): 3 nodes, input @1, output @3
+          node                   value
+          @1 = ?                 1      input
+          @2 = \u95a2\u6570(@1)  2
+          @3 = @2 + @1           3      output
         """
     )
 
