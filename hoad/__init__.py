@@ -17,6 +17,9 @@ Second and higher derivatives
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
+Loops recorded once
+    scan             carry, y = f(carry, x) over the rows x of arrays, one operation whatever their number
+    fori_loop        a counted loop; while_loop: one with a condition
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
@@ -57,6 +60,7 @@ import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a
 from hoad import display, rules
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
+from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
     ArgumentError,
@@ -99,6 +103,7 @@ __all__ = [
     "check",
     "derivative",
     "display",
+    "fori_loop",
     "grad",
     "gradient",
     "hessian",
@@ -109,12 +114,14 @@ __all__ = [
     "primitive",
     "record",
     "rules",
+    "scan",
     "stop_gradient",
     "symbols",
     "value",
     "value_and_grad",
     "vhp",
     "vjp",
+    "while_loop",
 ]
 
 _LATER = ("check",)  # modules imported when first asked for

@@ -27,7 +27,7 @@ from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar
 from hoad._core.where import here
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
-from hoad.pickling import dump, load
+from hoad.pickling import FAMILIES, dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
 from hoad.trace import call_traced, check_function, output_operand, recorder_among
 
@@ -705,6 +705,9 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
 def call_program(params: tuple[Program], *values: Any) -> Any:
     """The values of a `call` node."""
     return params[0].evaluate(*values)
+
+
+FAMILIES["call"] = lambda nout: declare_call(nout, call_program)
 
 
 def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

@@ -260,8 +260,8 @@ cdef class Loop:
                 value = self.last(port, aval)
             if aval.number == AVAL_BOOL:
                 value = value.astype(bool)
-            if port.letter != c"y" and aval.number <= AVAL_BOOL:
-                value = value[()] if aval.number == AVAL_BOOL else float(value)
+            if port.letter != c"y" and not aval.ndim:
+                value = float(value) if aval.number == AVAL_FLOAT else value[()]
             found.append(value)
         return found
 

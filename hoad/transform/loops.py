@@ -22,6 +22,7 @@ from hoad._core.outline import outline
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
 from hoad._core.recording import Recording, differentiating
 from hoad._core.tape import Aval, intern_aval
+from hoad.pickling import FAMILIES
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
 from hoad.transform.adjoint import _extended
@@ -150,7 +151,9 @@ def selected(program: Program, outputs: list[int]) -> Program:
     """The program with other nodes for outputs."""
     tape = program._last
     window = (tape._start, tape._end, tape._first_guard, tape._guards)
-    made = Program([*program[:-1], Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False, tape._parent)])
+    made = Program(
+        [*program[:-1], Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False, tape._parent)]
+    )
     made._linear, made._omitted = program._linear, program._omitted
     return made
 
@@ -178,6 +181,9 @@ def _declare(nout: int) -> Primitive:
     return _declared[nout]
 
 
+FAMILIES["scan"] = _declare
+
+
 def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
     """The adjoint of a loop: a loop of the adjoint program, the other way."""
     gs = g if isinstance(g, tuple) else (g,)
@@ -190,6 +196,26 @@ def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
         for k, bar in pull_back(loop, gs, inputs, True).items():
             found[k] = bar
     return tuple(found)
+
+
+def _steps_infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(np.dtype(np.int64), ()),)
+
+
+STEPS = Primitive(
+    "steps",
+    function=lambda params, *values: np.int64(params[0].run(values)[1]),
+    kind=PYTHON,
+    nin=-1,
+    infer=_steps_infer,
+    param_names=("loop",),
+)
+STEPS.of_programs = True
+
+
+def steps_of(loop: Loop, values: tuple[Any, ...]) -> Any:
+    """How many steps a loop takes until an output ends it, an integer of derivative zero."""
+    return apply_primitive(STEPS, (loop,), *values) if holds_traced(values) else loop.run(values)[1]
 
 
 def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: bool) -> dict[int, Any]:
@@ -235,15 +261,19 @@ def _pull_back_stretches(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...
     inner = Loop(loop.program, loop.takes, loop.gives, stretch, loop.backwards)
     outer = Loop(_stretched(loop, inner), loop.takes, loop.gives, whole // stretch, loop.backwards, inner)
     if whole == loop.length:
-        return _folded_back(pull_back(outer, _folded(loop.gives, gs, stretch), _folded(loop.takes, inputs, stretch),
-                                      linear), loop.takes)
+        return _folded_back(
+            pull_back(outer, _folded(loop.gives, gs, stretch), _folded(loop.takes, inputs, stretch), linear), loop.takes
+        )
     rest = Loop(loop.program, loop.takes, loop.gives, loop.length - whole, loop.backwards)
-    late, early = (slice(0, rest.length), slice(rest.length, None)) if loop.backwards else (
-        slice(whole, None), slice(0, whole))
+    late, early = (
+        (slice(0, rest.length), slice(rest.length, None)) if loop.backwards else (slice(whole, None), slice(0, whole))
+    )
     of_outer = _folded(loop.takes, _cut(loop.takes, inputs, early), stretch)
     between = iter(_carried_out(outer, of_outer))
-    of_rest = tuple(next(between) if letter == "c" else x
-                    for letter, x in zip(loop.takes, _cut(loop.takes, inputs, late), strict=True))
+    of_rest = tuple(
+        next(between) if letter == "c" else x
+        for letter, x in zip(loop.takes, _cut(loop.takes, inputs, late), strict=True)
+    )
     ended = pull_back(rest, _cut(loop.gives, gs, late), of_rest, linear)
     carried = iter([k for k in range(len(inputs)) if loop.takes[k] == "c"])
     seeds = []
