@@ -80,7 +80,7 @@ from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
 if _typing.TYPE_CHECKING:
-    from hoad import check
+    from hoad import check, implicit
 
 __version__ = "0.1.0"
 
@@ -124,7 +124,7 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("check",)  # modules imported when first asked for
+_LATER = ("check", "implicit")  # modules imported when first asked for
 
 
 def __getattr__(name: str) -> _typing.Any:
