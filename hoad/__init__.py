@@ -80,7 +80,7 @@ from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
 if _typing.TYPE_CHECKING:
-    from hoad import check, implicit
+    from hoad import check, implicit, ode
 
 __version__ = "0.1.0"
 
@@ -108,9 +108,11 @@ __all__ = [
     "gradient",
     "hessian",
     "hvp",
+    "implicit",
     "jacobian",
     "jvp",
     "linearize",
+    "ode",
     "primitive",
     "record",
     "rules",
@@ -124,7 +126,7 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("check", "implicit")  # modules imported when first asked for
+_LATER = ("check", "implicit", "ode")  # modules imported when first asked for
 
 
 def __getattr__(name: str) -> _typing.Any:
