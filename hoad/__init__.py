@@ -19,7 +19,11 @@ Inside a function
     stop_gradient    the value itself, with derivative zero
 Loops recorded once
     scan             carry, y = f(carry, x) over the rows x of arrays, one operation whatever their number
-    fori_loop        a counted loop; while_loop: one with a condition
+    fori_loop        a counted loop
+    while_loop       a loop with a condition
+Equations
+    implicit         roots, fixed points, minima, linear systems by any solver
+    ode              solutions of differential equations
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
