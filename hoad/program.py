@@ -140,7 +140,7 @@ class Tape:
 
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
-        """(node number, what it was, 'file:line') of every branch the function took on the way."""
+        """(node number, what it was, ``"file:line"``) of every branch the function took on the way."""
         own = guard_rows(self._graph)[self._first_guard : self._guards]
         return [(k + 1, was, where) for k, was, where in own]
 
@@ -486,8 +486,8 @@ class Program(list[Tape]):
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
             ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
             them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
-            `TapeNode`), ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted
-            it) and ``guards`` (pairs of what the function branched on here, and where).
+            `TapeNode`), ``where`` (``"file:line"`` or None; of an adjoint node, the line of the node whose sweep
+            emitted it) and ``guards`` (pairs of what the function branched on here, and where).
 
         Raises
         ------

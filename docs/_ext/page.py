@@ -31,10 +31,11 @@ def begin():
             "axes.titlecolor": TONE,
             "figure.constrained_layout.use": True,
             "figure.facecolor": "none",
-            "figure.figsize": (5.6, 3.4),
-            "font.size": 11,
+            "figure.figsize": (5.0, 3.2),
+            "font.size": 12,
             "grid.alpha": 0.25,
             "grid.color": TONE,
+            "legend.fontsize": 10.5,
             "legend.frameon": False,
             "legend.labelcolor": TONE,
             "lines.linewidth": 2,
@@ -56,7 +57,7 @@ def draw(tape, labels=None):
     for number, node in nodes.items():
         level[number] = 1 + max((level[k] for k in node.parents if k in nodes), default=-1)
     place = _places(nodes, level)
-    fig, ax = plt.subplots(figsize=(5.6, 0.72 * (max(level.values()) + 1)))
+    fig, ax = plt.subplots(figsize=(5.0, 0.76 * (max(level.values()) + 1)))
     for k, node in nodes.items():
         for j in {*node.parents} & {*nodes}:
             ax.annotate(

@@ -1,9 +1,12 @@
-"""The pages under docs/gallery: short, each with a picture and with answers that are checked."""
+"""The pages under docs/gallery: short, each with a picture, and with answers that are checked by what can fail."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,56 @@ def test_page(page: Path) -> None:
 def test_every_page_is_in_the_table() -> None:
     rows = re.findall(r"^\| \[.+?\]\((.+?)\)", (FOLDER / "index.md").read_text(), flags=re.MULTILINE)
     assert sorted(rows) == [page.name for page in PAGES] and len(rows) >= 8
+
+
+# A rule that each page lives by, and the operand whose derivative is made wrong.
+RULES = {
+    "bratu": ("tanh", 0),
+    "critical-point": ("power", 0),
+    "curves": ("divide", 1),
+    "gaussian-process": ("cholesky", 0),
+    "heat": ("solve", 0),
+    "kalman": ("divide", 1),
+    "logistic": ("inv", 0),
+    "options": ("log", 0),
+    "orbit": ("power", 0),
+    "uncertainty": ("multiply", 1),
+}
+
+WITH_A_WRONG_RULE = """
+import functools, sys
+from hoad._core.primitive import primitives
+from hoad.rules.registry import set_rule
+
+name, operand, factor = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+made = next(made for made in primitives() if made is not None and made.name == name)
+right = made.rule
+
+@functools.wraps(right)
+def rule(*args, **kwargs):
+    adjoints = list(right(*args, **kwargs))
+    adjoints[operand] = adjoints[operand] * factor
+    return tuple(adjoints)
+
+set_rule(made, rule)
+exec(sys.stdin.read(), {"__name__": "page"})
+"""
+
+
+def run(page: Path, factor: float) -> subprocess.CompletedProcess[str]:
+    """Run what is computed on a page, not what is drawn, with one derivative times `factor`."""
+    computed = [code for head, code in cells(page) if "remove-input" not in head and "page.begin" not in code]
+    name, operand = RULES[page.stem]
+    command = [sys.executable, "-c", WITH_A_WRONG_RULE, name, str(operand), str(factor)]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    return subprocess.run(command, input="\n".join(computed), capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_a_derivative_that_is_off_by_a_thousandth_stops_the_page(page: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    right, wrong = run(page, 1.0), run(page, 1.001)
+    assert right.returncode == 0, right.stderr
+    assert wrong.returncode != 0 and "AssertionError" in wrong.stderr, wrong.stderr
