@@ -1,7 +1,8 @@
 """Higher-order automatic differentiation of plain NumPy code.
 
 Drivers take a function of floats and arrays and return a function. The arguments differentiated with respect to are
-floats, traced as ``np.float64``, and arrays of float64 and float32. ``help(hoad.grad)`` and so on say the rest.
+floats, traced as ``np.float64``, arrays of float64 and float32, and containers of them: nested tuples, lists, dicts and
+dataclasses, whose structure the derivatives have. ``help(hoad.grad)`` and so on say the rest.
 
 First derivatives
     grad             the gradient of a scalar function
@@ -30,6 +31,9 @@ Programs
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
+Containers
+    register_container  let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses
+    ravel            the floats of a container as one vector, and the way back: for optimisers
 Formulas
     symbols          symbols, of which NumPy makes expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
@@ -62,6 +66,7 @@ import typing as _typing
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
 from hoad import display, rules
+from hoad.containers import register_container
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.loops import fori_loop, scan, while_loop
@@ -79,6 +84,7 @@ from hoad.errors import (
     TracedValueError,
 )
 from hoad.program import Constant, Program, Tape, TapeNode, record
+from hoad.ravel import ravel
 from hoad.rules.registry import primitive
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
@@ -118,7 +124,9 @@ __all__ = [
     "linearize",
     "ode",
     "primitive",
+    "ravel",
     "record",
+    "register_container",
     "rules",
     "scan",
     "stop_gradient",

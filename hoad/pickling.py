@@ -69,7 +69,14 @@ def find(description: Description) -> Primitive:
 def dump(tapes: list[Any]) -> dict[str, Any]:
     """Tapes as plain data: the graph of the last, which holds those before it, and a window for each."""
     last = tapes[-1]
-    windows = [((t._start, t._end, t._first_guard, t._guards), t._inputs, t._outputs, t.kind, t._single) for t in tapes]
+    windows = [
+        (
+            (t._start, t._end, t._first_guard, t._guards),
+            *(t._inputs, t._outputs, t.kind, t._single),
+            *(t._takes, t._gives),
+        )
+        for t in tapes
+    ]
     return {"graph": graph_data(last._graph, last._end, last._guards, describe), "windows": windows}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
@@ -24,12 +25,13 @@ from hoad._core.recording import (
     operand_avals,
 )
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import Array, Scalar
 from hoad._core.where import here
+from hoad.arguments import check_function
+from hoad.containers import Forms, Name, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import FAMILIES, dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
-from hoad.trace import call_traced, check_function, output_operand, recorder_among
+from hoad.trace import call_traced, is_number, outputs, recorder_among
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Tape:
         kind: str,
         single: bool,
         parent: Tape | None = None,
+        takes: Forms | None = None,
+        gives: Forms | None = None,
     ) -> None:
         self._graph = graph
         self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
@@ -103,6 +107,9 @@ class Tape:
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._single = single
+        # Containers among the arguments of the primal tape, and in what this one gives; None where there are none.
+        self._takes: Forms | None = takes if parent is None else parent._takes
+        self._gives = gives
         self._evaluated = False
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
@@ -148,6 +155,19 @@ class Tape:
     def nbytes(self) -> int:
         """Bytes of the tables of this tape and of all it came from, arrays aside."""
         return sum(graph_nbytes(self._graph))
+
+    def _arranged(self, values: list[Any]) -> Any:
+        """The values of the outputs, as the tape gives them."""
+        if self._gives is not None:
+            values = regrouped(values, self._gives, constants=self.kind == "primal")
+        return values[0] if self._single else tuple(values)
+
+    def _seeds(self, seed: Any) -> tuple[Sequence[Any], Sequence[str | Name]]:
+        """(the seed of each output, what to call it), of a seed of the form that the tape gives."""
+        seeds = seed if isinstance(seed, tuple) and not self._single else (seed,)
+        if self._gives is not None and len(seeds) == len(self._gives):
+            return spread(seeds, self._gives, ["the seed"] * len(seeds))
+        return seeds, [f"the seed of output {k}" for k in range(len(seeds))]
 
     def _shown(self, operand: int) -> int | Constant:
         return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
@@ -293,12 +313,13 @@ class Program(list[Tape]):
 
         Parameters
         ----------
-        *args : float or array
-            The arguments of the function, then the symbolic seeds in the order they came; shapes as recorded.
+        *args : float, array or container of them
+            The arguments of the function, then the symbolic seeds in the order they came (one for each number or
+            array); shapes and structures as recorded.
 
         Returns
         -------
-        float, ndarray or tuple of them
+        float, ndarray, container or tuple of them
             What the last tape gives: the function's value, or derivatives, one per argument.
 
         Raises
@@ -322,8 +343,33 @@ class Program(list[Tape]):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
+        tape = self._last
+        values = self._run(args if tape._takes is None else self._leaves(args))
+        if tape._gives is None:
+            return values[0] if tape._single else tuple(values)
+        return tape._arranged(values)
+
+    def _leaves(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments, and seeds behind them, with containers taken apart as recorded."""
+        takes = self._last._takes
+        if takes is None:
+            return args
+        if len(args) < len(takes):
+            given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+            raise ShapeError(f"this program takes {count(len(takes), 'argument')}, but {given}.")
+        leaves, names = spread(args[: len(takes)], takes, [f"argument {k}" for k in range(len(takes))])
+        for leaf, name, aval in zip(leaves, names, self.inputs, strict=False):
+            if np.shape(leaf) != aval.shape:
+                raise ShapeError(
+                    f"{name} must have shape {aval.shape}, as recorded, but has shape {np.shape(leaf)}. Record the "
+                    "function at that shape."
+                )
+        return (*leaves, *args[len(takes) :])
+
+    def _run(self, args: tuple[Any, ...]) -> list[Any]:
+        """The outputs of the last tape, one for each number or array, from as many inputs."""
         try:
-            values = self._lowered().run(args)
+            return self._lowered().run(args)
         except (TracedValueError, DTypeError):
             if not holds_traced(args):
                 raise
@@ -331,7 +377,6 @@ class Program(list[Tape]):
                 f"evaluate was given traced values ({here()}), but computes plain numbers. Call the program itself on "
                 "them, program(x), which records the call."
             ) from None
-        return values[0] if self._last._single else tuple(values)
 
     def sensitivity(self, node: int, seed: Any = None, at: Any = None) -> Any:
         """How the outputs of the last tape move with the value of one node: its adjoint.
@@ -631,16 +676,19 @@ class Program(list[Tape]):
 
     def __call__(self, *args: Any) -> Any:
         """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
-        if not holds_traced(args):
-            record = recorder_among(args)
+        leaves = self._leaves(args)
+        if not holds_traced(leaves):
+            record = recorder_among(leaves)
             return self.evaluate(*args) if record is None else record(self.__call__, args, {})
+        return self._last._arranged(self._applied(leaves))
+
+    def _applied(self, args: tuple[Any, ...]) -> list[Any]:
+        """The outputs of the last tape, one for each number or array, as results of a `call` node."""
         for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
         results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self._as_it_is(),), *args)
-        if self._last._single:
-            return results
-        return results if isinstance(results, tuple) else (results,)
+        return list(results) if isinstance(results, tuple) else [results]
 
     def _as_it_is(self) -> Program:
         """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
@@ -695,16 +743,17 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
     program = Program()
     if data is not None:
         graph, windows = load(data)
-        for window, inputs, outputs, kind, single in windows:
+        for window, inputs, outputs, kind, single, *forms in windows:
             parent = program[-1] if program else None
-            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent))
+            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
     program._linear, program._omitted = extra
     return program
 
 
 def call_program(params: tuple[Program], *values: Any) -> Any:
     """The values of a `call` node."""
-    return params[0].evaluate(*values)
+    found = params[0]._run(values)
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 FAMILIES["call"] = lambda nout: declare_call(nout, call_program)
@@ -716,16 +765,17 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Parameters
     ----------
     f : callable
-        A function of floats and arrays, written with NumPy, that returns one or a tuple of them.
-    *args : float or array
-        Where to record it; every argument becomes an input.
+        A function of floats, arrays and containers of them, written with NumPy, that returns such a value.
+    *args : float, array or container of them
+        Where to record it. Every float and every array becomes an input; what else containers hold is constant.
     **kwargs
         Handed to f as they are: constants of the program.
 
     Returns
     -------
     Program
-        One tape. It can be evaluated at other inputs of the same shapes, differentiated with `gradient`, printed.
+        One tape. It can be evaluated at other inputs of the same shapes and structures, differentiated with
+        `gradient`, printed.
 
     Raises
     ------
@@ -747,26 +797,33 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
     check_function("record", f)
-    if holds_traced(args) or holds_traced(list(kwargs.values())):
+    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
         raise TracedValueError(
             "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
             "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
         )
     with differentiating(nested=False) as recording:
-        returned = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
-        single = not isinstance(returned, (tuple, list)) or not _is_several(returned)
-        outputs = [output_operand(recording, r, "record") for r in ((returned,) if single else returned)]
+        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
+        single = type(returned) is not tuple or not all(map(is_number, returned))  # a tuple of numbers needs no form
+        ys, parts = outputs(recording, returned, "record")
         del returned
         recording.keep()
     graph = recording.graph
     window = (0, recording.size, 0, recording.guards)
-    tape = Tape(graph, window, recording.inputs, outputs, "primal", single)
-    tape._source = f, kwargs
+    gives: Forms | None = [parts] if single and parts is not None else None
+    tape = Tape(graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
+    tape._source = f if takes is None else _of_leaves(f, takes), kwargs
     return Program([tape])
 
 
-def _is_several(returned: Any) -> bool:
-    return all(isinstance(r, (Scalar, Array, float, int, np.generic, np.ndarray)) for r in returned)
+def _of_leaves(f: Callable[..., Any], takes: Forms) -> Callable[..., Any]:
+    """f as a function of the inputs of its program."""
+
+    @functools.wraps(f, updated=())
+    def of_leaves(*leaves: Any, **kwargs: Any) -> Any:
+        return f(*regrouped(leaves, takes, constants=True), **kwargs)
+
+    return of_leaves
 
 
 __all__ = ["Constant", "Program", "Tape", "TapeNode", "record"]

@@ -8,139 +8,68 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.operands import check_class, holds_traced
+from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
+from hoad._core.traced import Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
-from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError, TracedValueError, count
+from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
+from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
+from hoad.errors import DTypeError, HoadError, ShapeError, TracedValueError
 
-# Drivers that can leave arguments alone, and those that hand auxiliary output through.
-WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
-WITH_AUX = (*WITH_ARGNUMS, "jvp", "vjp", "linearize")
-
-
-def check_function(driver: str, f: Any, argnums: Any = 0) -> None:
-    """Raise unless `f` can be called, and `argnums` are of the kind that says which arguments."""
-    if callable(f):
-        for k in argnums if isinstance(argnums, tuple) else (argnums,):
-            check_argnum(driver, argnums, k)
-        return
-    if isinstance(f, (float, int, np.generic, np.ndarray)) or is_traced(f):
-        shown = f" ({f})" if np.ndim(f) == 0 else f" of shape {np.shape(f)}"
-        advice = f"Give it the function, not its value: {driver}(np.sin)(1.0), not {driver}(np.sin(1.0))."
-        if driver == "primitive":
-            advice = "Give it the function, not its value."
-        if driver in ("jvp", "vjp", "linearize", "record"):
-            advice = (
-                f"Give it the function first, then the arguments: {driver}(np.sin, ...), not {driver}(np.sin(1.0))."
-            )
-    else:
-        shown, advice = "", "Give it one that takes floats and arrays."
-    kind = type(f).__name__
-    article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
-    raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
-
-
-def check_argument(driver: str, position: int, value: Any) -> None:
-    """Raise unless `value` can be differentiated with respect to."""
-    if is_traced(value):
-        dtype = value.dtype
-    elif isinstance(value, float):
-        return
-    elif isinstance(value, (np.ndarray, np.generic)):
-        if isinstance(value, np.ndarray):
-            check_class(value)
-        dtype = value.dtype
-    elif isinstance(value, (bool, int)):
-        raise DTypeError(
-            f"{driver} needs a float argument, but argument {position} is {type(value).__name__} ({value!r}). Write "
-            f"{float(value)!r}."
-        )
-    else:
-        kind = type(value).__name__
-        advice = "Convert it with np.asarray"
-        if isinstance(value, (list, tuple, dict)):
-            advice = (
-                f"Pass numbers as one array, {driver}(f)(np.array([1.0, 2.0])), and arrays as several arguments"
-                if driver not in ("jvp", "vjp", "linearize", "record")
-                else "Pass numbers as one array, np.array([1.0, 2.0]), and arrays as several arguments"
-            )
-        elif value is None or isinstance(value, (str, bytes)):
-            advice = "Pass a number"
-        elif recorder_among([value]) is not None:
-            advice = "An expression of symbols has derivatives of its own, e.derivative(x) and e.gradient({x: 1.0})"
-        choice = ", or choose other arguments with argnums" if driver in WITH_ARGNUMS else ""
-        raise DTypeError(f"{driver} takes floats and arrays, but argument {position} is {kind}. {advice}{choice}.")
-    if dtype.kind == "c":
-        raise DTypeError(
-            f"{driver} of complex arguments is not supported (argument {position} is {dtype}). Take real and imaginary "
-            "parts as arguments of their own."
-        )
-    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
-        raise DTypeError(
-            f"{driver} computes in float64 and float32, but argument {position} is {dtype}. Use x.astype(np.float64)."
-        )
-    if dtype.kind != "f":
-        raise DTypeError(
-            f"{driver} needs a float argument, but argument {position} is an array of {dtype}. Use x.astype(float)."
-        )
-
-
-def check_argnum(driver: str, argnums: Any, k: Any) -> None:
-    """Raise unless `k`, one of the argnums, is an int."""
-    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-        return
-    advice = ""
-    if isinstance(argnums, (float, np.ndarray)) or is_traced(argnums):
-        advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
-    raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
-
-
-def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[int, ...]:
-    """`argnums` as a tuple of positions, checked against the number of arguments."""
-    if type(argnums) is int and 0 <= argnums < given:
-        return (argnums,)
-    chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
-    for k in chosen:
-        check_argnum(driver, argnums, k)
-        if not -given <= k < given:
-            raise ShapeError(
-                f"{driver} with argnums={argnums}, but the function was called with {count(given, 'argument')}. Count "
-                "from 0, and pass by position, not as a keyword, what is to be differentiated."
-            )
-    found = tuple(int(k) % given for k in chosen)
-    if len(set(found)) < len(found):
-        raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
-    return found
+# Drivers of functions whose result is one number.
+OF_NUMBERS = ("grad", "value_and_grad", "hessian", "hvp", "vhp")
 
 
 def call_traced(
     recording: Recording,
     f: Callable[..., Any],
     args: tuple[Any, ...],
-    chosen: tuple[int, ...],
+    chosen: tuple[Key, ...],
     driver: str,
     kwargs: dict[str, Any] | None = None,
-) -> Any:
-    """f with the chosen arguments traced; what it returned, as it returned it."""
-    traced = list(args)
-    for k in chosen:
-        value = args[k]
-        if isinstance(value, np.ndarray) and value.dtype == object and holds_traced(value):
-            value = METHODS["__pack__"](value)
-        check_argument(driver, k, value)
-        traced[k] = recording.input(value)
+) -> tuple[Any, Forms | None]:
+    """What f returns with the chosen arguments traced, and the containers among those, if any."""
+    traced: Any = list(args)
+    keywords = kwargs or {}
+    forms: Forms | None = None
+    for n, key in enumerate(chosen):
+        if isinstance(key, int):
+            value, into = args[key], traced
+        else:
+            value, into = keywords[key], (keywords := dict(keywords))
+        if type(value) is float or (type(value) is np.ndarray and value.dtype is FLOAT64):
+            into[key] = recording.input(value)
+            continue
+        into[key], parts = _entered(recording, f, key, value, driver)
+        if parts is not None:
+            forms = forms or [None] * len(chosen)
+            forms[n] = parts
     try:
-        return f(*traced, **(kwargs or {}))
+        return f(*traced, **keywords), forms
     except TypeError as failure:
         if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise
-        raise TracedValueError(
-            f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
-            f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
-            "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
-            "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
-        ) from failure
+        raise _without_loop(failure) from failure
+
+
+def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:
+    """An argument with its floats traced, and where they are if it is a container."""
+    if driver != "derivative" and kind_of(type(value)) is not None:
+        parts, floats = parts_of(driver, f, key, value)
+        return parts.filled([recording.input(leaf) for leaf in floats]), parts
+    value = packed(value)
+    check_argument(driver, repr(key), value)
+    return recording.input(value), None
+
+
+def _without_loop(failure: TypeError) -> TracedValueError:
+    """What NumPy says of object arrays of traced scalars, made clear."""
+    return TracedValueError(
+        f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
+        f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
+        "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
+        "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
+    )
 
 
 # What NumPy says when a function without a loop for objects meets an object array of traced scalars.
@@ -164,26 +93,47 @@ def where_raised(failure: BaseException) -> str:
     return place
 
 
-def output_operand(recording: Recording, result: Any, driver: str) -> int:
+def is_number(x: Any) -> bool:
+    """Whether what f returned, or a leaf of it, is a number or an array of numbers."""
+    if isinstance(x, (Scalar, Array, float, int, complex, np.number, np.bool_)):
+        return True
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biufcO"
+
+
+def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], Parts | None]:
+    """The operands of what f returned, and where they are if it is a container."""
+    if kind_of(type(result)) is None:
+        return [output_operand(recording, result, driver)], None
+    leaves, structure = flatten(result)
+    places = [k for k, leaf in enumerate(leaves) if is_traced(leaf) or is_float(leaf)]
+    if not places:
+        kind = type(result).__name__
+        raise ShapeError(
+            f"{driver} needs a function that returns a number or an array, but f returned {kind} without a float: "
+            f"{structure.shown()}. Return the values to be differentiated."
+        )
+    parts = Parts(structure, leaves, places)
+    return [output_operand(recording, leaves[k], driver, Name(parts, "f(x)", n)) for n, k in enumerate(places)], parts
+
+
+def output_operand(recording: Recording, result: Any, driver: str, name: str | Name = "f(x)") -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
-    if isinstance(result, (Scalar, Array, float, int, complex, np.generic, np.ndarray)):
+    if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)
         operand = recording.operand(result)
         dtype = recording.aval(operand).dtype
         if dtype.kind == "c":
             raise DTypeError(
-                f"{driver} needs a real function, but f(x) is {dtype}. Return its real or imaginary part, or both as "
+                f"{driver} needs a real function, but {name} is {dtype}. Return its real or imaginary part, or both as "
                 "two numbers."
             )
         return operand
     kind = type(result).__name__
-    if isinstance(result, (list, tuple)):
-        advice = "Use np.stack or np.array(..., like=x) to return one array."
-        if isinstance(result, tuple) and len(result) == 2 and driver in WITH_AUX:
+    if kind_of(type(result)) is not None and driver in OF_NUMBERS:
+        advice = "Return the number to be differentiated, or use jacobian(f), which takes containers."
+        if isinstance(result, tuple) and len(result) == 2:
             advice += " A pair of value and extra output is for has_aux=True."
-    elif isinstance(result, dict):
-        advice = "Return one array, or take the derivative of each entry."
     else:
         advice = "Return the value to be differentiated."
     raise ShapeError(f"{driver} needs a function that returns a number or an array, but f returned {kind}. {advice}")
@@ -231,14 +181,15 @@ def plain(x: Any, nested: bool) -> Any:
     """Auxiliary output as the caller may keep it: numbers for traced values unless an outer derivative runs."""
     if nested or x is None:
         return x
+    leaves, structure = flatten(x)
+    if not any(holds_traced(leaf) for leaf in leaves):
+        return x
+    return structure.unflatten([_plain_leaf(leaf) for leaf in leaves])
+
+
+def _plain_leaf(x: Any) -> Any:
     if is_traced(x):
         return plain_value(x)
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*[plain(item, nested) for item in x])
-    if isinstance(x, (tuple, list)):
-        return type(x)([plain(item, nested) for item in x])
-    if isinstance(x, dict):
-        return {key: plain(item, nested) for key, item in x.items()}
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([plain(item, nested) for item in x.ravel()]).reshape(x.shape)
+        return np.array([_plain_leaf(item) for item in x.ravel()]).reshape(x.shape)
     return x

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoad.arguments import check_argument
 from hoad.errors import HoadError, ShapeError
-from hoad.trace import check_argument
 
 Array = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, differentiating
 from hoad._core.traced import is_traced
+from hoad.arguments import Argnames, Argnums, Choice, check_function
+from hoad.containers import Forms, Name, spread
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
-from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
-
-Argnums = int | tuple[int, ...]
+from hoad.trace import call_traced, output_operand, outputs, plain, split_aux
 
 
 def require_scalar(recording: Recording, operand: int, driver: str) -> None:
@@ -34,17 +34,13 @@ def one_like(recording: Recording, operand: int) -> int:
     return recording.operand(recording.aval(operand).dtype.type(1.0))
 
 
-def as_asked(values: list[Any], argnums: Argnums) -> Any:
-    """One value for an int, a tuple for a tuple."""
-    return tuple(values) if isinstance(argnums, tuple) else values[0]
-
-
 def _sweep(
-    f: Callable[..., Any], argnums: Argnums, has_aux: bool, driver: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, list[Any], Any]:
-    """(value, gradients, aux) by one reverse sweep."""
+    f: Callable[..., Any], choice: Choice, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    """(value, gradient as asked for, aux) by one reverse sweep."""
+    driver = choice.driver
     with differentiating() as d:
-        returned = call_traced(d, f, args, positions(argnums, len(args), driver), driver, kwargs)
+        returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), driver, kwargs)
         result, aux = split_aux(returned, has_aux, driver)
         y = output_operand(d, result, driver)
         require_scalar(d, y, driver)
@@ -52,11 +48,11 @@ def _sweep(
         del returned, result
         bars = d.adjoints([y], [one_like(d, y)], d.inputs)
         value, *gradients = d.results([y, *d.or_zeros(bars, d.inputs)])
-    return value, gradients, aux
+    return value, choice.arranged(gradients, forms), aux
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
     """The function ``x -> (f(x), ∇f(x))``.
 
@@ -65,22 +61,23 @@ def value_and_grad(
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called like f; returns ``(value, gradient)``, or ``((value, aux), gradient)``. The gradient has the shape of
-        its argument, and is a tuple if `argnums` is. Its units are those of f over those of the argument.
+        Called like f; returns ``(value, gradient)``, or ``((value, aux), gradient)``, the gradient as that of `grad`.
 
     Raises
     ------
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -99,17 +96,19 @@ def value_and_grad(
     (5.0, array([2., 4.]))
     """
 
-    check_function("value_and_grad", f, argnums)
+    choice = Choice("value_and_grad", f, argnums, argnames)
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        value, gradients, aux = _sweep(f, argnums, has_aux, "value_and_grad", args, kwargs)
-        return ((value, aux) if has_aux else value), as_asked(gradients, argnums)
+        value, found, aux = _sweep(f, choice, has_aux, args, kwargs)
+        return ((value, aux) if has_aux else value), found
 
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
     """The gradient function ``x -> ∇f(x)`` of a scalar function.
 
     Parameters
@@ -117,15 +116,18 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called like f; returns the gradient, or ``(gradient, aux)``. The gradient has the shape of its argument, and
-        is a tuple if `argnums` is. Its units are those of f over those of the argument.
+        Called like f; returns the gradient, or ``(gradient, aux)``. The gradient has the structure of its argument,
+        with None in the place of what is no float. It is a tuple for a tuple of argnums, a dict for a tuple of
+        argnames, a pair of both for both. Its units are those of f over those of the argument.
 
     Raises
     ------
@@ -134,7 +136,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     ShapeError
         If f(x) is no scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -157,19 +159,23 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     1.0
     >>> hoad.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 3., 12.])
+    >>> hoad.grad(lambda p: np.sum(p["w"] ** p["n"]))({"w": np.array([1.0, 2.0]), "n": 3})
+    {'w': array([ 3., 12.]), 'n': None}
+    >>> hoad.grad(lambda x, rate=1.0: np.exp(rate * x), argnames="rate")(2.0, rate=0.0)
+    2.0
     """
 
-    check_function("grad", f, argnums)
+    choice = Choice("grad", f, argnums, argnames)
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, gradients, aux = _sweep(f, argnums, has_aux, "grad", args, kwargs)
-        return (as_asked(gradients, argnums), aux) if has_aux else as_asked(gradients, argnums)
+        _, found, aux = _sweep(f, choice, has_aux, args, kwargs)
+        return (found, aux) if has_aux else found
 
     return gradient
 
 
-def check_numbers(value: Any, what: str) -> None:
+def check_numbers(value: Any, what: str | Name) -> None:
     """Raise unless a tangent, a cotangent or a seed is made of numbers."""
     if is_traced(value) or isinstance(value, (float, int)) or holds_traced(value):
         return
@@ -179,7 +185,7 @@ def check_numbers(value: Any, what: str) -> None:
         raise DTypeError(f"{what} must be a float or an array of floats, but is {found}.")
 
 
-def as_like(recording: Recording, value: Any, like: int, what: str) -> int:
+def as_like(recording: Recording, value: Any, like: int, what: str | Name) -> int:
     """The operand of a tangent or cotangent, checked against what it belongs to."""
     aval = recording.aval(like)
     check_numbers(value, what)
@@ -195,6 +201,14 @@ def as_like(recording: Recording, value: Any, like: int, what: str) -> int:
     return operand
 
 
+def seeds_of(recording: Recording, values: Sequence[Any], forms: Forms | None, whats: Sequence[str]) -> list[int]:
+    """The operands of tangents of the inputs, from one for each argument."""
+    names: Sequence[str | Name] = whats
+    if forms is not None:
+        values, names = spread(values, forms, whats)
+    return [as_like(recording, v, x, name) for v, x, name in zip(values, recording.inputs, names, strict=True)]
+
+
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
@@ -203,25 +217,26 @@ def jvp(
     Parameters
     ----------
     f : callable
-        Written with NumPy; its result may have any shape (S).
+        Written with NumPy; its result may have any shape (S), or be a container of such results.
     primals : tuple
-        The arguments of f, each a float or an array.
+        The arguments of f, each a float, an array or a container of them.
     tangents : tuple
-        A direction for each, of its shape.
+        A direction for each, of its shape or structure; None, or the constant, in the place of constants.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is returned as a third item.
 
     Returns
     -------
     tuple
-        ``(value, tangent)``, both of shape (S), or ``(value, tangent, aux)``.
+        ``(value, tangent)``, both of shape (S), or ``(value, tangent, aux)``. Of a result that is a container, the
+        tangent has its structure, with None in the place of what is no number.
 
     Raises
     ------
     ShapeError
         If a tangent does not fit its primal.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -246,15 +261,16 @@ def jvp(
             f"jvp was given {count(len(primals), 'primal')} and {count(len(tangents), 'tangent')}. Give one for each."
         )
     with differentiating() as d:
-        returned = call_traced(d, f, tuple(primals), tuple(range(len(primals))), "jvp")
+        returned, forms = call_traced(d, f, tuple(primals), tuple(range(len(primals))), "jvp")
         result, aux = split_aux(returned, has_aux, "jvp")
-        y = output_operand(d, result, "jvp")
+        ys, parts = outputs(d, result, "jvp")
         aux = plain(aux, d.nested)
         del returned, result
-        seeds = [as_like(d, t, x, f"tangent {k}") for k, (t, x) in enumerate(zip(tangents, d.inputs, strict=True))]
-        dots = d.tangents([y], d.inputs, seeds)
-        value, tangent = d.results([y, *d.or_zeros(dots, [y])])
-    return (value, tangent, aux) if has_aux else (value, tangent)
+        seeds = seeds_of(d, tangents, forms, [f"tangent {k}" for k in range(len(tangents))])
+        found = d.results([*ys, *d.or_zeros(d.tangents(ys, d.inputs, seeds), ys)])
+    values, dots = found[: len(ys)], found[len(ys) :]
+    both = (values[0], dots[0]) if parts is None else (parts.filled(values), parts.derivative(dots))
+    return (*both, aux) if has_aux else both
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -263,9 +279,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     Parameters
     ----------
     f : callable
-        Written with NumPy; its result may have any shape (S).
+        Written with NumPy; its result may have any shape (S), or be a container of such results.
     *primals
-        The arguments of f, each a float or an array.
+        The arguments of f, each a float, an array or a container of them.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is returned as a third item.
 
@@ -273,14 +289,15 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     -------
     tuple
         ``(value, pullback)``, or ``(value, pullback, aux)``. ``pullback(y_bar)``, with y_bar of shape (S), gives a
-        tuple of adjoints, one per argument. It can be called any number of times, on traced values too.
+        tuple of adjoints, one per argument. It can be called any number of times, on traced values too. Cotangents have
+        the structure of the value, adjoints those of the arguments, with None in the place of constants.
 
     Raises
     ------
     ShapeError
         If a cotangent does not fit the value.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -299,10 +316,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     (array([2., 4.]),)
     """
 
-    def sweep(d: Recording, y: int, seed: int) -> list[int]:
-        return d.or_zeros(d.adjoints([y], [seed], d.inputs), d.inputs)
-
-    value, aux, linear = _linear(f, primals, has_aux, "vjp", sweep, reverse=True)
+    value, aux, linear = _linear(f, primals, has_aux, "vjp")
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         return tuple(linear((cotangent,)))
@@ -316,9 +330,9 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     Parameters
     ----------
     f : callable
-        Written with NumPy; its result may have any shape (S).
+        Written with NumPy; its result may have any shape (S), or be a container of such results.
     *primals
-        The arguments of f, each a float or an array.
+        The arguments of f, each a float, an array or a container of them.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is returned as a third item.
 
@@ -326,14 +340,15 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     -------
     tuple
         ``(value, pushforward)``, or ``(value, pushforward, aux)``. ``pushforward(*tangents)``, a tangent per argument,
-        has shape (S). It can be called any number of times, on traced values too.
+        has shape (S). It can be called any number of times, on traced values too. Tangents have the structures of the
+        arguments, the result that of the value, with None in the place of constants.
 
     Raises
     ------
     ShapeError
         If a tangent does not fit its argument.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -352,10 +367,7 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     3.0
     """
 
-    def sweep(d: Recording, y: int, *seeds: int) -> list[int]:
-        return d.or_zeros(d.tangents([y], d.inputs, list(seeds)), [y])
-
-    value, aux, linear = _linear(f, primals, has_aux, "linearize", sweep, reverse=False)
+    value, aux, linear = _linear(f, primals, has_aux, "linearize")
 
     def pushforward(*tangents: Any) -> Any:
         return linear(tangents)[0]
@@ -363,50 +375,52 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     return (value, pushforward, aux) if has_aux else (value, pushforward)
 
 
-def _linear(
-    f: Callable[..., Any],
-    primals: tuple[Any, ...],
-    has_aux: bool,
-    driver: str,
-    sweep: Callable[..., list[int]],
-    reverse: bool,
-) -> tuple[Any, Any, LinearMap]:
-    """f's value and aux, and the linear map that a sweep from symbolic seeds gives."""
+def _linear(f: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, driver: str) -> tuple[Any, Any, LinearMap]:
+    """f's value and aux, and its derivative as a linear map, of adjoints for vjp, of tangents for linearize."""
     check_function(driver, f)
     if not primals:
         raise ShapeError(f"{driver} needs the arguments of f: {driver}(f, x).")
     with differentiating() as d:
-        returned = call_traced(d, f, primals, tuple(range(len(primals))), driver)
+        returned, forms = call_traced(d, f, primals, tuple(range(len(primals))), driver)
         result, aux = split_aux(returned, has_aux, driver)
-        y = output_operand(d, result, driver)
+        ys, parts = outputs(d, result, driver)
         aux = plain(aux, d.nested)
-        value = d.results([y])[0]
-        linear = LinearMap(d, y, sweep, reverse, result)
+        values = d.results(ys)
+        value = values[0] if parts is None else parts.filled(values)
+        linear = LinearMap(d, ys, (forms, None if parts is None else [parts]), driver == "vjp", result)
         del returned, result
     return value, aux, linear
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, mode: str = "auto"
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    mode: str = "auto",
+    *,
+    argnames: Argnames = None,
 ) -> Callable[..., Any]:
     """The Jacobian function ``x -> ∂f/∂x``.
 
     Parameters
     ----------
     f : callable
-        Written with NumPy; its result may have any shape (S).
+        Written with NumPy; its result may have any shape (S), or be a container of such results.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
     mode : {"auto", "forward", "reverse"}, optional
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called like f; returns an array of shape ``(*S, *x.shape)``, or a tuple of them, or ``(jacobian, aux)``.
-        Units: those of f over those of x, entry by entry.
+        Called like f; returns an array of shape ``(*S, *x.shape)``, or ``(jacobian, aux)``. Several arguments give what
+        they give for `grad`. Containers nest: the structure of f(x) outside, that of x within it, None in the place of
+        constants. Units: those of f over those of x, entry by entry.
 
     Raises
     ------
@@ -434,21 +448,24 @@ def jacobian(
     >>> hoad.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
     array([[3., 2.],
            [1., 0.]])
+    >>> hoad.jacobian(lambda p: (p["a"] * p["b"], p["b"] ** 2))({"a": 2.0, "b": 3.0})
+    ({'a': 3.0, 'b': 2.0}, {'a': 0.0, 'b': 6.0})
     """
-    check_function("jacobian", f, argnums)
+    choice = Choice("jacobian", f, argnums, argnames)
     if mode not in ("auto", "forward", "reverse"):
         raise ArgumentError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
 
     @functools.wraps(f, updated=())
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         with differentiating() as d:
-            returned = call_traced(d, f, args, positions(argnums, len(args), "jacobian"), "jacobian", kwargs)
+            returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "jacobian", kwargs)
             result, aux = split_aux(returned, has_aux, "jacobian")
-            y = output_operand(d, result, "jacobian")
+            ys, parts = outputs(d, result, "jacobian")
             aux = plain(aux, d.nested)
             del returned, result
-            blocks = jacobian_blocks(d, [y], d.inputs, mode)[0]
-        return (as_asked(blocks, argnums), aux) if has_aux else as_asked(blocks, argnums)
+            rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode)]
+        found = rows[0] if parts is None else parts.derivative(rows)
+        return (found, aux) if has_aux else found
 
     return jacobian_of
 

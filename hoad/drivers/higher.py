@@ -12,12 +12,13 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.recording import differentiating, is_pointwise
+from hoad._core.recording import Recording, differentiating, is_pointwise
 from hoad._core.traced import is_traced
 from hoad._core.where import here
+from hoad.arguments import check_function, packed
+from hoad.containers import flatten
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
-from hoad.numpy_protocol import as_traced
-from hoad.trace import call_traced, check_function, output_operand, plain, recorder_among
+from hoad.trace import call_traced, outputs, plain, recorder_among
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -26,15 +27,16 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function of one float, or one that acts element by element on an array; further arguments are constants.
+        A function of one float, or one that acts element by element on an array; further arguments are constants. It
+        may return a container.
     n : int, optional
         The order, 0 or more.
 
     Returns
     -------
     callable
-        Called like f; for a float x the result has the shape of f(x), for an array that of x. Units: those of f over
-        the n-th power of those of x.
+        Called like f; for a float x the result has the shape or the structure of f(x), for an array that of x. Units:
+        those of f over the n-th power of those of x.
 
     Raises
     ------
@@ -77,24 +79,32 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
         with differentiating() as d:
-            returned = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
-            y = output_operand(d, returned, "derivative")
+            returned, _ = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
+            ys, parts = outputs(d, returned, "derivative")
             del returned
             node = d.inputs[0]
-            shape = d.aval(node).shape
-            if shape and d.aval(y).shape != shape and not d.depends(y, node):
-                y = d.broadcast(y, shape)
-            if shape and (d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [node], y)):
-                raise ShapeError(
-                    f"derivative of an array needs a function that acts element by element, but f takes shape {shape} "
-                    f"to {d.aval(y).shape} and mixes elements, as far as hoad can see. Use jacobian(f), or, if each "
-                    "result hangs on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
-                )
+            if d.aval(node).shape:
+                ys = [_pointwise(d, y, node) for y in ys]
             for _ in range(n):
-                (y,) = d.or_zeros(d.tangents([y], [node], [d.ones(node)]), [y])
-            return d.results([y])[0]
+                ys = d.or_zeros(d.tangents(ys, [node], [d.ones(node)]), ys)
+            found = d.results(ys)
+        return found[0] if parts is None else parts.derivative(found)
 
     return nth_derivative
+
+
+def _pointwise(d: Recording, y: int, x: int) -> int:
+    """A result in the shape of an array, which it must depend on element by element."""
+    shape = d.aval(x).shape
+    if d.aval(y).shape != shape and not d.depends(y, x):
+        y = d.broadcast(y, shape)
+    if d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [x], y):
+        raise ShapeError(
+            f"derivative of an array needs a function that acts element by element, but f takes shape {shape} to "
+            f"{d.aval(y).shape} and mixes elements, as far as hoad can see. Use jacobian(f), or, if each result hangs "
+            "on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
+        )
+    return y
 
 
 def stop_gradient(x: Any) -> Any:
@@ -102,12 +112,12 @@ def stop_gradient(x: Any) -> Any:
 
     Parameters
     ----------
-    x : float or array (S)
+    x : float, array (S) or container of them
         Any value; what is not traced is returned as it is.
 
     Returns
     -------
-    float or array (S)
+    float, array (S) or container
         The same value; a replay computes it anew, but derivatives do not pass.
 
     Notes
@@ -123,8 +133,12 @@ def stop_gradient(x: Any) -> Any:
     record = recorder_among([x])
     if record is not None:
         return record(stop_gradient, (x,), {})
-    x = as_traced(x) if holds_traced(x) else x
-    return apply_primitive(prim.STOP_GRADIENT, None, x) if is_traced(x) else x
+    if is_traced(x):
+        return apply_primitive(prim.STOP_GRADIENT, None, x)
+    leaves, structure = flatten(x)
+    if not any(map(holds_traced, leaves)):
+        return x
+    return structure.unflatten([stop_gradient(packed(leaf)) for leaf in leaves])
 
 
 def value(x: Any) -> Any:
@@ -132,12 +146,12 @@ def value(x: Any) -> Any:
 
     Parameters
     ----------
-    x : float or array (S)
+    x : float, array (S) or container of them
         Any value; what is not traced is returned as it is.
 
     Returns
     -------
-    float, bool or ndarray (S)
+    float, bool, ndarray (S) or container
         A copy that derivatives know nothing of, and that a replay does not renew.
 
     Raises

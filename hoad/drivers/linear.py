@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,47 +10,72 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, inline, is_open, lowered
 from hoad._core.tape import intern_aval
+from hoad.containers import Forms, Name, regrouped, spread
 from hoad.errors import ShapeError, TracedValueError, count
 from hoad.numpy_protocol import as_traced
 
 
 class LinearMap:
-    """What a sweep from symbolic seeds gives, ready to be applied to seeds.
+    """The derivative of the results `ys` by the inputs of a recording, or its transpose, ready to be applied to seeds.
 
     Outermost, the recording is sealed and its program replayed; inside another derivative it stays part of the
     running recording, and every application sweeps again.
     """
 
     def __init__(
-        self, recording: Recording, y: int, sweep: Callable[..., list[int]], reverse: bool, result: Any
+        self,
+        recording: Recording,
+        ys: list[int],
+        forms: tuple[Forms | None, Forms | None],  # of the arguments, of the result
+        reverse: bool,
+        held: Any,
     ) -> None:
         self.recording = recording
-        self.y = y
-        self.sweep = sweep
-        self.like = [y] if reverse else list(recording.inputs)
-        self.what = "the cotangent" if reverse else "the tangent"
-        self.held = (result, recording.hold())  # keeps a nested recording from being rewound
+        self.reverse = reverse
+        self.ys = ys
+        self.like = ys if reverse else list(recording.inputs)
+        self.takes, self.gives = forms[::-1] if reverse else forms
+        self.held = (held, recording.hold())  # keeps a nested recording from being rewound
         avals = [recording.aval(k) for k in self.like]
         self.avals = [x if x.inexact else intern_aval(np.dtype(np.float64), x.shape) for x in avals]
         if not recording.nested:
             self.seeds = [recording.seed_input(k) for k in self.like]
-            self.outputs = sweep(recording, y, *self.seeds)
+            self.outputs = self._sweep(self.seeds)
             recording.keep()
             self.program = lowered(recording.graph, self.outputs, self.seeds, 0)
 
+    def _sweep(self, seeds: list[int]) -> list[int]:
+        d = self.recording
+        if self.reverse:
+            return d.or_zeros(d.adjoints(self.ys, seeds, d.inputs), d.inputs)
+        return d.or_zeros(d.tangents(self.ys, d.inputs, seeds), self.ys)
+
     def __call__(self, seeds: Sequence[Any]) -> list[Any]:
-        seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
-        if len(seeds) != len(self.like):
-            takes, given = count(len(self.like), "argument"), len(seeds)
+        """One value for each argument, or for the result, from one for the other."""
+        n = len(self.takes or self.like)
+        if len(seeds) != n:
+            takes, given = count(n, "argument"), len(seeds)
             raise ShapeError(f"this linear map takes {takes}, but {given} {'was' if given == 1 else 'were'} given.")
+        names = None
+        if self.takes is not None:
+            seeds, names = spread(seeds, self.takes, self._names(n))
+        values = self._applied(seeds, names)
+        return values if self.gives is None else regrouped(values, self.gives)
+
+    def _names(self, n: int) -> list[str]:
+        what = "the cotangent" if self.reverse else "the tangent"
+        return [what] if n == 1 else [f"{what} of argument {k}" for k in range(n)]
+
+    def _applied(self, seeds: Sequence[Any], names: Sequence[str | Name] | None) -> list[Any]:
+        seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
         for k, (seed, aval) in enumerate(zip(seeds, self.avals, strict=True)):
             if np.shape(seed) != aval.shape:
-                which = self.what if len(seeds) == 1 else f"{self.what} of argument {k}"
-                raise ShapeError(f"{which} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
+                name = (names or self._names(len(seeds)))[k]
+                raise ShapeError(f"{name} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
         if self.recording.nested:
             return self._swept(seeds)
-        if holds_traced(list(seeds)):
-            return inline(self.recording.graph, self.outputs, self.seeds, list(seeds))
+        if holds_traced(seeds):
+            return inline(self.recording.graph, self.outputs, self.seeds, seeds)
         return self.program.run(seeds)
 
     def _swept(self, seeds: Sequence[Any]) -> list[Any]:
@@ -63,4 +88,4 @@ class LinearMap:
         recording.forget()
         operands = [recording.operand(seed) for seed in seeds]
         traced = any(operand >= 0 for operand in operands)
-        return recording.results(self.sweep(recording, self.y, *operands), traced)
+        return recording.results(self._sweep(operands), traced)

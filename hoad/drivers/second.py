@@ -7,13 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.recording import differentiating
+from hoad.arguments import Argnames, Argnums, Choice
 from hoad.drivers.dense import jacobian_blocks
-from hoad.drivers.first import Argnums, as_asked, as_like, one_like, require_scalar
-from hoad.errors import ShapeError, count
-from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
+from hoad.drivers.first import one_like, require_scalar, seeds_of
+from hoad.errors import ShapeError
+from hoad.trace import call_traced, output_operand, plain, split_aux
 
 
-def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
     Parameters
@@ -21,23 +24,25 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called like f; returns an array of shape ``(*x.shape, *x.shape)``, or, for a tuple of argnums, a tuple of
-        tuples of blocks ``∂²f/∂x_i∂x_j``; ``(hessian, aux)`` with `has_aux`. Units: those of f over those of the two
-        entries of x.
+        Called like f; returns an array of shape ``(*x.shape, *x.shape)``; ``(hessian, aux)`` with `has_aux`. Several
+        arguments and containers nest twice: ``∂²f/∂x_i∂x_j`` stands at ``[i][j]``, for a tuple of argnums in a tuple of
+        tuples, for a dict in a dict of dicts. Units: those of f over those of the two entries of x.
 
     Raises
     ------
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -56,14 +61,16 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
     >>> hoad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
     array([[6., 2.],
            [2., 0.]])
+    >>> hoad.hessian(lambda p: p["a"] ** 2 * p["b"])({"a": 1.0, "b": 3.0})
+    {'a': {'a': 6.0, 'b': 2.0}, 'b': {'a': 2.0, 'b': 0.0}}
     """
 
-    check_function("hessian", f, argnums)
+    choice = Choice("hessian", f, argnums, argnames)
 
     @functools.wraps(f, updated=())
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         with differentiating() as d:
-            returned = call_traced(d, f, args, positions(argnums, len(args), "hessian"), "hessian", kwargs)
+            returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "hessian", kwargs)
             result, aux = split_aux(returned, has_aux, "hessian")
             y = output_operand(d, result, "hessian")
             require_scalar(d, y, "hessian")
@@ -71,28 +78,23 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
             rows = jacobian_blocks(d, bars, d.inputs, "forward")
-            asked = as_asked([as_asked(row, argnums) for row in rows], argnums)
-        return (asked, aux) if has_aux else asked
+            found = choice.arranged([choice.arranged(row, forms) for row in rows], forms)
+        return (found, aux) if has_aux else found
 
     return hessian_of
 
 
-def _split_direction(args: tuple[Any, ...], argnums: Argnums, driver: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, ...], list[Any]]:
     """(arguments of f, a direction for each differentiated one)."""
-    if len(args) < 2:
+    if len(args) < (2 if choice.argnames is None else 1):
+        driver = choice.driver
         raise ShapeError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
-    *primals, direction = args
-    if not isinstance(argnums, tuple):
-        return tuple(primals), (direction,)
-    if not isinstance(direction, (tuple, list)) or len(direction) != len(argnums):
-        found = len(direction) if isinstance(direction, (tuple, list)) else "no tuple"
-        raise ShapeError(
-            f"{driver} with argnums={argnums} needs a tuple of {count(len(argnums), 'direction')}, found {found}."
-        )
-    return tuple(primals), tuple(direction)
+    return args[:-1], choice.directions(args[-1])
 
 
-def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hvp(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
     """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
 
     Parameters
@@ -100,22 +102,25 @@ def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called with the arguments of f and then a direction v of the shape of x (a tuple for a tuple of argnums);
-        keywords go to f. Returns an array of the shape of x, or ``(product, aux)``.
+        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
+        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
+        ``(product, aux)``.
 
     Raises
     ------
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -134,27 +139,30 @@ def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     array([ 6., 12.])
     """
 
-    check_function("hvp", f, argnums)
+    choice = Choice("hvp", f, argnums, argnames)
 
     @functools.wraps(f, updated=())
     def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, argnums, "hvp")
+        primals, directions = _split_direction(args, choice)
         with differentiating() as d:
-            returned = call_traced(d, f, primals, positions(argnums, len(primals), "hvp"), "hvp", kwargs)
+            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "hvp", kwargs)
             result, aux = split_aux(returned, has_aux, "hvp")
             y = output_operand(d, result, "hvp")
             require_scalar(d, y, "hvp")
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
-            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
+            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
             products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
-        return (as_asked(products, argnums), aux) if has_aux else as_asked(products, argnums)
+        found = choice.arranged(products, forms)
+        return (found, aux) if has_aux else found
 
     return product
 
 
-def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def vhp(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
     """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
 
     Parameters
@@ -162,22 +170,25 @@ def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
     argnums : int or tuple of int, optional
-        The arguments to differentiate with respect to.
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    argnames : str or tuple of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
     -------
     callable
-        Called with the arguments of f and then a direction v of the shape of x (a tuple for a tuple of argnums);
-        keywords go to f. Returns an array of the shape of x, or ``(product, aux)``.
+        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
+        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
+        ``(product, aux)``.
 
     Raises
     ------
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and holds none.
 
     Notes
     -----
@@ -195,22 +206,23 @@ def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     array([ 6., 12.])
     """
 
-    check_function("vhp", f, argnums)
+    choice = Choice("vhp", f, argnums, argnames)
 
     @functools.wraps(f, updated=())
     def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, argnums, "vhp")
+        primals, directions = _split_direction(args, choice)
         with differentiating() as d:
-            returned = call_traced(d, f, primals, positions(argnums, len(primals), "vhp"), "vhp", kwargs)
+            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "vhp", kwargs)
             result, aux = split_aux(returned, has_aux, "vhp")
             y = output_operand(d, result, "vhp")
             require_scalar(d, y, "vhp")
             aux = plain(aux, d.nested)
             del returned, result
-            seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]
+            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
             dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
             bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
             products = d.results(d.or_zeros(bars, d.inputs))
-        return (as_asked(products, argnums), aux) if has_aux else as_asked(products, argnums)
+        found = choice.arranged(products, forms)
+        return (found, aux) if has_aux else found
 
     return product

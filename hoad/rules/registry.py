@@ -17,9 +17,10 @@ from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, u
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
+from hoad.arguments import check_function
 from hoad.errors import ArgumentError, RuleError, count
 from hoad.primitive import declare_ufunc
-from hoad.trace import check_function, recorder_among
+from hoad.trace import recorder_among
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])

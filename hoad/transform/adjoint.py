@@ -8,6 +8,7 @@ import numpy as np
 
 from hoad._core.primitive import Primitive, rules_epoch
 from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
+from hoad.containers import Forms
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import on_new_call
 from hoad.program import Program, Tape
@@ -30,18 +31,18 @@ def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any)
                 f"{shapes}. Give an array of that shape, or seed='symbolic' to make the seed an input."
             )
         seed = 1.0
-    seeds = seed if isinstance(seed, tuple) else (seed,)
+    seeds, names = tape._seeds(seed)
     if len(seeds) != len(avals):
         raise ShapeError(
             f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
             "each."
         )
-    for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
+    for value, name, aval in zip(seeds, names, avals, strict=True):
         if np.shape(value) != aval.shape:
-            raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
+            raise ShapeError(f"{name} must have shape {aval.shape}, but has shape {np.shape(value)}.")
         if np.asarray(value).dtype.kind not in "biuf":
             found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
-            raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
+            raise DTypeError(f"{name} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
 
 
@@ -94,12 +95,14 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
             f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
             "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
         )
-    return _extended(program, seed, simplify, list(program._first._inputs))
+    return _extended(program, seed, simplify, list(program._first._inputs), program._last._takes)
 
 
-def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
-    """The program with the adjoints of the nodes `wrt` as one more tape."""
+def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], gives: Forms | None = None) -> Program:
+    """The program with the adjoints of the nodes `wrt`, which may be parts of containers, as one more tape."""
     made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
+    if gives is not None:
+        made._gives, made._single = gives, len(gives) == 1
     if simplify:
         origin, epoch = Program(program), rules_epoch()
 
@@ -156,14 +159,10 @@ def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...
     first = len(inputs) - program._linear
     found: list[Any] = []
     if first:
-        found += _several(_adjoint_of(program, False)(*inputs, *seeds))
+        found += _adjoint_of(program, False)._applied((*inputs, *seeds))
     if program._linear:
-        found += _several(_adjoint_of(program, True)(*inputs[:first], *seeds))
+        found += _adjoint_of(program, True)._applied((*inputs[:first], *seeds))
     return tuple(found)
-
-
-def _several(results: Any) -> tuple[Any, ...]:
-    return results if isinstance(results, tuple) else (results,)
 
 
 def _give_rule(primitive: Primitive) -> None:

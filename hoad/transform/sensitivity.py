@@ -51,7 +51,7 @@ def _inputs(program: Program, at: Any) -> tuple[Any, ...]:
     """The inputs to replay at: those given, or those recorded."""
     nodes = program._input_nodes()
     if at is not None:
-        return tuple(at) if isinstance(at, (tuple, list)) else (at,)
+        return program._leaves(tuple(at) if isinstance(at, (tuple, list)) else (at,))
     values = [node_row(program._last._graph, k)[4] for k in nodes]
     if any(value is None for value in values):
         missing = sum(value is None for value in values)

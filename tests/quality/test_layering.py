@@ -19,7 +19,16 @@ import hoad
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
     1: ("hoad/primitive.py",),
-    2: ("hoad/trace.py", "hoad/numpy_protocol", "hoad/pickling.py", "hoad/program.py", "hoad/target.py"),
+    2: (
+        "hoad/arguments.py",
+        "hoad/containers.py",
+        "hoad/numpy_protocol",
+        "hoad/pickling.py",
+        "hoad/program.py",
+        "hoad/ravel.py",
+        "hoad/target.py",
+        "hoad/trace.py",
+    ),
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),

@@ -113,7 +113,9 @@ def test_calls_with_arguments_of_other_kinds() -> None:
     with pytest.raises(hoad.ShapeError, match="takes 2 inputs, but 1 was given"):
         hoad.grad(lambda x: product(x))(2.0)
     with pytest.raises(hoad.ShapeError, match="without outputs"):
-        hoad.grad(lambda x: hoad.record(lambda a: (), 1.0)(x))(2.0)
+        hoad.grad(lambda x: hoad.gradient(hoad.record(lambda: 1.0), seed="symbolic")(x))(2.0)
+    with pytest.raises(hoad.ShapeError, match=r"returned tuple without a float: \(\)"):
+        hoad.record(lambda a: (), 1.0)
 
 
 COSINE = hoad.record(np.cos, 1.0)
