@@ -20,12 +20,12 @@ from hoad._core.recording import differentiating, running
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad._core.where import here
+from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import grad
 from hoad.errors import ShapeError, TracedValueError
 from hoad.program import Program, Tape
 from hoad.rules.registry import set_rule
-from hoad.trace import check_function
 from hoad.transform.adjoint import _adjoint_of, _extended
 from hoad.transform.loops import Loop
 

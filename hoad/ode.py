@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
+from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, ShapeError
-from hoad.trace import check_function
 from hoad.transform.loops import captured_program
 
 # ---- schemes --------------------------------------------------------------------------------------------------------

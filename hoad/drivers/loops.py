@@ -13,9 +13,9 @@ from hoad._core.recording import differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import METHODS, graph_of, is_traced
 from hoad._core.where import here
+from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.errors import ArgumentError, ShapeError
-from hoad.trace import check_function
 from hoad.transform.loops import Loop, body_program, selected, steps_of
 
 FLOAT64 = np.dtype(np.float64)
