@@ -37,6 +37,8 @@ EXTENSIONS = [
     "tangent",
     "lower",
     "engine",
+    "loops",
+    "outline",
     "ufuncs",
     "recording",
     "portable",

@@ -18,6 +18,13 @@ Second and higher derivatives
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
+Loops recorded once
+    scan             carry, y = f(carry, x) over the rows x of arrays, one operation whatever their number
+    fori_loop        a counted loop
+    while_loop       a loop with a condition
+Equations
+    implicit         roots, fixed points, minima, linear systems by any solver
+    ode              solutions of differential equations
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
@@ -62,6 +69,7 @@ from hoad import display, rules
 from hoad.containers import register_container
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
+from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
     ArgumentError,
@@ -82,7 +90,7 @@ from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
 if _typing.TYPE_CHECKING:
-    from hoad import check
+    from hoad import check, implicit, ode
 
 __version__ = "0.1.0"
 
@@ -105,27 +113,32 @@ __all__ = [
     "check",
     "derivative",
     "display",
+    "fori_loop",
     "grad",
     "gradient",
     "hessian",
     "hvp",
+    "implicit",
     "jacobian",
     "jvp",
     "linearize",
+    "ode",
     "primitive",
     "ravel",
     "record",
     "register_container",
     "rules",
+    "scan",
     "stop_gradient",
     "symbols",
     "value",
     "value_and_grad",
     "vhp",
     "vjp",
+    "while_loop",
 ]
 
-_LATER = ("check",)  # modules imported when first asked for
+_LATER = ("check", "implicit", "ode")  # modules imported when first asked for
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import importlib
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 from hoad._core.portable import graph_data, graph_from
 from hoad._core.primitive import Primitive, primitive_named
 from hoad.errors import count
-from hoad.primitive import declare_call
 
 Description = tuple[str, str, int]
+
+# Primitives that are declared as they are needed, one for each number of results, by name.
+FAMILIES: dict[str, Callable[[int], Primitive]] = {}
 
 
 def describe(primitive: Primitive) -> Description:
     """(module, qualified name, version); raises for a primitive that another process could not find."""
     found = primitive.qualified
-    if primitive.name == "call" and found is None:
-        return "call", str(primitive.nout), 0
+    if primitive.name in FAMILIES and found is None:
+        return primitive.name, str(primitive.nout), 0
     if found is None:
         return "", primitive.name, primitive.version
     module, name = found
@@ -47,10 +50,8 @@ def find(description: Description) -> Primitive:
     """The primitive of a description, which must have had as many rules as then."""
     module, name, version = description
     found: Primitive | None
-    if module == "call":
-        from hoad.program import call_program
-
-        return declare_call(int(name), call_program)
+    if module in FAMILIES:
+        return FAMILIES[module](int(name))
     if module:
         found = getattr(_attribute(module, name), "__hoad_primitive__", None)
     else:

@@ -30,7 +30,7 @@ from hoad._core.where import here
 from hoad.arguments import check_function
 from hoad.containers import Forms, Name, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
-from hoad.pickling import dump, load
+from hoad.pickling import FAMILIES, dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
 from hoad.trace import call_traced, is_number, outputs, recorder_among
 
@@ -835,6 +835,9 @@ def call_program(params: tuple[Program], *values: Any) -> Any:
     """The values of a `call` node."""
     found = params[0]._run(values)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+FAMILIES["call"] = lambda nout: declare_call(nout, call_program)
 
 
 def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

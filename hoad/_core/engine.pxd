@@ -79,6 +79,8 @@ cdef class Lowered:
     cdef bint has_lanes
 
     cdef list execute(self, list values, int32_t lanes)
+    cdef int64_t workspace_size(self, int32_t lanes) noexcept
+    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept
     cdef list converted(self, list values, int32_t lanes)
     cdef int place_inputs(self, list held, Workspace* work) except -1
     cdef object result(self, Output* output, Workspace* work)

@@ -87,31 +87,16 @@ cdef class Lowered:
 
     cdef list execute(self, list values, int32_t lanes):
         cdef Workspace work
-        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64
-        cdef int64_t at
+        cdef int64_t size = self.workspace_size(lanes)
         cdef char* memory
         cdef int32_t i
         cdef int code = 0
         cdef list held = self.converted(values, lanes)
-        for i in range(self.n_uniform):
-            size += max(self.uniform[i], 0)
-        for i in range(self.n_varying):
-            size += aligned(self.varying[i] * lanes)
         memory = <char*>take(size)
         if memory == NULL:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         try:
-            work.uniform = <Slot*>memory
-            work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
-            work.lanes = lanes
-            work.failed_check = -1
-            at = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*)
-            for i in range(self.n_uniform):
-                work.uniform[i].o = <PyObject*>(memory + at)
-                at += max(self.uniform[i], 0)
-            for i in range(self.n_varying):
-                work.varying[i] = memory + at
-                at += aligned(self.varying[i] * lanes)
+            self.lay_out(memory, lanes, &work)
             self.place_inputs(held, &work)
             with nogil:
                 code = self.interpret(&work)
@@ -121,6 +106,31 @@ cdef class Lowered:
             return [self.result(&self.outputs[i], &work) for i in range(self.n_outputs)]
         finally:
             give(memory, size)
+
+    cdef int64_t workspace_size(self, int32_t lanes) noexcept:
+        """Bytes that a run takes."""
+        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64
+        cdef int32_t i
+        for i in range(self.n_uniform):
+            size += max(self.uniform[i], 0)
+        for i in range(self.n_varying):
+            size += aligned(self.varying[i] * lanes)
+        return size
+
+    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept:
+        """Give every register its place in the memory of a run."""
+        cdef int64_t at = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*)
+        cdef int32_t i
+        work.uniform = <Slot*>memory
+        work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
+        work.lanes = lanes
+        work.failed_check = -1
+        for i in range(self.n_uniform):
+            work.uniform[i].o = <PyObject*>(memory + at)
+            at += max(self.uniform[i], 0)
+        for i in range(self.n_varying):
+            work.varying[i] = memory + at
+            at += aligned(self.varying[i] * lanes)
 
     # ---- in and out
 

@@ -73,10 +73,10 @@ cdef class Recording:
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None):
+    def __init__(self, Graph outer=None, bint valued=True):
         self.inputs = []
         self.nested = outer is not None
-        self.graph = outer if self.nested else Graph(True)
+        self.graph = outer if self.nested else Graph(valued)
         self.graph.enter()
         self.frame = self.graph.frame
 
@@ -280,14 +280,16 @@ cdef class differentiating:
     """
 
     cdef bint nested
+    cdef bint valued
     cdef Recording recording
     cdef object token
 
-    def __init__(self, bint nested=True):
+    def __init__(self, bint nested=True, bint valued=True):
         self.nested = nested
+        self.valued = valued
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None)
+        self.recording = Recording(running() if self.nested else None, self.valued)
         self.token = RUNNING.set(self.recording.graph)
         return self.recording
 

@@ -1,0 +1,80 @@
+"""What does it cost to record a loop of 100 000 steps once, and to differentiate it?
+
+Four variables, some fifteen operations a step, through `hoad.scan`. Bars: recording, values included, takes at most
+5 ms; the tape is as large as that of ten steps. JAX's `lax.scan`, compiled beforehand, stands beside the gradient.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import harness
+import numpy as np
+from harness import Case, Row, Settings, Side
+
+import hoad
+
+PEERS = ("jax",)
+RNG = np.random.default_rng(7)
+
+
+def drift(c: Any, m: Any) -> Any:
+    x, y, z, w = c
+    return x + 1e-5 * y * z, y - 1e-5 * x * w, z + 1e-5 * m.sin(w), w - 1e-5 * z
+
+
+def perturbed(c: Any, m: Any) -> Any:
+    """The same size with other operations and constants."""
+    x, y, z, w = c
+    return x + 2e-5 * m.tanh(y), y - 3e-5 * x * z, z * (1 + 1e-5 * w), w - 1e-5 * x * y
+
+
+def loss(scan: Callable[..., Any], body: Callable[..., Any], m: Any, steps: int) -> Callable[[Any], Any]:
+    def f(p: Any) -> Any:
+        (x, y, z, w), _ = scan(lambda c, _: (body(c, m), None), (p, 1.0, 0.5, 2.0), length=steps)
+        return x * y + z * w
+
+    return f
+
+
+def compare(name: str, body: Callable[..., Any], settings: Settings) -> list[Row]:
+    steps = settings.size(100_000, 20)
+    jax = harness.peer("jax")
+    f = loss(hoad.scan, body, np, steps)
+    theirs = loss(lambda g, c, length: jax.lax.scan(g, c, None, length), body, jax.numpy, steps)
+    compiled = jax.jit(jax.grad(theirs))
+
+    def fresh() -> tuple[Any]:
+        return (float(RNG.uniform(0.5, 1.5)),)
+
+    argument = fresh()[0]
+    harness.require_equal(hoad.grad(f)(argument), float(compiled(argument)), rtol=1e-8)
+    recorded, replayed, gradient, peer = harness.interleave(
+        [
+            Side("hoad.record", lambda p: hoad.record(f, p), fresh),
+            Side("hoad replay", hoad.record(f, argument).evaluate, fresh),
+            Side("hoad.grad", hoad.grad(f), fresh),
+            Side("jax.jit", lambda p: compiled(p).block_until_ready(), fresh),
+        ],
+        settings,
+    )
+    small, large = (hoad.record(loss(hoad.scan, body, np, n), 1.0)[0].nbytes for n in (10, steps))
+    question = f"a loop of {steps} steps, {name}"
+    return [
+        harness.limit(f"{question}: recording", recorded.median * 1e3, "ms", at_most=5.0),
+        harness.limit(f"{question}: tape, over that of 10 steps", large / small, "x", at_most=1.0),
+        harness.cost(f"{question}: recording, over a replay", recorded, replayed),
+        harness.faster(f"{question}: gradient", gradient, peer, note="jax.jit replays what it compiled before"),
+    ]
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    for name, body in (("drift", drift), ("tanh, products (perturbed)", perturbed)):
+        yield f"loop of {name}", partial(compare, name, body, settings)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main(__doc__, cases, PEERS))

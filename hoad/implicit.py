@@ -1,0 +1,528 @@
+"""Functions given by equations: solved by any solver, differentiated by the implicit function theorem.
+
+The solver is called with plain numbers and never looked into. Where x(θ) solves F(x, θ) = 0, the adjoint of θ is
+``-wᵀ ∂F/∂θ`` with ``(∂F/∂x)ᵀ w = x̄``. That rule is written in operations that are recorded, and it refers to x itself,
+so derivatives of any order and mode come of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import as_numbers, holds_traced
+from hoad._core.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.recording import differentiating, running
+from hoad._core.tape import Aval, intern_aval
+from hoad._core.traced import is_traced, plain_value
+from hoad._core.where import here
+from hoad.arguments import check_function
+from hoad.containers import Structure, flatten
+from hoad.drivers.first import grad
+from hoad.errors import ShapeError, TracedValueError
+from hoad.program import Program, Tape
+from hoad.rules.registry import set_rule
+from hoad.transform.adjoint import _adjoint_of, _extended
+from hoad.transform.loops import Loop
+
+Solver = Callable[..., Any]
+
+
+# ---- vectors and containers -----------------------------------------------------------------------------------------
+
+
+class _Unknown:
+    """The container of an unknown, and how it lies in a vector."""
+
+    def __init__(self, structure: Structure, avals: list[Aval]) -> None:
+        self.structure = structure
+        self.avals = avals
+        self.size = sum(aval.size for aval in avals)
+
+    def unravel(self, vector: Any) -> list[Any]:
+        """The leaves in a vector."""
+        found, at = [], 0
+        for aval in self.avals:
+            part = vector[at : at + aval.size]
+            found.append(np.reshape(part, aval.shape) if aval.shape else part[0])
+            at += aval.size
+        return found
+
+    def ravel(self, leaves: Any) -> Any:
+        """The vector of the leaves."""
+        return np.concatenate([np.reshape(x, (aval.size,)) for x, aval in zip(leaves, self.avals, strict=True)])
+
+
+def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
+    """The leaves of an unknown, floats and arrays of floats all of them."""
+    leaves, structure = flatten(tree)
+    for k, x in enumerate(leaves):
+        found = x if is_traced(x) else np.asarray(x)
+        if found.dtype.kind not in "biuf":
+            raise ShapeError(f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}.")
+    return [x if is_traced(x) else np.asarray(x, np.float64)[()] for x in leaves], structure
+
+
+class _Arguments:
+    """Arguments whose numbers are apart from what else they hold."""
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        self.leaves, self.structure = flatten(args)
+        self.places = [
+            k for k, x in enumerate(self.leaves) if is_traced(x) or isinstance(x, (float, np.floating, np.ndarray))
+        ]
+        self.numbers = [x if is_traced(x) else as_numbers(x) for x in (self.leaves[k] for k in self.places)]
+        for k in self.places:
+            self.leaves[k] = None
+
+    def with_numbers(self, values: Any) -> Any:
+        leaves = list(self.leaves)
+        for k, value in zip(self.places, values, strict=True):
+            leaves[k] = value
+        return self.structure.unflatten(leaves)
+
+
+def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
+    """The program of ``f(*values)``, a list of outputs."""
+    with differentiating(nested=False) as recording:
+        try:
+            made = f(*[recording.input(x) for x in values])
+            outputs = [recording.operand(x) for x in made]
+        except TracedValueError as failure:
+            raise TracedValueError(
+                f"{what} cannot be recorded by itself: {failure} What it depends on, give it as an argument."
+            ) from failure
+        del made
+        recording.keep()
+    window = (0, recording.size, 0, recording.guards)
+    return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])
+
+
+# ---- roots ----------------------------------------------------------------------------------------------------------
+
+
+class _Root:
+    """An equation at one place: the solver, and the program of the residual, ``(x as a vector, *numbers)``."""
+
+    _linear = 0
+
+    def __init__(self, unknown: _Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None):
+        self.unknown = unknown
+        self.program = program
+        self.solve = solve
+        self.linear = linear
+        self._adjoints: dict[Any, Program] = {}
+
+    def adjoint(self, by_unknown: bool) -> Program:
+        """The adjoint program of the residual by the unknown, or by the numbers that have derivatives."""
+        key = (by_unknown, rules_epoch())
+        if key not in self._adjoints:
+            nodes = self.program._input_nodes()
+            avals = self.program.inputs
+            by = nodes[:1] if by_unknown else [k for k, aval in zip(nodes[1:], avals[1:], strict=True) if aval.inexact]
+            made = _extended(self.program, "symbolic", True, by)
+            made._linear = 1
+            self._adjoints[key] = made
+        return self._adjoints[key]
+
+    def __repr__(self) -> str:
+        return f"<equation of {self.unknown.size} unknowns>"
+
+
+def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
+    """``-wᵀ ∂F/∂θ`` with ``(∂F/∂x)ᵀ w = g``."""
+    unknown = root.unknown
+    x = unknown.ravel(p if isinstance(p, tuple) else (p,))
+    x_bar = unknown.ravel(g if isinstance(g, tuple) else (g,))
+    by_unknown = root.adjoint(True)
+    if root.linear is None:
+        rows = Loop(by_unknown, "k" * (1 + len(numbers)) + "x", "y", unknown.size)
+        (matrix,) = rows(x, *numbers, np.eye(unknown.size))
+        w = np.linalg.solve(matrix.T, x_bar)
+    else:
+        w = _Linear(by_unknown, root.linear, root.linear)(x_bar, x, *numbers)
+    inexact = [aval.inexact for aval in root.program.inputs[1:]]
+    found: Any = root.adjoint(False)(x, *numbers, -w) if any(inexact) else ()
+    bars = iter(found if isinstance(found, tuple) else (found,))
+    return tuple(next(bars) if has else None for has in inexact)
+
+
+_roots: dict[int, Primitive] = {}
+
+
+def _declare_root(nout: int) -> Primitive:
+    if nout not in _roots:
+
+        def infer(params: tuple[_Root], *numbers: Aval) -> tuple[Aval, ...]:
+            return tuple(params[0].unknown.avals)
+
+        def evaluate(params: tuple[_Root], *numbers: Any) -> Any:
+            leaves = params[0].solve(numbers)
+            return tuple(leaves) if nout > 1 else leaves[0]
+
+        made = Primitive("root", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("root",))
+        made.of_programs = True
+        set_rule(made, _root_rule)
+        _roots[nout] = made
+    return _roots[nout]
+
+
+def _solution(
+    residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str, args: tuple[Any, ...]
+) -> Any:
+    """What the solver gives for these arguments, on the tape where one of them is traced."""
+    given = _Arguments(args)
+    if running() is None and not any(is_traced(x) for x in given.numbers):
+        return solver(*args)
+    plain = [plain_value(x) for x in given.numbers]
+    solved, structure = _float_leaves(solver(*given.with_numbers(plain)), f"what the solver of {name} returns")
+    if any(is_traced(x) for x in solved):
+        raise TracedValueError(
+            f"the solver of {name} uses a traced value that is not among its arguments ({here()}). Give it, and the "
+            f"residual, what they depend on as arguments: {name}(residual, solver)(x, ...)."
+        )
+    unknown = _Unknown(structure, [intern_aval(np.asarray(x).dtype, np.shape(x)) for x in solved])
+    known = [(plain, solved)]  # the solver ran already, for the numbers at hand
+
+    def solve(numbers: Any) -> list[Any]:
+        if known and all(np.array_equal(a, b) for a, b in zip(known[0][0], numbers, strict=True)):
+            return known[0][1]
+        leaves, found = _float_leaves(solver(*given.with_numbers(list(numbers))), f"what the solver of {name} returns")
+        if found != structure or [np.shape(x) for x in leaves] != [aval.shape for aval in unknown.avals]:
+            raise ShapeError(f"the solver of {name} returned another structure or shape than before.")
+        return leaves
+
+    def flat(vector: Any, *numbers: Any) -> list[Any]:
+        x = structure.unflatten(unknown.unravel(vector))
+        leaves, found = flatten(residual(x, *given.with_numbers(list(numbers))))
+        if found != structure or [np.shape(y) for y in leaves] != [aval.shape for aval in unknown.avals]:
+            shapes = [np.shape(y) for y in leaves]
+            raise ShapeError(
+                f"{name} needs as many equations as unknowns: x is {structure} with shapes "
+                f"{[aval.shape for aval in unknown.avals]}, but the residual {found} with shapes {shapes}. Return one "
+                "number for each in x."
+            )
+        return [unknown.ravel(leaves)]
+
+    program = _program(flat, [np.asarray(unknown.ravel(solved)), *plain], f"the residual of {name}")
+    if not any(is_traced(x) for x in given.numbers):  # and the residual, recorded, uses nothing else that is traced
+        return structure.unflatten(solved)
+    root = _Root(unknown, program, solve, linear_solver)
+    found = apply_primitive(_declare_root(len(unknown.avals)), (root,), *given.numbers)
+    known.clear()
+    return structure.unflatten(list(found) if isinstance(found, tuple) else [found])
+
+
+def root(
+    residual: Callable[..., Any], solver: Callable[..., Any], *, linear_solver: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The function ``θ -> x(θ)`` that solves ``residual(x, θ) = 0``.
+
+    Parameters
+    ----------
+    residual : callable
+        ``residual(x, *args)``, written with NumPy, like x: as many equations as unknowns.
+    solver : callable
+        ``solver(*args) -> x``: any solver, called with plain numbers. It must solve to the accuracy that derivatives
+        are to have. x is a float, an array, or a container of them.
+    linear_solver : callable, optional
+        ``linear_solver(matvec, b) -> y`` solves ``A y = b`` where ``matvec(y)`` is A y: an iterative solver, for
+        systems whose Jacobian is too large. The Jacobian of the residual by x, transposed or not, is A. Left out, the
+        Jacobian is formed and solved by LU.
+
+    Returns
+    -------
+    callable
+        ``x(*args)``. Its arguments may be containers.
+
+    Raises
+    ------
+    ArgumentError
+        If a function cannot be called.
+    ShapeError
+        If there are not as many equations as unknowns.
+    TracedValueError
+        If residual or solver use a traced value of the function around them instead of an argument.
+    numpy.linalg.LinAlgError
+        If the Jacobian of the residual by x is singular at the root: x(θ) has no derivative there.
+
+    Notes
+    -----
+    Cost: the solver, once; a derivative takes the n × n Jacobian of the residual by x, in compiled code, and one linear
+    solve for each sweep. Nothing the solver does is recorded.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 15.1; Blondel et al. (2022), "Efficient and modular
+    implicit differentiation".
+
+    Examples
+    --------
+    >>> import hoad
+    >>> import scipy.optimize
+    >>> def residual(x, a):
+    ...     return x**3 + x - a
+    >>> x = hoad.implicit.root(residual, lambda a: scipy.optimize.brentq(residual, -9.0, 9.0, args=(a,), xtol=1e-15))
+    >>> round(x(2.0), 12), round(hoad.grad(x)(2.0), 12)
+    (1.0, 0.25)
+    """
+    check_function("implicit.root", residual)
+    check_function("implicit.root", solver)
+
+    @functools.wraps(solver, updated=())
+    def solution(*args: Any) -> Any:
+        return _solution(residual, solver, linear_solver, "implicit.root", args)
+
+    return solution
+
+
+def fixed_point(
+    f: Callable[..., Any], solver: Callable[..., Any], *, linear_solver: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The function ``θ -> x(θ)`` with ``x = f(x, θ)``.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *args)``, written with NumPy, like x.
+    solver, linear_solver
+        As those of `root`.
+
+    Returns
+    -------
+    callable
+        ``x(*args)``.
+
+    Raises
+    ------
+    ArgumentError, ShapeError, TracedValueError, numpy.linalg.LinAlgError
+        As `root`.
+
+    Notes
+    -----
+    Cost: as `root`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def iterate(a):
+    ...     x = 1.0
+    ...     for _ in range(200):
+    ...         x = np.cos(a * x)
+    ...     return x
+    >>> x = hoad.implicit.fixed_point(lambda x, a: np.cos(a * x), iterate)
+    >>> float(round(x(1.0), 6)), round(hoad.grad(x)(1.0), 6)
+    (0.739085, -0.297474)
+    """
+    check_function("implicit.fixed_point", f)
+    check_function("implicit.fixed_point", solver)
+
+    def residual(x: Any, *args: Any) -> Any:
+        leaves, structure = flatten(x)
+        images, found = flatten(f(x, *args))
+        if found != structure:
+            raise ShapeError(f"implicit.fixed_point needs f(x) like x, which is {structure}, but it is {found}.")
+        return structure.unflatten([a - b for a, b in zip(leaves, images, strict=True)])
+
+    @functools.wraps(solver, updated=())
+    def solution(*args: Any) -> Any:
+        return _solution(residual, solver, linear_solver, "implicit.fixed_point", args)
+
+    return solution
+
+
+def argmin(
+    objective: Callable[..., Any], solver: Callable[..., Any], *, linear_solver: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The function ``θ -> argmin_x objective(x, θ)``, of an interior minimum.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x, *args) -> ()``, written with NumPy.
+    solver, linear_solver
+        As those of `root`: the solver gives the minimum (or maximum, or saddle point).
+
+    Returns
+    -------
+    callable
+        ``x(*args)``.
+
+    Raises
+    ------
+    ArgumentError, ShapeError, TracedValueError, numpy.linalg.LinAlgError
+        As `root`, whose residual is the gradient of the objective.
+
+    Notes
+    -----
+    Cost: as `root`. The derivatives hold to the accuracy to which the gradient vanishes, which is better than that of
+    the minimum's value: let the solver go on until the gradient is small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> ridge = hoad.implicit.argmin(
+    ...     lambda w, x, y, penalty: np.sum((x @ w - y) ** 2) + penalty * np.sum(w**2),
+    ...     lambda x, y, penalty: np.linalg.solve(x.T @ x + penalty * np.eye(x.shape[1]), x.T @ y),
+    ... )
+    >>> x, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0])
+    >>> hoad.jacobian(ridge, argnums=2)(x, y, 0.0).round(6)
+    array([ 0.166667, -0.5     ])
+    """
+    check_function("implicit.argmin", objective)
+    check_function("implicit.argmin", solver)
+    residual = grad(objective)
+
+    @functools.wraps(solver, updated=())
+    def solution(*args: Any) -> Any:
+        return _solution(residual, solver, linear_solver, "implicit.argmin", args)
+
+    return solution
+
+
+# ---- linear equations -----------------------------------------------------------------------------------------------
+
+
+class _Linear:
+    """A linear equation ``A(θ) y = b``: a program ``(*θ, y) -> A y``, and solvers of it and of its transpose."""
+
+    _linear = 0
+
+    def __init__(self, program: Program, solver: Solver, transposed: Solver) -> None:
+        self.program = program
+        self.solver = solver
+        self.transposed = transposed
+
+    def __call__(self, b: Any, *numbers: Any) -> Any:
+        if not holds_traced((b, *numbers)):
+            return self.solve(b, numbers)
+        return apply_primitive(LINEAR_SOLVE, (self,), b, *numbers)
+
+    def solve(self, b: Any, numbers: Any) -> Any:
+        """The solver's solution for plain numbers."""
+
+        def matvec(y: Any) -> Any:
+            found = self.program.evaluate(*numbers, y)
+            return found[0] if isinstance(found, tuple) else found
+
+        found = np.asarray(self.solver(matvec, b))
+        aval = self.program.inputs[-1]
+        if found.shape != aval.shape:
+            raise ShapeError(f"a linear solver was to find an unknown of shape {aval.shape}, but gave {found.shape}.")
+        return np.asarray(found, aval.dtype)[()]
+
+    @property
+    def transpose(self) -> _Linear:
+        return _Linear(_adjoint_of(self.program, True), self.transposed, self.solver)
+
+    def __repr__(self) -> str:
+        return f"<linear equation of {self.program.inputs[-1].size} unknowns>"
+
+
+def _linear_rule(g: Any, p: Any, b: Any, *numbers: Any, equation: _Linear) -> tuple[Any, ...]:
+    """``Aᵀ b̄ = g``, and ``-b̄ᵀ ∂A/∂θ p``."""
+    b_bar = equation.transpose(g, *numbers)
+    if not any(aval.inexact for aval in equation.program.inputs[:-1]):
+        return (b_bar, *[None] * len(numbers))
+    found = _adjoint_of(equation.program, False)(*numbers, p, -b_bar)
+    return (b_bar, *(found if isinstance(found, tuple) else (found,)))
+
+
+LINEAR_SOLVE = Primitive(
+    "linear_solve",
+    function=lambda params, b, *numbers: params[0].solve(b, numbers),
+    kind=PYTHON,
+    nin=-1,
+    infer=lambda params, b, *numbers: (params[0].program.inputs[-1],),
+    param_names=("equation",),
+    linear_in=(0,),
+)
+LINEAR_SOLVE.of_programs = True
+set_rule(LINEAR_SOLVE, _linear_rule)
+
+
+def linear_solve(
+    matvec: Callable[..., Any], solver: Callable[..., Any], *, transposed: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The function ``(b, θ) -> y`` that solves ``matvec(y, θ) = b``, where matvec is linear in y.
+
+    Parameters
+    ----------
+    matvec : callable
+        ``matvec(y, *args)``: A(θ) y, of the shape of y, written with NumPy. A needs no matrix.
+    solver : callable
+        ``solver(matvec, b) -> y``: any solver, iterative or sparse, called with a function of plain arrays and a plain
+        array.
+    transposed : callable, optional
+        The same for Aᵀ, ``transposed(matvec, b)`` with ``matvec(y) = Aᵀ y``; `solver` by default.
+
+    Returns
+    -------
+    callable
+        ``y(b, *args)``, of the shape of b.
+
+    Raises
+    ------
+    ArgumentError
+        If a function cannot be called.
+    ShapeError
+        If matvec or the solver give another shape than that of b.
+    TracedValueError
+        If matvec uses a traced value of the function around it instead of an argument.
+
+    Notes
+    -----
+    Cost: the solver once, and once more for every sweep, with the transpose. Neither A nor its inverse is formed.
+
+    References
+    ----------
+    Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic differentiation",
+    section 2.3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> from scipy.sparse.linalg import LinearOperator, cg
+    >>> def conjugate_gradients(matvec, b):
+    ...     return cg(LinearOperator((b.size, b.size), matvec=matvec), b, rtol=1e-14)[0]
+    >>> heat = hoad.implicit.linear_solve(lambda u, k: u + k * (2 * u - np.roll(u, 1) - np.roll(u, -1)),
+    ...                                   conjugate_gradients)
+    >>> b = np.array([1.0, 0.0, 0.0, 0.0])
+    >>> round(hoad.grad(lambda k: heat(b, k)[0])(0.5), 6)
+    -0.361111
+    """
+    check_function("implicit.linear_solve", matvec)
+    check_function("implicit.linear_solve", solver)
+
+    @functools.wraps(solver, updated=())
+    def solution(b: Any, *args: Any) -> Any:
+        given = _Arguments(args)
+        right = b if is_traced(b) else np.asarray(b, np.float64)
+        plain = [plain_value(x) for x in given.numbers]
+        start = np.zeros(np.shape(right))
+
+        def product(*values: Any) -> list[Any]:
+            *numbers, y = values
+            made = matvec(y, *given.with_numbers(numbers))
+            if np.shape(made) != np.shape(right):
+                raise ShapeError(
+                    f"implicit.linear_solve needs matvec(y) of the shape of b, {np.shape(right)}, but it has shape "
+                    f"{np.shape(made)}."
+                )
+            return [made]
+
+        program = _program(product, [*plain, start], "the matvec of implicit.linear_solve")
+        program._linear = 1
+        return _Linear(program, solver, transposed or solver)(right, *given.numbers)
+
+    return solution
+
+
+__all__ = ["argmin", "fixed_point", "linear_solve", "root"]

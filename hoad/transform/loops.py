@@ -1,0 +1,368 @@
+"""Loops whose body is a program: one node of a tape, whatever the number of steps.
+
+A `Loop` runs its program again and again. Each input of the program is carried from step to step (``c``), or takes the
+rows of an array (``x``), or is the same at all steps (``k``); each output is carried (``c``), or gives the rows of an
+array (``y``), or is summed over the steps (``s``). The adjoint of a loop is a loop of the adjoint program, which runs
+the other way: there the adjoint of a row is a row, that of a constant a sum, and that of a sum a constant. So loops
+are closed under differentiation, and one rule gives every mode and order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.calls import apply_primitive
+from hoad._core.loops import run_loop
+from hoad._core.operands import holds_traced
+from hoad._core.outline import outline, traced_nodes
+from hoad._core.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.recording import Recording, differentiating
+from hoad._core.tape import Aval, intern_aval
+from hoad.pickling import FAMILIES
+from hoad.program import Program, Tape
+from hoad.rules.registry import set_rule
+from hoad.transform.adjoint import _extended
+
+# An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
+# of √length steps only, and runs each stretch again.
+KEPT_BYTES = 1 << 20
+FEW_STEPS = 16
+
+ADJOINT = {"c": "c", "x": "y", "k": "s"}  # of what an input takes: what its adjoint gives
+SEED = {"c": "c", "y": "x", "s": "k"}  # of what an output gives: what its seed takes
+
+
+class Loop:
+    """A program run `length` times: what its inputs take and what its outputs give."""
+
+    def __init__(
+        self,
+        program: Program,
+        takes: str,
+        gives: str,
+        length: int,
+        backwards: bool = False,
+        stretch: Loop | None = None,
+    ) -> None:
+        self.program = program
+        self.takes = takes
+        self.gives = gives
+        self.length = length
+        self.backwards = backwards
+        self.stretch = stretch  # a loop that the program consists of
+        self._made: dict[Any, Any] = {}  # programs derived from this one
+
+    @property
+    def _linear(self) -> int:
+        """The number of last inputs that the results are linear in."""
+        return self.program._linear
+
+    @property
+    def results(self) -> tuple[Aval, ...]:
+        """Shape and dtype of every result."""
+        return tuple(
+            intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "y" else aval
+            for aval, letter in zip(self.program.results, self.gives, strict=True)
+            if letter != "w"
+        )
+
+    @property
+    def carried_bytes(self) -> int:
+        """Bytes carried from step to step."""
+        return sum(
+            aval.size * aval.itemsize
+            for aval, letter in zip(self.program.inputs, self.takes, strict=True)
+            if letter == "c"
+        )
+
+    def run(self, values: Any) -> tuple[list[Any], int]:
+        """(results, steps done) for plain values of the inputs."""
+        return run_loop(self.program._lowered(), self.takes, self.gives, values, self.length, self.backwards)
+
+    def __call__(self, *values: Any) -> tuple[Any, ...]:
+        """The results; on traced values, those of one node."""
+        if not holds_traced(values):
+            return tuple(self.run(values)[0])
+        if not self.gives:
+            return ()
+        found = apply_primitive(_declare(len(self.gives)), (self,), *values)
+        return found if isinstance(found, tuple) else (found,)
+
+    def __reduce__(self) -> Any:
+        return Loop, (self.program, self.takes, self.gives, self.length, self.backwards)
+
+    def __repr__(self) -> str:
+        way = ", backwards" if self.backwards else ""
+        return f"<Loop: {self.length} steps{way} of {self.program[-1].size} nodes, {self.takes} -> {self.gives}>"
+
+    # ---- programs derived from its own
+
+    def adjoint(self, linear: bool) -> tuple[Program, list[int]]:
+        """The adjoint program by the last inputs, those it is linear in, or by the others; which inputs it is by.
+
+        What is carried needs its adjoint carried even where only others are asked for, so all of it is among them.
+        """
+        key = (linear, rules_epoch())
+        if key not in self._made:
+            nodes = self.program._input_nodes()
+            first = len(nodes) - self._linear
+            avals = self.program.inputs
+            asked = range(first, len(nodes)) if linear else range(len(nodes))
+            by = [k for k in asked if avals[k].inexact and (k < first or linear or self.takes[k] == "c")]
+            made = _extended(self.program, "symbolic", True, [nodes[k] for k in by])
+            made._linear = len(made._last._inputs)
+            made._omitted = self.program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
+            self._made[key] = made, by
+        found: tuple[Program, list[int]] = self._made[key]
+        return found
+
+    def carrying(self, linear: bool) -> tuple[Program, list[int]]:
+        """The program of what is carried alone, followed by what was carried in; the inputs whose rows those are.
+
+        Without the inputs that the program is linear in, unless those are asked for.
+        """
+        inner = self if self.stretch is None else self.stretch
+        program, carried = inner._carried_alone(linear)
+        kept = len(self.takes) - (0 if linear else self._linear)
+        if self.stretch is None:
+            nodes = self.program._input_nodes()
+            return selected(program, [*program._last._outputs, *[nodes[k] for k in carried]]), carried
+        small = Loop(program, self.takes[:kept], "c" * len(carried), inner.length, inner.backwards)
+        made = recorded(lambda *xs: (*small(*xs), *[xs[k] for k in carried]), list(self.program.inputs[:kept]))
+        return made, carried
+
+    def _carried_alone(self, linear: bool) -> tuple[Program, list[int]]:
+        """The program with what it carries for its only outputs; the inputs that take them."""
+        nodes = self.program._input_nodes()
+        first = len(nodes) - (0 if linear else self._linear)
+        outputs = [x for x, letter in zip(self.program._last._outputs, self.gives, strict=True) if letter == "c"]
+        carried = [k for k in range(len(nodes)) if self.takes[k] == "c"]
+        kept = [(k, x) for k, x in zip(carried, outputs, strict=True) if k < first]
+        made = selected(self.program, [x for _, x in kept])
+        made._omitted = self.program._omitted | frozenset(nodes[first:])
+        return made, [k for k, _ in kept]
+
+
+def selected(program: Program, outputs: list[int]) -> Program:
+    """The program with other nodes for outputs."""
+    tape = program._last
+    window = (tape._start, tape._end, tape._first_guard, tape._guards)
+    made = Program(
+        [*program[:-1], Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False, tape._parent)]
+    )
+    made._linear, made._omitted = program._linear, program._omitted
+    return made
+
+
+# ---- the primitive and its rule -------------------------------------------------------------------------------------
+
+_declared: dict[int, Primitive] = {}
+
+
+def _declare(nout: int) -> Primitive:
+    """The primitive ``scan(*inputs, loop=...)`` of loops with `nout` results."""
+    if nout not in _declared:
+
+        def infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
+            return params[0].results
+
+        def evaluate(params: tuple[Loop], *values: Any) -> Any:
+            results = params[0].run(values)[0]
+            return tuple(results) if nout > 1 else results[0]
+
+        made = Primitive("scan", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("loop",))
+        made.of_programs = True
+        set_rule(made, _scan_rule)
+        _declared[nout] = made
+    return _declared[nout]
+
+
+FAMILIES["scan"] = _declare
+
+
+def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
+    """The adjoint of a loop: a loop of the adjoint program, the other way."""
+    gs = g if isinstance(g, tuple) else (g,)
+    first = len(inputs) - loop._linear
+    found: list[Any] = [None] * len(inputs)
+    if any(aval.inexact for aval in loop.program.inputs[:first]):
+        for k, bar in pull_back(loop, gs, inputs, False).items():
+            found[k] = bar if k < first else None
+    if loop._linear:
+        for k, bar in pull_back(loop, gs, inputs, True).items():
+            found[k] = bar
+    return tuple(found)
+
+
+def _steps_infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(np.dtype(np.int64), ()),)
+
+
+STEPS = Primitive(
+    "steps",
+    function=lambda params, *values: np.int64(params[0].run(values)[1]),
+    kind=PYTHON,
+    nin=-1,
+    infer=_steps_infer,
+    param_names=("loop",),
+)
+STEPS.of_programs = True
+
+
+def steps_of(loop: Loop, values: tuple[Any, ...]) -> Any:
+    """How many steps a loop takes until an output ends it, an integer of derivative zero."""
+    return apply_primitive(STEPS, (loop,), *values) if holds_traced(values) else loop.run(values)[1]
+
+
+def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: bool) -> dict[int, Any]:
+    """Adjoints of inputs, by their number, for adjoints of the results."""
+    if loop.length > FEW_STEPS and loop.length * loop.carried_bytes > KEPT_BYTES:
+        return _pull_back_stretches(loop, gs, inputs, linear)
+    adjoint, by = loop.adjoint(linear)
+    rows = _carried_rows(loop, inputs, not linear)
+    takes, values = [], []
+    for k in range(len(inputs) - (loop._linear if linear else 0)):
+        takes.append("x" if k in rows else loop.takes[k])
+        values.append(rows.get(k, inputs[k]))
+    carried = [k for k in range(len(inputs)) if loop.takes[k] == "c"]
+    at = iter(carried)
+    for g, letter, aval in zip(gs, loop.gives, loop.program.results, strict=True):
+        carries = next(at) if letter == "c" else None
+        if aval.inexact:
+            takes.append("k" if carries is not None and carries not in by else SEED[letter])
+            values.append(g)
+    gives = "".join(ADJOINT[loop.takes[k]] for k in by)
+    bars = Loop(adjoint, "".join(takes), gives, loop.length, not loop.backwards)(*values)
+    return dict(zip(by, bars, strict=True))
+
+
+def _carried_rows(loop: Loop, inputs: tuple[Any, ...], linear: bool) -> dict[int, Any]:
+    """What each carried input was at every step: rows, by the number of the input."""
+    program, carried = loop.carrying(linear)
+    if not carried:
+        return {}
+    kept = len(inputs) - (0 if linear else loop._linear)
+    gives = "c" * len(carried) + "y" * len(carried)
+    results = Loop(program, loop.takes[:kept], gives, loop.length, loop.backwards)(*inputs[:kept])
+    return dict(zip(carried, results[len(carried) :], strict=True))
+
+
+# ---- long loops -----------------------------------------------------------------------------------------------------
+
+
+def _pull_back_stretches(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: bool) -> dict[int, Any]:
+    """As `pull_back`, of a loop taken apart: a loop over stretches of √length steps, and a loop over the rest."""
+    stretch = math.isqrt(loop.length)
+    whole = loop.length - loop.length % stretch
+    inner = Loop(loop.program, loop.takes, loop.gives, stretch, loop.backwards)
+    outer = Loop(_stretched(loop, inner), loop.takes, loop.gives, whole // stretch, loop.backwards, inner)
+    if whole == loop.length:
+        return _folded_back(
+            pull_back(outer, _folded(loop.gives, gs, stretch), _folded(loop.takes, inputs, stretch), linear), loop.takes
+        )
+    rest = Loop(loop.program, loop.takes, loop.gives, loop.length - whole, loop.backwards)
+    late, early = (
+        (slice(0, rest.length), slice(rest.length, None)) if loop.backwards else (slice(whole, None), slice(0, whole))
+    )
+    of_outer = _folded(loop.takes, _cut(loop.takes, inputs, early), stretch)
+    between = iter(_carried_out(outer, of_outer))
+    of_rest = tuple(
+        next(between) if letter == "c" else x
+        for letter, x in zip(loop.takes, _cut(loop.takes, inputs, late), strict=True)
+    )
+    ended = pull_back(rest, _cut(loop.gives, gs, late), of_rest, linear)
+    carried = iter([k for k in range(len(inputs)) if loop.takes[k] == "c"])
+    seeds = []
+    for g, letter in zip(_cut(loop.gives, gs, early), loop.gives, strict=True):
+        k = next(carried) if letter == "c" else None
+        seeds.append(g if k is None else ended.get(k, g))
+    begun = _folded_back(pull_back(outer, _folded(loop.gives, tuple(seeds), stretch), of_outer, linear), loop.takes)
+    return {k: _joined(loop, k, begun[k], ended[k]) for k in begun}
+
+
+def _joined(loop: Loop, k: int, begun: Any, ended: Any) -> Any:
+    """The adjoint of an input from those of the stretches and of the rest."""
+    if loop.takes[k] == "c":
+        return begun
+    if loop.takes[k] == "k":
+        return begun + ended
+    return np.concatenate((ended, begun) if loop.backwards else (begun, ended))
+
+
+def _cut(letters: str, values: tuple[Any, ...], rows: slice) -> tuple[Any, ...]:
+    return tuple(x[rows] if letter in "xy" else x for letter, x in zip(letters, values, strict=True))
+
+
+def _folded(letters: str, values: tuple[Any, ...], stretch: int) -> tuple[Any, ...]:
+    """Rows as rows of stretches."""
+    return tuple(
+        np.reshape(x, (x.shape[0] // stretch, stretch, *x.shape[1:])) if letter in "xy" else x
+        for letter, x in zip(letters, values, strict=True)
+    )
+
+
+def _folded_back(bars: dict[int, Any], letters: str) -> dict[int, Any]:
+    return {
+        k: np.reshape(bar, (bar.shape[0] * bar.shape[1], *bar.shape[2:])) if letters[k] == "x" else bar
+        for k, bar in bars.items()
+    }
+
+
+def _carried_out(loop: Loop, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What is carried out of the last step."""
+    tape = loop.program._last
+    outputs = [x for x, letter in zip(tape._outputs, loop.gives, strict=True) if letter == "c"]
+    if not outputs:
+        return ()
+    return Loop(selected(loop.program, outputs), loop.takes, "c" * len(outputs), loop.length, loop.backwards)(*inputs)
+
+
+def _stretched(loop: Loop, inner: Loop) -> Program:
+    """The program of so many steps of a loop at once."""
+    key = ("stretch", inner.length)
+    if key not in loop._made:
+        avals = [
+            intern_aval(aval.dtype, (inner.length, *aval.shape)) if letter == "x" else aval
+            for aval, letter in zip(loop.program.inputs, loop.takes, strict=True)
+        ]
+        made = recorded(inner, avals)
+        made._linear = loop._linear
+        loop._made[key] = made
+    found: Program = loop._made[key]
+    return found
+
+
+def recorded(f: Callable[..., tuple[Any, ...]], avals: list[Aval]) -> Program:
+    """The program of a function of traced values alone, recorded without values."""
+    with differentiating(nested=False, valued=False) as recording:
+        made = f(*[recording.input(aval) for aval in avals])
+        outputs = [recording.operand(x) for x in made]
+        del made
+        recording.keep()
+    window = (0, recording.size, 0, recording.guards)
+    return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])
+
+
+def body_program(recording: Recording, first_guard: int, outputs: list[int]) -> tuple[Program, list[int]]:
+    """The program of what a recording holds behind `outputs`, and the nodes around it that it captured."""
+    graph, window, inputs, found, captured = outline(
+        recording.graph, recording.start, first_guard, recording.inputs, outputs
+    )
+    return Program([Tape(graph, window, inputs, found, "primal", False)]), captured
+
+
+def captured_program(f: Callable[..., Any], values: list[Any]) -> tuple[Program, list[Any]]:
+    """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs."""
+    with differentiating() as d:
+        guards = d.guards
+        traced = [d.input(x) for x in values]
+        made = f(*traced)
+        outputs = [d.operand(x) for x in made]
+        del traced, made
+        program, captured = body_program(d, guards, outputs)
+        graph = d.graph
+    return program, traced_nodes(graph, captured)
