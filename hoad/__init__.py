@@ -20,6 +20,7 @@ Inside a function
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
+    tangent          the program with one more tape, its derivative along a direction
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
@@ -74,6 +75,7 @@ from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.rules.registry import primitive
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
+from hoad.transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check
@@ -111,6 +113,7 @@ __all__ = [
     "rules",
     "stop_gradient",
     "symbols",
+    "tangent",
     "value",
     "value_and_grad",
     "vhp",

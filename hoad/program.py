@@ -58,11 +58,13 @@ class TapeNode:
     shape : tuple of int
         The shape of its value.
     swept : int or None
-        In an adjoint tape, the node whose sweep emitted this one.
+        In an adjoint or tangent tape, the node whose sweep emitted this one.
     adjoint_of : int or None
         In an adjoint tape, the node whose adjoint (or contribution to it) this is.
     part : int or None
         Which contribution it is, counted from 1; 0 for a sum of contributions.
+    tangent_of : int or None
+        In a tangent tape, the node whose tangent this is.
     """
 
     number: int
@@ -74,6 +76,7 @@ class TapeNode:
     swept: int | None = None
     adjoint_of: int | None = None
     part: int | None = None
+    tangent_of: int | None = None
 
     @property
     def parents(self) -> tuple[int, ...]:
@@ -107,7 +110,7 @@ class Tape:
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
-        # Emits the tape once more, noting whose adjoint each node is; most tapes are never read, so none keeps notes.
+        # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
         self._find_notes: Callable[[], Any] | None = None
         self.kind = kind
 
@@ -125,6 +128,12 @@ class Tape:
     def outputs(self) -> tuple[int | Constant, ...]:
         """The numbers of its outputs; an output that depends on nothing is a constant."""
         return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
+        operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
+        return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
 
     @property
     def nodes(self) -> list[TapeNode]:
@@ -154,7 +163,8 @@ class Tape:
 
     def _node(self, i: int) -> TapeNode:
         primitive, operands, params, aval, value, _ = node_row(self._graph, i)
-        swept, target, part = self._note(i)
+        swept, target, part = (None if k < 0 else k for k in self._note(i))
+        of = None if target is None else target + 1
         return TapeNode(
             number=i + 1,
             operation=primitive.name,
@@ -162,9 +172,10 @@ class Tape:
             parameters=_named(primitive, params),
             result=value,
             shape=aval.shape,
-            swept=None if swept < 0 else swept + 1,
-            adjoint_of=None if target < 0 else target + 1,
-            part=None if part < 0 else part,
+            swept=None if swept is None else swept + 1,
+            adjoint_of=None if self.kind == "tangent" else of,
+            part=part,
+            tangent_of=of if self.kind == "tangent" else None,
         )
 
     def _note(self, i: int) -> tuple[int, int, int]:
@@ -426,7 +437,7 @@ class Program(list[Tape]):
 
         A row shows the number of the node, its operation on numbered operands, its value at the point of recording
         (``?`` where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node
-        whose sweep emitted it, and the adjoint that it is.
+        whose sweep emitted it, and the adjoint that it is; in a tangent tape, the tangent that it is.
 
         Parameters
         ----------
@@ -485,9 +496,9 @@ class Program(list[Tape]):
             ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
             ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
-            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
-            `TapeNode`), ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted
-            it) and ``guards`` (pairs of what the function branched on here, and where).
+            them it is), ``adjoint`` and ``tangent`` (its name as one, or None), ``swept``, ``adjoint_of``, ``part``,
+            ``tangent_of`` (as in `TapeNode`), ``where`` ("file:line" or None; of an adjoint or tangent node, the line
+            of the node whose sweep emitted it) and ``guards`` (pairs of what the function branched on here, and where).
 
         Raises
         ------

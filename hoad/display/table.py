@@ -18,7 +18,7 @@ MOST_LISTED = 6  # inputs or outputs named in a heading
 WIDEST = 48  # beyond, an operation goes on in the next line
 LONGEST_EQUATION = 32  # of an adjoint; beyond, its name alone is shown
 
-TITLES = ("", "", "from", "adjoint", "value", "")
+TITLES = ("node", "", "from", "adjoint", "value", "")
 EMPTY = "Program without tapes"
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -31,6 +31,7 @@ LEGEND = [
     ("∇", "∇@k: the adjoint of @k"),
     ("∇[⁰¹²³⁴⁵⁶⁷⁸⁹]", "∇¹@k, ∇²@k, ...: the contributions to it, in the order of the sweep"),
     ("∇⁺", "∇⁺@k: the sum of contributions to it so far"),
+    (r"\bd@", "d@k: the tangent of @k"),
     (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
     (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
 ]
@@ -41,12 +42,12 @@ def format_program(program: Program, rows: int | None = None) -> str:
 
     A row shows the number of the node, its operation on numbered operands, its value at the point of recording (``?``
     where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node whose sweep
-    emitted it, and the adjoint that it is, written in the adjoints of that tape.
+    emitted it, and the adjoint that it is, written in the adjoints of that tape; in a tangent tape, the tangent.
 
     Parameters
     ----------
     program : Program
-        What `hoad.record` or `hoad.gradient` gave.
+        What `hoad.record`, `hoad.gradient` or `hoad.tangent` gave.
     rows : int, optional
         The most rows to show of a tape, the first and the last of them; all of them if left out. ``print(program)``
         shows 200.
@@ -95,22 +96,30 @@ class Section:
     heading : str
         What it is, and its inputs and outputs.
     table : list of tuple of str
-        Its rows: number, operation, swept node, adjoint, value, mark.
+        Its rows: number, operation, swept node, adjoint or tangent, value, mark.
     cut : int
         Before which row others are left out.
     note : str
         How many they are; empty where none is.
+    tangent : bool
+        Whether it shows tangents where others show adjoints.
     """
 
     heading: str
     table: list[tuple[str, ...]]
     cut: int
     note: str
+    tangent: bool
 
     @property
     def columns(self) -> list[int]:
         """Those of `from`, `adjoint`, `value` and the mark that are not empty."""
         return [k for k in range(2, 6) if any(cells[k] for cells in self.table)]
+
+    @property
+    def titles(self) -> list[str]:
+        """What stands above the node and above these columns."""
+        return ["tangent" if self.tangent and k == 3 else TITLES[k] for k in (0, *self.columns)]
 
 
 def legend_of(text: str) -> list[str]:
@@ -133,11 +142,11 @@ def _section(index: int, tape: Tape, rows: int | None) -> Section:
     tail_size = 0 if rows is None or not left_out else rows // 2
     head = tape.rows(0, size - left_out - tail_size)
     tail = tape.rows(size - tail_size, size) if tail_size else []
-    names = adjoint_names(head, tail, left_out)
+    names = derivative_names(head, tail, left_out)
     marks = marks_of(tape, {node.number for node in (*head, *tail)})
     table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
     note = f"... {count(left_out, 'row')} left out; program.table(rows=None) shows all" if left_out else ""
-    return Section(_heading(index, tape), table, len(head), note)
+    return Section(_heading(index, tape), table, len(head), note, tape.kind == "tangent")
 
 
 def _tape_text(section: Section) -> str:
@@ -176,11 +185,11 @@ def marks_of(tape: Tape, shown: set[int]) -> dict[int, str]:
     return {number: ", ".join(words) for number, words in found.items()}
 
 
-# ---- adjoints -------------------------------------------------------------------------------------------------------
+# ---- adjoints and tangents ------------------------------------------------------------------------------------------
 
 
-def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
-    """What the adjoints, contributions and sums of a tape are called, by number of the node.
+def derivative_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
+    """What the tangents, or the adjoints, contributions and sums of a tape are called, by number of the node.
 
     A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that
     what is left out can add to the adjoint only of nodes that the head has not swept yet.
@@ -190,7 +199,7 @@ def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> 
     last_sum = {node.adjoint_of: node.number for node in noted if node.part == 0}
     swept = min((n.swept for n in head if n.swept is not None and n.swept != n.adjoint_of), default=None)
     end_of_head = head[-1].number if head and left_out else 0
-    names = {}
+    names = {node.number: f"d@{node.tangent_of}" for node in (*head, *tail) if node.tangent_of is not None}
     for node in noted:
         target, part = node.adjoint_of, node.part or 0
         assert target is not None
@@ -204,7 +213,7 @@ def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> 
 
 
 def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
-    """``∇@6 = ∇@8 * @7``, or the name alone where that is long."""
+    """``∇@6 = ∇@8 * @7`` or ``d@6 = d@5 * @16``, or the name alone where that is long."""
     name = names.get(node.number, "")
     text = f"{name} = {operation_text(node, tape, names)}" if name else ""
     return text if len(text) <= LONGEST_EQUATION else name
@@ -214,11 +223,11 @@ def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
 
 
 def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[int, str]) -> tuple[str, ...]:
-    """The row of a node: number, operation, swept node, adjoint, value, mark."""
+    """The row of a node: number, operation, swept node, adjoint or tangent, value, mark."""
     return (
         f"@{node.number}",
         operation_text(node, tape, {}),
-        "" if node.swept is None else f"@{node.swept}",
+        "" if node.swept in (None, node.tangent_of) else f"@{node.swept}",
         _equation(node, tape, names),
         value_text(node.result),
         marks.get(node.number, ""),
@@ -234,7 +243,7 @@ def _aligned(section: Section) -> list[str]:
     wrapped = [_wrapped(f"{number:>{digits}} = {operation}", digits + 3) for number, operation, *_ in table]
     kept = section.columns
     rows = [[first, *(cells[k] for k in kept)] for (first, *_), cells in zip(wrapped, table, strict=True)]
-    lines = [["node", *(TITLES[k] for k in kept)], *rows]
+    lines = [section.titles, *rows]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join(["", *_padded(line, widths)]).rstrip() for line in lines]
     rests = [[], *(rest for _, *rest in wrapped)]

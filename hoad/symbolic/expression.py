@@ -552,13 +552,8 @@ def _program(roots: list[Expression], symbols: tuple[Expression, ...]) -> Progra
 def _swept(roots: list[Expression], by: Expression, sweep: Callable[[Extension, list[int], int], list[int]]) -> Any:
     """The expressions that a sweep gives: `sweep` takes the operands of the roots to those of the derivatives."""
     layout = Layout(roots)
-    extension = Extension(layout.graph, layout.size, 0)
-    try:
+    with Extension(layout.graph, layout.size, 0) as extension:
         outputs = extension.compact(sweep(extension, layout.outputs, layout.numbers[id(by)]))
-    except BaseException:
-        extension.abandon()
-        raise
-    extension.done()
     known = {k: node for k, node in enumerate(layout.nodes) if node is not None}
     made = read_nodes(extension.graph, extension.size, known, make)
     return [made[k] if k >= 0 else read_constant(extension.graph, k, make) for k in outputs]
