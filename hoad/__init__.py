@@ -28,7 +28,7 @@ Formulas
     symbols          symbols, of which NumPy makes expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
-    rules.vjp        give a function its derivative rule
+    rules.vjp        give a function its derivative rule; rules.rule_of says which one it has
     primitive        make any function one operation
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
