@@ -120,7 +120,8 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
     if _positional(rule) < 3:
-        raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} names no operand. Name at least one.")
+        form = f"{getattr(rule, '__name__', 'this one')}{inspect.signature(rule)}"
+        raise RuleError(f"a rule is a function of (g, p, *operands), but {form} names no operand. Name at least one.")
     made = _resolve(target)
     made.rule = rule
     made.rule_name = getattr(rule, "__name__", "the rule")

@@ -12,8 +12,8 @@ import hoad
 
 POINTS = [(2.0, 0.5), (-1.0, 3.0), (0.25, -0.75), (0.0, 0.0)]
 
-# The rows of the adjoint table, in its order: the node swept, and the contribution. @16 is cos(@5); a factor 3 or 4 stands
-# on the right in hoad, on the left in the document.
+# The rows of the adjoint table, in its order: the node swept, and the contribution. @16 is cos(@5); a factor 3 or 4
+# stands on the right in hoad, on the left in the document.
 ADJOINT = [
     ("@9", "∇@9 = 1"),
     ("@9", "∇@4 = ∇@9"),
