@@ -437,7 +437,7 @@ class Program(list[Tape]):
 
         A row shows the number of the node, its operation on numbered operands, its value at the point of recording
         (``?`` where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node
-        whose sweep emitted it, and the adjoint that it is; in a tangent tape, the tangent that it is.
+        whose sweep emitted it, and the adjoint that it is.
 
         Parameters
         ----------
@@ -493,12 +493,13 @@ class Program(list[Tape]):
         -------
         list of dict
             One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
+            ``tangent`` and ``tangent_of`` (as ``adjoint`` and ``adjoint_of``, in a tangent tape),
             ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
             ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
-            them it is), ``adjoint`` and ``tangent`` (its name as one, or None), ``swept``, ``adjoint_of``, ``part``,
-            ``tangent_of`` (as in `TapeNode`), ``where`` ("file:line" or None; of an adjoint or tangent node, the line
-            of the node whose sweep emitted it) and ``guards`` (pairs of what the function branched on here, and where).
+            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
+            `TapeNode`), ``where`` ("file:line" or None; of an adjoint node, the line of the node whose sweep emitted
+            it) and ``guards`` (pairs of what the function branched on here, and where).
 
         Raises
         ------

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hoad.display.notation import operation_text
 from hoad.display.records import guards_of, is_ordered
-from hoad.display.table import derivative_names, marks_of
+from hoad.display.table import adjoint_names, marks_of, tangent_names
 from hoad.display.values import value_text
 from hoad.errors import ArgumentError
 from hoad.program import Program, Tape
@@ -52,7 +52,7 @@ def _cluster(index: int, tape: Tape, values: bool) -> Iterator[str]:
         'color="#8aa0b4";'
     )
     nodes = tape.nodes
-    names = derivative_names(nodes, [], 0)
+    names = adjoint_names(nodes, [], 0) | tangent_names(nodes)
     marks = marks_of(tape, {node.number for node in nodes})
     guards = guards_of(tape)
     for node in nodes:

@@ -112,7 +112,7 @@ class Pane {
     const titles = make("div", "row titles" + (this.equated ? " equated" : ""));
     titles.setAttribute("role", "row");
     titles.setAttribute("aria-rowindex", "1");
-    const heads = [["number", "node"], ["operation", "operation"], ...(this.equated ? [["adjoint-text", this.tape.kind]] : []), ["value", "value"], ["mark", ""]];
+    const heads = [["number", "node"], ["operation", "operation"], ...(this.equated ? [["adjoint-text", "adjoint"]] : []), ["value", "value"], ["mark", ""]];
     for (const [name, text] of heads) {
       const cell = make("span", name, text);
       cell.setAttribute("role", "columnheader");
@@ -235,7 +235,7 @@ function showDetails() {
   panel.append(make("pre", "mono value", data.note ? node.v : `value ${node.w || node.v}`));
   if (node.l !== undefined) {
     const [where, text] = data.places[node.l];
-    panel.append(make("p", "quiet where", (node.a ? `${tapes[node.tape].kind} of what ${where} does` : where)));
+    panel.append(make("p", "quiet where", (node.a ? `adjoint of what ${where} does` : where)));
     if (text) panel.append(make("pre", "mono line", text));
   }
   for (const guard of node.g || []) panel.append(make("p", "guard", `The function branched on this: it was ${guard}.`));

@@ -85,7 +85,7 @@ def _single(program: Program, lines: bool) -> dict[str, Any]:
                 n=number,
                 t=text,
                 e=equation,
-                a=record["adjoint"] or record["tangent"],
+                a=record["adjoint"],
                 v=value,
                 w=full if full != value else "",
                 d=_kind(record["shape"], record["dtype"]),
@@ -109,7 +109,6 @@ def _single(program: Program, lines: bool) -> dict[str, Any]:
             "name": f"Tape {index} ({tape.kind})",
             "heading": section.heading.partition(": ")[2],
             "size": tape.size,
-            "kind": tape.kind,
             "adjoint": tape.kind == "adjoint",
             "adjoints": _adjoints(program, tape, place),
         }

@@ -47,7 +47,7 @@ def format_program(program: Program, rows: int | None = None) -> str:
     Parameters
     ----------
     program : Program
-        What `hoad.record`, `hoad.gradient` or `hoad.tangent` gave.
+        What `hoad.record` or `hoad.gradient` gave.
     rows : int, optional
         The most rows to show of a tape, the first and the last of them; all of them if left out. ``print(program)``
         shows 200.
@@ -96,13 +96,13 @@ class Section:
     heading : str
         What it is, and its inputs and outputs.
     table : list of tuple of str
-        Its rows: number, operation, swept node, adjoint or tangent, value, mark.
+        Its rows: number, operation, swept node, adjoint, value, mark.
     cut : int
         Before which row others are left out.
     note : str
         How many they are; empty where none is.
     tangent : bool
-        Whether it shows tangents where others show adjoints.
+        Whether tangents stand where others have adjoints.
     """
 
     heading: str
@@ -142,7 +142,7 @@ def _section(index: int, tape: Tape, rows: int | None) -> Section:
     tail_size = 0 if rows is None or not left_out else rows // 2
     head = tape.rows(0, size - left_out - tail_size)
     tail = tape.rows(size - tail_size, size) if tail_size else []
-    names = derivative_names(head, tail, left_out)
+    names = adjoint_names(head, tail, left_out) | tangent_names((*head, *tail))
     marks = marks_of(tape, {node.number for node in (*head, *tail)})
     table = [_cells(node, tape, names, marks) for node in (*head, *tail)]
     note = f"... {count(left_out, 'row')} left out; program.table(rows=None) shows all" if left_out else ""
@@ -185,11 +185,11 @@ def marks_of(tape: Tape, shown: set[int]) -> dict[int, str]:
     return {number: ", ".join(words) for number, words in found.items()}
 
 
-# ---- adjoints and tangents ------------------------------------------------------------------------------------------
+# ---- adjoints -------------------------------------------------------------------------------------------------------
 
 
-def derivative_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
-    """What the tangents, or the adjoints, contributions and sums of a tape are called, by number of the node.
+def adjoint_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) -> dict[int, str]:
+    """What the adjoints, contributions and sums of a tape are called, by number of the node.
 
     A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that
     what is left out can add to the adjoint only of nodes that the head has not swept yet.
@@ -199,7 +199,7 @@ def derivative_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) 
     last_sum = {node.adjoint_of: node.number for node in noted if node.part == 0}
     swept = min((n.swept for n in head if n.swept is not None and n.swept != n.adjoint_of), default=None)
     end_of_head = head[-1].number if head and left_out else 0
-    names = {node.number: f"d@{node.tangent_of}" for node in (*head, *tail) if node.tangent_of is not None}
+    names = {}
     for node in noted:
         target, part = node.adjoint_of, node.part or 0
         assert target is not None
@@ -212,8 +212,13 @@ def derivative_names(head: list[TapeNode], tail: list[TapeNode], left_out: int) 
     return names
 
 
+def tangent_names(nodes: Iterable[TapeNode]) -> dict[int, str]:
+    """What the tangents of a tape are called, by number of the node."""
+    return {node.number: f"d@{node.tangent_of}" for node in nodes if node.tangent_of is not None}
+
+
 def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
-    """``∇@6 = ∇@8 * @7`` or ``d@6 = d@5 * @16``, or the name alone where that is long."""
+    """``∇@6 = ∇@8 * @7``, or the name alone where that is long."""
     name = names.get(node.number, "")
     text = f"{name} = {operation_text(node, tape, names)}" if name else ""
     return text if len(text) <= LONGEST_EQUATION else name
@@ -223,7 +228,7 @@ def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
 
 
 def _cells(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mapping[int, str]) -> tuple[str, ...]:
-    """The row of a node: number, operation, swept node, adjoint or tangent, value, mark."""
+    """The row of a node: number, operation, swept node, adjoint, value, mark."""
     return (
         f"@{node.number}",
         operation_text(node, tape, {}),

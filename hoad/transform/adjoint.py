@@ -9,7 +9,7 @@ from hoad._core.recording import Extension
 from hoad.primitive import on_new_call
 from hoad.program import Program
 from hoad.rules.registry import set_rule
-from hoad.transform.growth import check_program, extended
+from hoad.transform.growth import check_program, grown
 from hoad.transform.seeds import seed_operands
 
 
@@ -58,10 +58,10 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     array([6., 0.])
     """
     check_program("gradient", program, "hoad.grad(f)(x) for the gradient as an array")
-    return _with_adjoints(program, seed, simplify, list(program._first._inputs))
+    return _extended(program, seed, simplify, list(program._first._inputs))
 
 
-def _with_adjoints(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
+def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
     """The program with the adjoints of the nodes `wrt` as one more tape."""
     avals, targets = program.results, list(program._last._outputs)
 
@@ -69,7 +69,7 @@ def _with_adjoints(program: Program, seed: Any, simplify: bool, wrt: list[int]) 
         seeds, inputs = seed_operands(extension, avals, seed, "gradient", "output")
         return extension.adjoints(targets, seeds, wrt, noted), inputs
 
-    return extended(program, "adjoint", len(wrt) == 1, simplify, sweep)
+    return grown(program, "adjoint", len(wrt) == 1, simplify, sweep)
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _adjoint_of(program: Program, linear: bool) -> Program:
     if key not in program._adjoints:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
-        made = _with_adjoints(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
+        made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
         made._linear = len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}

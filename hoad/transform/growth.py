@@ -23,17 +23,17 @@ def check_program(transform: str, program: Any, driver: str) -> None:
         )
 
 
-def extended(program: Program, kind: str, single: bool, simplify: bool, sweep: Sweep) -> Program:
+def grown(program: Program, kind: str, single: bool, simplify: bool, sweep: Sweep) -> Program:
     """The program with the tape that a sweep gives; its notes are made at once, or when they are asked for."""
     origin = Program(program)
-    made, notes = _grown(origin, kind, single, simplify, sweep, noted=not simplify, apart=False)
+    made, notes = _new_tape(origin, kind, single, simplify, sweep, noted=not simplify, apart=False)
     if simplify:
         epoch = rules_epoch()
 
         def find_notes() -> Any:
             if rules_epoch() != epoch:
                 return None  # the rules that emitted the tape may be gone
-            return _grown(origin, kind, single, simplify, sweep, noted=True, apart=True)[1]
+            return _new_tape(origin, kind, single, simplify, sweep, noted=True, apart=True)[1]
 
         made._find_notes = find_notes
     else:
@@ -41,7 +41,7 @@ def extended(program: Program, kind: str, single: bool, simplify: bool, sweep: S
     return Program([*program, made])
 
 
-def _grown(
+def _new_tape(
     program: Program, kind: str, single: bool, simplify: bool, sweep: Sweep, noted: bool, apart: bool
 ) -> tuple[Tape, Any]:
     """The tape that a sweep gives, and whose derivative each of its nodes is if that is to be noted."""
@@ -55,4 +55,4 @@ def _grown(
     return Tape(extension.graph, window, inputs, outputs, kind, single, tape), notes
 
 
-__all__ = ["Sweep", "check_program", "extended"]
+__all__ = ["Sweep", "check_program", "grown"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from hoad._core.recording import Extension, operand_avals
 from hoad.program import Program
-from hoad.transform.growth import check_program, extended
+from hoad.transform.growth import check_program, grown
 from hoad.transform.seeds import seed_operands
 
 
@@ -71,7 +71,7 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
         seeds, inputs = seed_operands(extension, avals, seed, "tangent", "input")
         return extension.tangents(targets, wrt, seeds, noted), inputs
 
-    return extended(program, "tangent", last._single, simplify, sweep)
+    return grown(program, "tangent", last._single, simplify, sweep)
 
 
 __all__ = ["tangent"]
