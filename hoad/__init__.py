@@ -28,6 +28,7 @@ Equations
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
+    tangent          the program with one more tape, its derivative along a direction
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
@@ -38,7 +39,7 @@ Formulas
     symbols          symbols, of which NumPy makes expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
-    rules.vjp        give a function its derivative rule
+    rules.vjp        give a function its derivative rule; rules.rule_of says which one it has
     primitive        make any function one operation
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
@@ -88,6 +89,7 @@ from hoad.ravel import ravel
 from hoad.rules.registry import primitive
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
+from hoad.transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
@@ -131,6 +133,7 @@ __all__ = [
     "scan",
     "stop_gradient",
     "symbols",
+    "tangent",
     "value",
     "value_and_grad",
     "vhp",

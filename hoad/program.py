@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
@@ -28,7 +28,7 @@ from hoad._core.recording import (
 from hoad._core.tape import Aval, Graph
 from hoad._core.where import here
 from hoad.arguments import check_function
-from hoad.containers import Forms, Name, leaves_of, regrouped, spread
+from hoad.containers import Forms, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.pickling import FAMILIES, dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
@@ -61,11 +61,13 @@ class TapeNode:
     shape : tuple of int
         The shape of its value.
     swept : int or None
-        In an adjoint tape, the node whose sweep emitted this one.
+        In an adjoint or tangent tape, the node whose sweep emitted this one.
     adjoint_of : int or None
         In an adjoint tape, the node whose adjoint (or contribution to it) this is.
     part : int or None
         Which contribution it is, counted from 1; 0 for a sum of contributions.
+    tangent_of : int or None
+        In a tangent tape, the node whose tangent this is.
     """
 
     number: int
@@ -77,6 +79,7 @@ class TapeNode:
     swept: int | None = None
     adjoint_of: int | None = None
     part: int | None = None
+    tangent_of: int | None = None
 
     @property
     def parents(self) -> tuple[int, ...]:
@@ -115,7 +118,7 @@ class Tape:
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
-        # Emits the tape once more, noting whose adjoint each node is; most tapes are never read, so none keeps notes.
+        # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
         self._find_notes: Callable[[], Any] | None = None
         self.kind = kind
 
@@ -133,6 +136,12 @@ class Tape:
     def outputs(self) -> tuple[int | Constant, ...]:
         """The numbers of its outputs; an output that depends on nothing is a constant."""
         return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
+        operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
+        return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
 
     @property
     def nodes(self) -> list[TapeNode]:
@@ -163,19 +172,13 @@ class Tape:
             values = regrouped(values, self._gives, constants=self.kind == "primal")
         return values[0] if self._single else tuple(values)
 
-    def _seeds(self, seed: Any) -> tuple[Sequence[Any], Sequence[str | Name]]:
-        """(the seed of each output, what to call it), of a seed of the form that the tape gives."""
-        seeds = seed if isinstance(seed, tuple) and not self._single else (seed,)
-        if self._gives is not None and len(seeds) == len(self._gives):
-            return spread(seeds, self._gives, ["the seed"] * len(seeds))
-        return seeds, [f"the seed of output {k}" for k in range(len(seeds))]
-
     def _shown(self, operand: int) -> int | Constant:
         return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
 
     def _node(self, i: int) -> TapeNode:
         primitive, operands, params, aval, value, _ = node_row(self._graph, i)
-        swept, target, part = self._note(i)
+        swept, target, part = (None if k < 0 else k for k in self._note(i))
+        of = None if target is None else target + 1
         return TapeNode(
             number=i + 1,
             operation=primitive.name,
@@ -183,9 +186,10 @@ class Tape:
             parameters=_named(primitive, params),
             result=value,
             shape=aval.shape,
-            swept=None if swept < 0 else swept + 1,
-            adjoint_of=None if target < 0 else target + 1,
-            part=None if part < 0 else part,
+            swept=None if swept is None else swept + 1,
+            adjoint_of=None if self.kind == "tangent" else of,
+            part=part,
+            tangent_of=of if self.kind == "tangent" else None,
         )
 
     def _note(self, i: int) -> tuple[int, int, int]:
@@ -591,6 +595,7 @@ class Program(list[Tape]):
         -------
         list of dict
             One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
+            ``tangent`` and ``tangent_of`` (as ``adjoint`` and ``adjoint_of``, in a tangent tape),
             ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
             ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of

@@ -60,27 +60,50 @@ def draw(tape, labels=None):
     fig, ax = plt.subplots(figsize=(5.0, 0.76 * (max(level.values()) + 1)))
     for k, node in nodes.items():
         for j in {*node.parents} & {*nodes}:
-            ax.annotate(
-                "",
-                xy=(place[k], level[k] - 0.22),
-                xytext=(place[j], level[j] + 0.22),
-                arrowprops={"arrowstyle": "-|>", "color": TONE, "shrinkA": 0, "shrinkB": 0},
-            )
+            _arrow(ax, (place[j], level[j]), (place[k], level[k]))
     for k in nodes:
         colour = COLOURS[0] if k in tape.inputs else COLOURS[1] if k in tape.outputs else TONE
-        ax.text(
-            place[k],
-            level[k],
-            labels.get(k, f"@{k}"),
-            ha="center",
-            va="center",
-            color=colour,
-            bbox={"boxstyle": "round,pad=0.35", "facecolor": "none", "edgecolor": colour},
-        )
+        _box(ax, (place[k], level[k]), labels.get(k, f"@{k}"), colour)
     ax.set_xlim(min(place.values()) - 0.8, max(place.values()) + 0.8)
     ax.set_ylim(-0.4, max(level.values()) + 0.4)
     ax.axis("off")
     return fig
+
+
+def draw_trees(*trees):
+    """Draw expression trees side by side, each with its root on top."""
+    height = max(tree.depth for tree in trees)
+    fig, ax = plt.subplots(figsize=(5.6, 0.72 * height))
+    right = 0.0
+    for tree in trees:
+        right = _draw_below(ax, tree, right, height - 1, COLOURS[1])[1] + 0.5
+    ax.set_xlim(-0.7, right - 0.8)
+    ax.set_ylim(-0.4, height - 0.6)
+    ax.axis("off")
+    return fig
+
+
+def _draw_below(ax, tree, left, top, colour=TONE):
+    """Draw a tree from `left` on, its root at the height `top`: (where the root stands, where the next tree may)."""
+    right, below = left, []
+    for operand in tree.operands:
+        place, right = _draw_below(ax, operand, right, top - 1)
+        below.append(place)
+    place = sum(below) / len(below) if below else left
+    for start in below:
+        _arrow(ax, (start, top - 1), (place, top))
+    _box(ax, (place, top), tree.label, COLOURS[0] if tree.expression.name else colour)
+    return place, right if below else left + 1
+
+
+def _arrow(ax, start, end):
+    style = {"arrowstyle": "-|>", "color": TONE, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=(end[0], end[1] - 0.22), xytext=(start[0], start[1] + 0.22), arrowprops=style)
+
+
+def _box(ax, place, text, colour):
+    frame = {"boxstyle": "round,pad=0.35", "facecolor": "none", "edgecolor": colour}
+    ax.text(*place, text, ha="center", va="center", color=colour, bbox=frame)
 
 
 def _places(nodes, level):

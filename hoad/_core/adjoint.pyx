@@ -296,15 +296,8 @@ cdef class Sweep:
     cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
         """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
         cdef int32_t* parts = &self.parts[node - self.low]
-        cdef int32_t k = 3 * (adjoint - self.graph.notes_start)
         parts[0] += 1
-        if not self.emitter.simplify and (adjoint < self.graph.notes_start
-                                          or (k + 2 < self.graph.cap_notes and self.graph.notes[k + 1] >= 0)):
-            adjoint = self.emitter.copy(adjoint)
-            k = 3 * (adjoint - self.graph.notes_start)
-        if adjoint >= self.graph.notes_start and not (k + 2 < self.graph.cap_notes and self.graph.notes[k + 1] >= 0):
-            self.graph.note(adjoint, swept, node, parts[0])
-        return adjoint
+        return self.emitter.noted(adjoint, swept, node, parts[0])
 
     # ---- one node
 

@@ -76,6 +76,7 @@ cdef class Emitter:
     cdef int32_t assemble(self, int32_t aval, const int32_t* operands, int32_t count, object offsets,
                           object parts) except? -1
     cdef int32_t copy(self, int32_t operand) except? -1
+    cdef int32_t noted(self, int32_t operand, int32_t swept, int32_t target, int32_t part) except? -1
     cdef int32_t zeros(self, int32_t aval) except? -1
     cdef int learn(self, int32_t start, int32_t stop) except -1
     cdef int remember(self, uint64_t h, int32_t node) except -1

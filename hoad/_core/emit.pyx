@@ -800,6 +800,16 @@ cdef class Emitter:
             return self.graph.push(OP_IDENTITY, flags, operand, 0, NAN)
         return self.graph.push_ext(OP_IDENTITY, flags, None, &operand, 1, aval)
 
+    cdef int32_t noted(self, int32_t operand, int32_t swept, int32_t target, int32_t part) except? -1:
+        """Note that `operand` is the `part` of a derivative of `target`; unsimplified, it gets a node of its own."""
+        cdef bint taken = operand < self.graph.notes_start or self.graph.is_noted(operand)
+        if taken and not self.simplify:
+            operand = self.copy(operand)
+            taken = False
+        if not taken:
+            self.graph.note(operand, swept, target, part)
+        return operand
+
     cdef int32_t zeros(self, int32_t aval) except? -1:
         """A constant of zeros, for a derivative that does not depend on its input at all."""
         cdef Aval kind = aval_of(aval)

@@ -306,9 +306,9 @@ cdef list seeds_of(list targets, list seeds):
     return [s for t, s in zip(targets, seeds) if <int32_t>t >= 0]
 
 
-cdef list tangents_of(Graph graph, Emitter emitter, list targets, list wrt, list tangents):
+cdef list tangents_of(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=False):
     cdef list nodes = nodes_among(targets)
-    cdef dict found = dict(zip(nodes, tangent_sweep(graph, emitter, nodes, wrt, tangents)))
+    cdef dict found = dict(zip(nodes, tangent_sweep(graph, emitter, nodes, wrt, tangents, notes)))
     return [found.get(t, <int>ZERO) for t in targets]
 
 
@@ -405,7 +405,7 @@ cdef class Extension:
         return self.graph.n_guards
 
     def notes(self):
-        """(swept node, adjoint of, contribution) of every node of the new tape, -1 where there is none: (n, 3)."""
+        """(swept node, derivative of, contribution) of every node of the new tape, -1 where there is none: (n, 3)."""
         cdef int32_t n = self.graph.size - self.start
         found = np.full((n, 3), -1, dtype=np.int32)
         cdef int32_t[:, ::1] rows = found
@@ -415,15 +415,15 @@ cdef class Extension:
         self.graph.drop_notes()
         return found
 
-    def done(self):
-        """Release the graph for further tapes."""
-        BUSY.discard(id(self.graph))
+    def __enter__(self):
+        return self
 
-    def abandon(self):
-        """Forget what was emitted, after a failure."""
-        self.graph.rewind(self.before)
-        self.graph.drop_notes()
-        self.done()
+    def __exit__(self, failure, *_):
+        """Release the graph for further tapes; after a failure, forget what was emitted."""
+        if failure is not None:
+            self.graph.rewind(self.before)
+            self.graph.drop_notes()
+        BUSY.discard(id(self.graph))
 
     def input(self, aval):
         """A new input of this abstract value."""
@@ -440,9 +440,9 @@ cdef class Extension:
                               asked)
         return self.with_zeros(found, wrt if asked is None else asked)
 
-    def tangents(self, list targets, list wrt, list tangents):
+    def tangents(self, list targets, list wrt, list tangents, bint notes=False):
         """Sweep forward; operands, with zeros put in for symbolic zeros."""
-        return self.with_zeros(tangents_of(self.graph, self.emitter, targets, wrt, tangents), targets)
+        return self.with_zeros(tangents_of(self.graph, self.emitter, targets, wrt, tangents, notes), targets)
 
     cdef list with_zeros(self, list operands, list like):
         return [self.emitter.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x

@@ -6,4 +6,4 @@ from hoad._core.tape cimport Graph, uint64_t
 from hoad._core.template cimport Template
 
 cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=*)
-cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents)
+cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=*)

@@ -183,17 +183,19 @@ cdef class ForwardSweep:
     cdef int32_t low, high
     cdef uint8_t* needed
     cdef int32_t* dot
+    cdef bint notes
     cdef list kept              # templates in use
     cdef void** quick           # [4 * op + active] -> Template of a scalar operation
     cdef int32_t n_quick
 
-    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high):
+    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes=False):
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
         self.graph = graph
         self.emitter = emitter
         self.low = low
         self.high = high
+        self.notes = notes
         self.kept = []
         self.n_quick = 4 * primitive_count()
         self.needed = <uint8_t*>take_zeroed(size)
@@ -229,23 +231,25 @@ cdef class ForwardSweep:
 
     cdef int run(self) except -1:
         cdef int32_t i
-        cdef Node* node
         for i in range(self.low, self.high):
-            node = &self.graph.nodes[i]
-            if not self.needed[i - self.low] or node.op == OP_INPUT or node.op == OP_STOP:
-                continue
-            if node.flags & F_BOOL and INFO[node.op].nout == 1:
-                continue
-            if self.dot[i - self.low] != ZERO:
-                continue        # an input of the sweep
-            if node.flags & F_EXT:
-                self.propagate_ext(i)
-            elif node.op == OP_ITEM:
-                self.dot[i - self.low] = self.emitter.item(self.tangent(node.a), node.b)
-            elif node.op == OP_IDENTITY:
-                self.dot[i - self.low] = self.tangent(node.a)
-            else:
-                self.propagate_scalar(i)
+            if self.needed[i - self.low] and self.dot[i - self.low] == ZERO:     # else an input of the sweep
+                self.propagate(i)
+            if self.notes and self.dot[i - self.low] != ZERO:
+                self.dot[i - self.low] = self.emitter.noted(self.dot[i - self.low], i, i, -1)
+        return 0
+
+    cdef int propagate(self, int32_t i) except -1:
+        cdef Node* node = &self.graph.nodes[i]
+        if node.op == OP_INPUT or node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+            return 0
+        if node.flags & F_EXT:
+            return self.propagate_ext(i)
+        if node.op == OP_ITEM:
+            self.dot[i - self.low] = self.emitter.item(self.tangent(node.a), node.b)
+        elif node.op == OP_IDENTITY:
+            self.dot[i - self.low] = self.tangent(node.a)
+        else:
+            self.propagate_scalar(i)
         return 0
 
     cdef int propagate_scalar(self, int32_t i) except -1:
@@ -379,7 +383,7 @@ cdef class ForwardSweep:
         return 0
 
 
-cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents):
+cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=False):
     """Tangents of `targets` when those of `wrt` are `tangents` (operands, ZERO allowed): operands, or ZERO."""
     cdef int32_t low, high, i
     cdef ForwardSweep sweep
@@ -387,7 +391,7 @@ cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, li
         return [ZERO for _ in targets]
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets) + 1)
-    sweep = ForwardSweep(graph, emitter, low, high)
+    sweep = ForwardSweep(graph, emitter, low, high, notes)
     sweep.mark_needed(targets)
     emitter.learn(low, high)
     for node, tangent in zip(wrt, tangents):

@@ -110,7 +110,7 @@ cdef class Graph:
     cdef int32_t n_pool, cap_pool
     cdef Guard* guards
     cdef int32_t n_guards, cap_guards
-    cdef int32_t* notes          # 3 per emitted node: swept node, adjoint of, contribution; NULL when not kept
+    cdef int32_t* notes          # 3 per emitted node: swept node, derivative of, contribution; NULL when not kept
     cdef int32_t notes_start, cap_notes
     cdef int32_t const_cache[64]
     cdef list captured_order     # its keys, in the order of their constants
@@ -143,6 +143,7 @@ cdef class Graph:
     cdef void released(self, int32_t node) noexcept
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
+    cdef bint is_noted(self, int32_t node) noexcept
     cpdef object where(self, int32_t node)
     cdef Graph fork(self, int32_t size, int32_t n_guards)
     cdef void close(self) noexcept

@@ -422,13 +422,13 @@ cdef class Graph:
         return <object>slot.o
 
     cdef void drop_notes(self) noexcept:
-        """Forget whose adjoints the nodes are."""
+        """Forget whose adjoints or tangents the nodes are."""
         give(self.notes, self.cap_notes * sizeof(int32_t))
         self.notes = NULL
         self.cap_notes = 0
 
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1:
-        """Remember which swept node emitted `node`, whose adjoint it is, and which contribution to it."""
+        """Remember which swept node emitted `node`, whose adjoint or tangent it is, and which contribution to it."""
         cdef int32_t k = 3 * (node - self.notes_start)
         cdef int32_t known = self.cap_notes
         grow(<void**>&self.notes, &self.cap_notes, k + 3, sizeof(int32_t))
@@ -437,6 +437,11 @@ cdef class Graph:
         self.notes[k + 1] = target
         self.notes[k + 2] = part
         return 0
+
+    cdef bint is_noted(self, int32_t node) noexcept:
+        """Whether it is remembered whose adjoint or tangent `node` is."""
+        cdef int32_t k = 3 * (node - self.notes_start) + 1
+        return 0 < k < self.cap_notes and self.notes[k] >= 0
 
     cpdef object where(self, int32_t node):
         """'file:line' of the user's code that recorded an array node, or None."""

@@ -67,7 +67,7 @@ from hoad._core.primitive import primitive_named
 from hoad._core.operands import new_input
 from hoad._core.traced import METHODS, is_traced
 
-from hoad.errors import HoadError, RuleError
+from hoad.errors import HoadError, RuleError, count as counted
 
 cdef enum:
     FEW = 64
@@ -414,8 +414,8 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
         )
     if len(adjoints) != len(x):
         raise RuleError(
-            f"{describe(sig)} returned {len(adjoints)} adjoints for {len(x)} operands. Return one per operand, with "
-            "None for zero."
+            f"{describe(sig)} returned {counted(len(adjoints), 'adjoint')} for {counted(len(x), 'operand')}. Return "
+            "one per operand, with None for zero."
         )
     return adjoints
 

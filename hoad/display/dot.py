@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hoad.display.marks import guards_of, marks_of
 from hoad.display.notation import operation_text
 from hoad.display.records import is_ordered
-from hoad.display.table import adjoint_names, name_of
+from hoad.display.table import adjoint_names, name_of, tangent_names
 from hoad.display.values import value_text
 from hoad.errors import ArgumentError
 from hoad.program import Program, Tape
@@ -53,7 +53,7 @@ def _cluster(index: int, tape: Tape, values: bool) -> Iterator[str]:
         'color="#8aa0b4";'
     )
     nodes = tape.nodes
-    names = adjoint_names(nodes, [], 0)
+    names = adjoint_names(nodes, [], 0) | tangent_names(nodes)
     marks = marks_of(tape, {node.number for node in nodes})
     guards = guards_of(tape)
     for node in nodes:

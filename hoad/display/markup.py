@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from hoad.display.table import EMPTY, TITLES, Section, make_sections
+from hoad.display.table import EMPTY, Section, make_sections
 from hoad.program import Program
 
 
@@ -24,7 +24,7 @@ def _markdown(section: Section) -> str:
     if not section.table:
         return f"**{heading}**"
     kept = section.columns
-    lines = [_line(["node", *(TITLES[k] for k in kept)]), f"|{':--|' * (len(kept) + 1)}"]
+    lines = [_line(section.titles), f"|{':--|' * (len(kept) + 1)}"]
     for number, operation, *rest in section.table:
         cells = [_code(f"{number} = {operation}")]
         cells += [rest[k - 2] if k == 5 else _code(rest[k - 2]) for k in kept]
@@ -83,7 +83,7 @@ def _html(section: Section) -> str:
     if not section.table:
         return f"<table>{caption}<tbody></tbody></table>"
     kept = section.columns
-    titles = "".join(f'<th scope="col">{title}</th>' for title in ("node", *(TITLES[k] for k in kept)))
+    titles = "".join(f'<th scope="col">{title}</th>' for title in section.titles)
     lines = []
     for number, operation, *rest in section.table:
         cells = (

@@ -8,7 +8,7 @@ from hoad._core.recording import operand_avals
 from hoad.display.lines import find_lines
 from hoad.display.marks import guards_of
 from hoad.display.notation import operation_text
-from hoad.display.table import adjoint_names
+from hoad.display.table import adjoint_names, tangent_names
 from hoad.program import Program, Tape, TapeNode
 
 
@@ -23,7 +23,7 @@ def make_records(program: Program, lines: bool) -> list[dict[str, Any]]:
 
 def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, Any]]:
     nodes = tape.nodes
-    names = adjoint_names(nodes, [], 0)
+    adjoints, tangents = adjoint_names(nodes, [], 0), tangent_names(nodes)
     inputs = {number: k for k, number in enumerate(tape.inputs, 1)}
     guards = guards_of(tape)
     outputs: dict[Any, tuple[int, ...]] = {}
@@ -46,10 +46,12 @@ def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, 
             "dtype": aval.dtype.name,
             "input": inputs.get(node.number),
             "outputs": outputs.get(node.number, ()),
-            "adjoint": names.get(node.number),
+            "adjoint": adjoints.get(node.number),
+            "tangent": tangents.get(node.number),
             "swept": node.swept,
             "adjoint_of": node.adjoint_of,
             "part": node.part,
+            "tangent_of": node.tangent_of,
             "where": line,
             "guards": guards.get(node.number, ()),
         }

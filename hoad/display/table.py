@@ -20,7 +20,7 @@ MOST_LISTED = 6  # inputs or outputs named in a heading
 WIDEST = 48  # beyond, an operation goes on in the next line
 LONGEST_EQUATION = 32  # of an adjoint; beyond, its name alone is shown
 
-TITLES = ("", "", "from", "adjoint", "value", "")
+TITLES = ("node", "", "from", "adjoint", "value", "")
 EMPTY = "Program without tapes"
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -33,6 +33,7 @@ LEGEND = [
     ("∇", "∇@k: the adjoint of @k"),
     ("∇[⁰¹²³⁴⁵⁶⁷⁸⁹]", "∇¹@k, ∇²@k, ...: the contributions to it, in the order of the sweep"),
     ("∇⁺", "∇⁺@k: the sum of contributions to it so far"),
+    (r"\bd@", "d@k: the tangent of @k"),
     (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
     (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
     ("guard: was ", "guard: the function branched on this value; where a replay finds another, it raises GuardError"),
@@ -51,7 +52,7 @@ def format_program(program: Program, rows: int | None = None, ascii: bool = Fals
 
     A row shows the number of the node, its operation on numbered operands, its value at the point of recording (``?``
     where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node whose sweep
-    emitted it, and the adjoint that it is, written in the adjoints of that tape.
+    emitted it, and the adjoint that it is, written in the adjoints of that tape; in a tangent tape, the tangent.
 
     Parameters
     ----------
@@ -111,17 +112,25 @@ class Section:
         Before which row others are left out.
     note : str
         How many they are; empty where none is.
+    tangent : bool
+        Whether tangents stand where others have adjoints.
     """
 
     heading: str
     table: list[tuple[str, ...]]
     cut: int
     note: str
+    tangent: bool
 
     @property
     def columns(self) -> list[int]:
         """Those of `from`, `adjoint`, `value` and the mark that are not empty."""
         return [k for k in range(2, 6) if any(cells[k] for cells in self.table)]
+
+    @property
+    def titles(self) -> list[str]:
+        """What stands above the node and above these columns."""
+        return ["tangent" if self.tangent and k == 3 else TITLES[k] for k in (0, *self.columns)]
 
 
 def make_sections(program: Program, rows: int | None, ascii: bool = False) -> tuple[list[Section], list[str]]:
@@ -159,11 +168,11 @@ def _section(index: int, tape: Tape, rows: int | None) -> Section:
     tail_size = 0 if rows is None or not left_out else rows // 2
     head = tape.rows(0, size - left_out - tail_size)
     tail = tape.rows(size - tail_size, size) if tail_size else []
-    names = adjoint_names(head, tail, left_out)
+    names = adjoint_names(head, tail, left_out) | tangent_names((*head, *tail))
     marks = marks_of(tape, {node.number for node in (*head, *tail)})
     table = [cells_of(node, tape, names, marks) for node in (*head, *tail)]
     note = f"... {count(left_out, 'row')} left out; program.table(rows=None) shows all" if left_out else ""
-    return Section(f"{name_of(index, tape)}: {heading_of(tape)}", table, len(head), note)
+    return Section(f"{name_of(index, tape)}: {heading_of(tape)}", table, len(head), note, tape.kind == "tangent")
 
 
 def _tape_text(section: Section) -> str:
@@ -238,6 +247,11 @@ def adjoint_names(head: Sequence[Noted], tail: Sequence[Noted], left_out: int) -
     return names
 
 
+def tangent_names(nodes: Iterable[TapeNode]) -> dict[int, str]:
+    """What the tangents of a tape are called, by number of the node."""
+    return {node.number: f"d@{node.tangent_of}" for node in nodes if node.tangent_of is not None}
+
+
 def _equation(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
     """``∇@6 = ∇@8 * @7``, or the name alone where that is long."""
     name = names.get(node.number, "")
@@ -253,7 +267,7 @@ def cells_of(node: TapeNode, tape: Tape, names: Mapping[int, str], marks: Mappin
     return (
         f"@{node.number}",
         operation_text(node, tape, {}),
-        "" if node.swept is None else f"@{node.swept}",
+        "" if node.swept in (None, node.tangent_of) else f"@{node.swept}",
         _equation(node, tape, names),
         value_text(node.result),
         marks.get(node.number, ""),
@@ -269,7 +283,7 @@ def _aligned(section: Section) -> list[str]:
     wrapped = [_wrapped(f"{number:>{digits}} = {operation}", digits + 3) for number, operation, *_ in table]
     kept = section.columns
     rows = [[first, *(cells[k] for k in kept)] for (first, *_), cells in zip(wrapped, table, strict=True)]
-    lines = [["node", *(TITLES[k] for k in kept)], *rows]
+    lines = [section.titles, *rows]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join(["", *_padded(line, widths)]).rstrip() for line in lines]
     rests = [[], *(rest for _, *rest in wrapped)]

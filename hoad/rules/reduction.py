@@ -11,7 +11,7 @@ from hoad.rules.registry import vjp
 def _spread(p, x, axes):
     """p, which a reduction over `axes` gave, at the shape of x."""
     kept = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
-    return np.broadcast_to(np.reshape(p, kept), x.shape)
+    return np.broadcast_to(np.reshape(p, kept) if p.ndim else p, x.shape)  # a number fits as it is
 
 
 def _share_among_ties(g, beaten, x, axes, shape):

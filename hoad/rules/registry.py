@@ -50,28 +50,36 @@ def _named(name: str) -> Any:
     return found
 
 
-def _resolve(target: Any) -> Primitive:
-    """The primitive that `target` names: a primitive, a ufunc, a NumPy function, a wrapped user function, a name."""
-    if isinstance(target, Primitive):
+def _found(target: Any) -> Any:
+    """The function that `target` is, or names."""
+    if not isinstance(target, str):
         return target
-    if isinstance(target, str):
-        found = _named(target) or _named(target.removeprefix("vjp_"))
-        if found is None:
-            raise RuleError(
-                f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give "
-                "vjp the function itself, or name the rule after one."
-            )
-        target = found
-    if isinstance(target, np.ufunc):
-        if (found := ufunc_primitive(target)) is not None:
-            return found
-        if target not in FUNCTIONS and _is_elementwise(target):
-            return declare_ufunc(target, name_of(target), costly=True)
-    if target in FUNCTION_PRIMITIVES:
-        return FUNCTION_PRIMITIVES[target]
-    wrapped: Primitive | None = getattr(target, "__hoad_primitive__", None)
-    if wrapped is not None:
-        return wrapped
+    found = _named(target) or _named(target.removeprefix("vjp_"))
+    if found is None:
+        raise RuleError(
+            f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give the "
+            "function itself, or name the rule after one."
+        )
+    return found
+
+
+def _known(function: Any) -> Primitive | None:
+    """The primitive that a function is already: one of NumPy's, or a wrapped user function."""
+    if isinstance(function, Primitive):
+        return function
+    if isinstance(function, np.ufunc) and (known := ufunc_primitive(function)) is not None:
+        return known
+    made: Primitive | None = getattr(function, "__hoad_primitive__", None)
+    return FUNCTION_PRIMITIVES.get(function, made)
+
+
+def _resolve(target: Any) -> Primitive:
+    """The primitive that `target` is or names: one that is known, or a new one for what NumPy dispatches."""
+    target = _found(target)
+    if (known := _known(target)) is not None:
+        return known
+    if isinstance(target, np.ufunc) and target not in FUNCTIONS and _is_elementwise(target):
+        return declare_ufunc(target, name_of(target), costly=True)
     if target in FUNCTIONS:
         raise RuleError(
             f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
@@ -113,7 +121,8 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
     if _positional(rule) < 3:
-        raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} names no operand. Name at least one.")
+        form = f"{getattr(rule, '__name__', 'this one')}{inspect.signature(rule)}"
+        raise RuleError(f"a rule is a function of (g, p, *operands), but {form} names no operand. Name at least one.")
     made = _resolve(target)
     made.rule = rule
     made.rule_name = getattr(rule, "__name__", "the rule")
@@ -192,6 +201,51 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
         return rule
 
     return decorate
+
+
+def rule_of(target: Any) -> Rule:
+    """The derivative rule that a function has, ``rule(g, p, *operands)``.
+
+    Parameters
+    ----------
+    target : ufunc, function or str
+        What `vjp` takes: a NumPy function, one declared with `hoad.primitive`, or a name.
+
+    Returns
+    -------
+    callable
+        The rule as it was registered. On plain numbers most rules compute numbers: the products of g and the partial
+        derivatives.
+
+    Raises
+    ------
+    RuleError
+        If `target` names no primitive.
+    NoRuleError
+        If it has no rule.
+
+    Notes
+    -----
+    Cost: a look-up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> rule = hoad.rules.rule_of(np.multiply)
+    >>> rule(10.0, 6.0, 2.0, 3.0)
+    (30.0, 20.0)
+    """
+    function = _found(target)
+    known = _known(function)
+    if known is not None:
+        rule: Rule = known.require_rule()
+        return rule
+    name = name_of(function) if hasattr(function, "__name__") else repr(function)
+    raise RuleError(
+        f"{name} is no primitive, so it has no rule. What is composed of primitives takes its derivative from theirs; "
+        "anything else becomes one with @hoad.primitive."
+    )
 
 
 # ---- primitives of the user's ---------------------------------------------------------------------------------------

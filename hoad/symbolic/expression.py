@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
-from hoad._core.operands import as_numbers, holds_traced
 from hoad._core.primitive import rules_epoch
-from hoad._core.recording import Extension, inline
+from hoad._core.recording import inline
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import METHODS, is_traced
+from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.drivers.first import jacobian
 from hoad.drivers.second import hessian
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
-from hoad.program import Constant, Program, Tape
+from hoad.program import Program, Tape
+from hoad.symbolic.checks import checked_symbols, checked_value, fitting
+from hoad.symbolic.derivatives import rows_of_jacobian, tangent
 from hoad.symbolic.operators import Operators, no_value, record_call
-from hoad.symbolic.rows import Layout, Row, Source, in_order, read_constant, read_nodes
+from hoad.symbolic.rows import Layout, Row, Source, in_order
 from hoad.symbolic.text import formula
 from hoad.symbolic.tree import ExpressionTree
 from hoad.transform.adjoint import gradient
@@ -167,7 +168,7 @@ class Expression(Operators):
           @4 = @3 + @3  ?      output
         """
         if symbols:
-            return _program([self], _checked_symbols(symbols, self.symbols))
+            return _program([self], checked_symbols(symbols, self.symbols))
         if self._program is None:
             self._program = _program([self], self.symbols)
         return self._program
@@ -389,10 +390,10 @@ class Expression(Operators):
         if not by.aval.inexact:
             raise DTypeError(f"an expression of dtype {by.dtype} has no derivatives by it. Differentiate by a float.")
         if not by.ndim:
-            return _tangent(self, by, int(n))
+            return tangent(self, by, int(n))
         made = self
         for _ in range(n):
-            made = _rows_of_jacobian(made, by)
+            made = rows_of_jacobian(made, by)
         return made
 
     def substitute(self, changes: Mapping[Expression, Any]) -> Expression:
@@ -431,7 +432,7 @@ class Expression(Operators):
         for old, new in changes.items():
             if not isinstance(old, Expression):
                 raise ArgumentError(f"substitute takes a dict with symbols for keys, but one is {type(old).__name__}.")
-            put[id(old)] = _fitting(old, new)
+            put[id(old)] = fitting(old, new)
         for node in in_order([self]):
             if id(node) not in put:
                 operands = tuple(put[id(operand)] for operand in node.operands)
@@ -452,7 +453,7 @@ class Expression(Operators):
             if any(isinstance(key, str) for key in given):
                 advice = "Its keys are the symbols themselves, not their names."
             raise ArgumentError(f"{what} was given no value for {', '.join(missing)}. {advice}")
-        return [_checked_value(symbol, given[symbol], what) for symbol in self.symbols]
+        return [checked_value(symbol, given[symbol], what) for symbol in self.symbols]
 
     def _by_symbol(self, at: At, values: tuple[Any, ...]) -> dict[Expression, Any]:
         found = dict(zip(self.symbols, values, strict=True))
@@ -540,141 +541,14 @@ def make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval
     return made
 
 
-# ---- derivatives ----------------------------------------------------------------------------------------------------
-
-
 def _program(roots: list[Expression], symbols: tuple[Expression, ...]) -> Program:
     layout = Layout(roots, symbols)
     window = (0, layout.size, 0, 0)
     return Program([Tape(layout.graph, window, layout.inputs, layout.outputs, "primal", len(roots) == 1)])
 
 
-def _swept(roots: list[Expression], by: Expression, sweep: Callable[[Extension, list[int], int], list[int]]) -> Any:
-    """The expressions that a sweep gives: `sweep` takes the operands of the roots to those of the derivatives."""
-    layout = Layout(roots)
-    extension = Extension(layout.graph, layout.size, 0)
-    try:
-        outputs = extension.compact(sweep(extension, layout.outputs, layout.numbers[id(by)]))
-    except BaseException:
-        extension.abandon()
-        raise
-    extension.done()
-    known = {k: node for k, node in enumerate(layout.nodes) if node is not None}
-    made = read_nodes(extension.graph, extension.size, known, make)
-    return [made[k] if k >= 0 else read_constant(extension.graph, k, make) for k in outputs]
-
-
-def _tangent(e: Expression, by: Expression, n: int) -> Expression:
-    """The n-th derivative by a scalar: forward, n times with one table of what is known."""
-    if n == 0:
-        return e
-    if not _occurs(by, e):
-        return _zero(e.shape)
-
-    def sweep(extension: Extension, outputs: list[int], node: int) -> list[int]:
-        one = extension.constant(by.dtype.type(1.0) if by.dtype != FLOAT64 else 1.0)
-        for _ in range(n):
-            outputs = extension.tangents(outputs, [node], [one])
-        return outputs
-
-    (made,) = _swept([e], by, sweep)
-    return cast(Expression, made)
-
-
-def _rows_of_jacobian(e: Expression, by: Expression) -> Expression:
-    """The derivative by an array: in reverse, once for each entry of the expression."""
-    if not _occurs(by, e) or not e.size or not e.aval.inexact:
-        return _zero(e.shape + by.shape)
-
-    def sweep(extension: Extension, outputs: list[int], node: int) -> list[int]:
-        one = extension.constant(e.dtype.type(1.0) if e.dtype != FLOAT64 else 1.0)
-        return [extension.adjoints([y], [one], [node], False)[0] for y in outputs]
-
-    if not e.shape:
-        return cast(Expression, _swept([e], by, sweep)[0])
-    flat = record_call(np.ravel, (e,))
-    found = _swept([flat[k] for k in range(e.size)], by, sweep)
-    return cast(Expression, np.reshape(np.stack(found), e.shape + by.shape))
-
-
-def _occurs(part: Expression, whole: Expression) -> bool:
-    return any(node is part for node in in_order([whole]))
-
-
 def _zeros(shape: tuple[int, ...]) -> Any:
     return np.zeros(shape) if shape else 0.0
-
-
-def _zero(shape: tuple[int, ...]) -> Expression:
-    return _constant(_zeros(shape))
-
-
-def _constant(value: Any) -> Expression:
-    if isinstance(value, np.ndarray):
-        value.flags.writeable = False
-        return make(None, (), Constant(value), intern_aval(value.dtype, value.shape))
-    return make(None, (), Constant(value), intern_aval(np.asarray(value).dtype, ()))
-
-
-# ---- checks ---------------------------------------------------------------------------------------------------------
-
-
-def _checked_value(symbol: Expression, value: Any, what: str) -> Any:
-    """A value for a symbol; traced ones as they are."""
-    if type(value) is float and not symbol.aval.shape:
-        return value
-    if isinstance(value, Expression):
-        raise ArgumentError(
-            f"{what} takes numbers and arrays, but the value of {symbol.name} is an expression. Put it in with "
-            "e.substitute({x: expression}), and evaluate what that gives."
-        )
-    if isinstance(value, (list, tuple)) and holds_traced(value):
-        value = METHODS["__pack__"](value)
-    if not is_traced(value):
-        value = as_numbers(value)
-    if value.dtype.kind not in "biuf":
-        raise DTypeError(f"{what} takes real numbers, but the value of {symbol.name} is {value.dtype}.")
-    if value.shape != symbol.shape:
-        raise ShapeError(f"{what}: {symbol.name} has shape {symbol.shape}, but its value has shape {value.shape}.")
-    if is_traced(value):
-        return value
-    return float(value) if not symbol.shape else np.array(value, dtype=np.float64)
-
-
-def _fitting(old: Expression, new: Any) -> Expression:
-    """What is to stand in the place of an expression, checked."""
-    if is_traced(new):
-        raise TracedValueError(
-            f"substitute was given a value that is traced by a derivative being taken ({here()}). Use e.evaluate, "
-            "which is recorded."
-        )
-    if not isinstance(new, Expression):
-        numbers = as_numbers(new)
-        if numbers.shape == old.shape and np.can_cast(numbers.dtype, old.dtype, "same_kind"):
-            cast_numbers = np.array(numbers, dtype=old.dtype)
-            return _constant(cast_numbers if old.shape or old.dtype.kind not in "fb" else cast_numbers.item())
-        new = _constant(numbers)
-    assert isinstance(new, Expression)
-    if new.shape != old.shape:
-        raise ShapeError(f"substitute cannot put shape {new.shape} in the place of shape {old.shape}.")
-    if new.dtype != old.dtype:
-        raise DTypeError(f"substitute cannot put {new.dtype} in the place of {old.dtype}. Use x.astype.")
-    return new
-
-
-def _checked_symbols(given: tuple[Any, ...], needed: tuple[Expression, ...]) -> tuple[Expression, ...]:
-    """Inputs of a program, each a symbol, and all that are needed among them."""
-    for symbol in given:
-        if not isinstance(symbol, Expression) or symbol.name is None:
-            found = "an expression" if isinstance(symbol, Expression) else type(symbol).__name__
-            raise ArgumentError(f"to_program takes symbols, in the order of the inputs, but was given {found}.")
-    ids = [id(symbol) for symbol in given]
-    if len(set(ids)) < len(ids):
-        raise ArgumentError("to_program was given a symbol twice. Name each once.")
-    missing = [str(symbol.name) for symbol in needed if id(symbol) not in ids]
-    if missing:
-        raise ArgumentError(f"to_program was given no input for {', '.join(missing)}. Name all symbols, or none.")
-    return given
 
 
 def _shown_names(symbols: tuple[Expression, ...]) -> list[str]:

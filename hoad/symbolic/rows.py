@@ -16,7 +16,7 @@ import numpy as np
 from hoad._core.portable import graph_data, graph_from
 from hoad._core.primitive import Primitive
 from hoad._core.recording import const_value, operand_avals
-from hoad._core.tape import Aval, Graph
+from hoad._core.tape import Aval, Graph, intern_aval
 from hoad.primitive import INPUT, ITEM, RESULT
 from hoad.program import Constant
 
@@ -165,9 +165,17 @@ def read_nodes(
     return found
 
 
+def constant(value: Any, make: Callable[..., N]) -> N:
+    """The leaf of a number, or of an array that nobody else writes to."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+        return make(None, (), Constant(value), intern_aval(value.dtype, value.shape))
+    return make(None, (), Constant(value), intern_aval(np.asarray(value).dtype, ()))
+
+
 def read_constant(graph: Graph, number: int, make: Callable[..., N]) -> N:
     """The leaf of a constant operand."""
     return make(None, (), Constant(const_value(graph, number)), operand_avals(graph, [number])[0])
 
 
-__all__ = ["Layout", "NodeLike", "Row", "frozen", "in_order", "read_constant", "read_nodes"]
+__all__ = ["Layout", "NodeLike", "Row", "constant", "frozen", "in_order", "read_constant", "read_nodes"]

@@ -4,46 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hoad._core.primitive import Primitive, rules_epoch
-from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
+from hoad._core.recording import Extension
 from hoad.containers import Forms
-from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import declare_call, on_new_call
-from hoad.program import Program, Tape, call_program
+from hoad.program import Program, call_program
 from hoad.rules.registry import set_rule
-
-
-def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any) -> tuple[list[int], list[int]]:
-    """(operand of the seed of each output, those among them that are new inputs)."""
-    avals = operand_avals(tape._graph, list(tape._outputs))
-    if isinstance(seed, str):
-        if seed != "symbolic":
-            raise ArgumentError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        inputs = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
-        return inputs, [k for k in inputs if k != SYMBOLIC_ZERO]
-    if seed is None:
-        if len(avals) > 1 or avals[0].shape:
-            shapes = ", ".join(str(aval.shape) for aval in avals)
-            raise ShapeError(
-                f"gradient needs a seed where the last tape gives more than one number: its outputs have shape "
-                f"{shapes}. Give an array of that shape, or seed='symbolic' to make the seed an input."
-            )
-        seed = 1.0
-    seeds, names = tape._seeds(seed)
-    if len(seeds) != len(avals):
-        raise ShapeError(
-            f"gradient was given {count(len(seeds), 'seed')} for {count(len(avals), 'output')}. Give a tuple, one for "
-            "each."
-        )
-    for value, name, aval in zip(seeds, names, avals, strict=True):
-        if np.shape(value) != aval.shape:
-            raise ShapeError(f"{name} must have shape {aval.shape}, but has shape {np.shape(value)}.")
-        if np.asarray(value).dtype.kind not in "biuf":
-            found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
-            raise DTypeError(f"{name} must be a float or an array of floats, but is {found}.")
-    return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
+from hoad.transform.growth import check_program, grown
+from hoad.transform.seeds import seed_operands
 
 
 def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Program:
@@ -52,10 +20,10 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     Parameters
     ----------
     program : Program
-        What `record` or an earlier `gradient` gave. It is not changed.
+        What `record`, or an earlier `gradient` or `tangent`, gave. It is not changed.
     seed : None, float, array, tuple of them or "symbolic", optional
-        The adjoint of each output of the last tape. A single number needs none (it is 1). A symbolic seed becomes a
-        further input of the program.
+        The adjoint of each output of the last tape; None in a tuple for one that does not count. A single number needs
+        none (it is 1). A symbolic seed becomes a further input of the program.
     simplify : bool, optional
         False keeps every node, contribution and constant, for reading.
 
@@ -90,48 +58,20 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     >>> second.evaluate(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    if not isinstance(program, Program):
-        raise ArgumentError(
-            f"gradient takes a Program, but was given {type(program).__name__}. Record the function first, "
-            "hoad.gradient(hoad.record(f, x)), or use hoad.grad(f)(x) for the gradient as an array."
-        )
+    check_program("gradient", program, "hoad.grad(f)(x) for the gradient as an array")
     return _extended(program, seed, simplify, list(program._first._inputs), program._last._takes)
 
 
 def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], gives: Forms | None = None) -> Program:
     """The program with the adjoints of the nodes `wrt`, which may be parts of containers, as one more tape."""
-    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
-    if gives is not None:
-        made._gives, made._single = gives, len(gives) == 1
-    if simplify:
-        origin, epoch = Program(program), rules_epoch()
+    last = program._last
+    avals, targets = program.results, list(last._outputs)
 
-        def find_notes() -> Any:
-            if rules_epoch() != epoch:
-                return None  # the rules that emitted the tape may be gone
-            return _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+    def sweep(extension: Extension, noted: bool) -> tuple[list[int], list[int]]:
+        seeds, inputs = seed_operands(extension, avals, last._gives, seed, "gradient", "output")
+        return extension.adjoints(targets, seeds, wrt, noted), inputs
 
-        made._find_notes = find_notes
-    else:
-        made._notes = notes
-    return Program([*program, made])
-
-
-def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: bool, apart: bool) -> tuple[Tape, Any]:
-    """The adjoint tape, and whose adjoint each of its nodes is if that is to be noted."""
-    tape = program._last
-    program._check_chain()
-    extension = Extension(tape._graph, tape._end, tape._guards, simplify, apart)
-    try:
-        seeds, inputs = seed_operands(program, tape, extension, seed)
-        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
-        notes = extension.notes() if noted else None
-    except BaseException:
-        extension.abandon()
-        raise
-    extension.done()
-    window = (tape._end, extension.size, tape._guards, extension.guards)
-    return Tape(extension.graph, window, inputs, outputs, "adjoint", len(wrt) == 1, tape), notes
+    return grown(program, "adjoint", len(wrt if gives is None else gives) == 1, simplify, sweep, gives)
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hoad._core.recording import Extension, lowered, node_row, operand_avals
 from hoad.errors import ArgumentError, ShapeError, count
 from hoad.primitive import STOP_GRADIENT
 from hoad.program import Program
-from hoad.transform.adjoint import seed_operands
+from hoad.transform.seeds import seed_operands
 
 
 def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at: Any) -> list[Any]:
@@ -33,15 +33,10 @@ def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at:
         k: aval.dtype.type(0) if not aval.shape else np.zeros(aval.shape) for k, aval in zip(wanted, avals, strict=True)
     }
     nodes = [k for k, aval in zip(wanted, avals, strict=True) if aval.inexact]
-    extension = Extension(graph, end, tape._guards, apart=True)
-    try:
-        seeds, _ = seed_operands(program, tape, extension, seed)
+    with Extension(graph, end, tape._guards, apart=True) as extension:
+        seeds, _ = seed_operands(extension, program.results, tape._gives, seed, "a sensitivity", "output")
         ends = _ends(program, end) if asked is None else nodes
         outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, ends, False, nodes))
-    except BaseException:
-        extension.abandon()
-        raise
-    extension.done()
     values = lowered(extension.graph, outputs, program._input_nodes(), tape._guards).run(args)
     found.update(zip(nodes, values, strict=True))
     return [found[k] for k in wanted]

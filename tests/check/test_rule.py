@@ -152,7 +152,7 @@ def test_a_wrong_shape_fails() -> None:
     report = rule(declared(cube, lambda g, p, x: (np.sum(g * 3 * x**2),)), np.ones(3))
     assert [f.check for f in report.findings] == ["shape"] and not report.passed
     report = rule(declared(product, lambda g, p, x, y: (g * y,)), 2.0, 3.0)
-    assert "returned 1 adjoints for 2 operands" in report.failure()
+    assert "returned 1 adjoint for 2 operands" in report.failure()
 
 
 def test_an_error_in_one_entry_of_an_array_is_placed() -> None:

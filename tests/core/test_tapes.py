@@ -128,6 +128,17 @@ def test_products_with_one_vanish() -> None:
     assert operations(tape)["multiply"] <= 1
 
 
+def test_the_adjoint_of_a_sum_needs_no_node() -> None:
+    """A number that is spread over an array is an operand like a number; what is left are the derivatives summed."""
+    x = np.array([0.5, -1.0, 2.0])
+    program = hoad.gradient(hoad.record(lambda x: np.sum(np.sin(x)), x))
+    assert [node.operation for node in program[1]] == ["cos"]
+    np.testing.assert_array_equal(program.evaluate(x), np.cos(x))
+    for f in (np.sum, np.mean, lambda x: np.sum(x[None, :]), lambda x: np.sum(x.astype(np.float32))):
+        scale = 1 / 3 if f is np.mean else 1.0
+        np.testing.assert_allclose(hoad.gradient(hoad.record(f, x)).evaluate(x), np.full(3, scale), rtol=1e-15)
+
+
 def test_constants_are_folded() -> None:
     program = gradient_of(lambda x: x * 2.0 * 3.0 * 4.0, 1.0)
     assert program[1].outputs == (Constant(24.0),) and program[1].size == 0

@@ -222,8 +222,8 @@ def test_legend_explains_what_occurs() -> None:
 
 def test_long_operations_are_wrapped() -> None:
     text = format_program(PROGRAMS["arrays"]())
-    assert "\n  @34 = zeros(5) with [1:] += @29, [:-1] += @33,  @1    ∇@1 " in text
-    assert "\n        [:-1] += @22\n" in text
+    assert "\n  @33 = zeros(5) with [1:] += @28, [:-1] += @32,  @1    ∇@1 " in text
+    assert "\n        [:-1] += @21\n" in text
 
 
 def test_wide_characters_are_aligned() -> None:

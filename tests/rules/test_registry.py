@@ -45,6 +45,30 @@ def test_an_expression() -> None:
     assert given(1.0, 2.0, 0.0) == (6.0,)
 
 
+def test_looking_up_a_rule() -> None:
+    """By the function, or its name; what is found is what was registered, and computes numbers from numbers."""
+    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,))
+    assert hoad.rules.rule_of(np.exp) is hoad.rules.rule_of("exp") is hoad.rules.rule_of("np.exp") is given
+    d_x, d_y = hoad.rules.rule_of(np.power)(2.0, 8.0, 2.0, 3.0)
+    assert (d_x, d_y) == pytest.approx((24.0, 16.0 * math.log(2)), rel=1e-15)
+
+    @hoad.primitive
+    def cube(x: Any) -> Any:
+        return x**3
+
+    with pytest.raises(hoad.NoRuleError, match="cube has no derivative rule"):
+        hoad.rules.rule_of(cube)
+    rule = hoad.rules.vjp(cube, lambda g, p, x: (3 * g * x**2,))
+    assert hoad.rules.rule_of(cube) is rule and rule(1.0, 8.0, 2.0) == (12.0,)
+    kept = len(FUNCTIONS), len(FUNCTION_PRIMITIVES)
+    for composed in (np.linalg.cond, np.nanmedian, math.sin, lambda x: x):
+        with pytest.raises(hoad.RuleError, match="is no primitive, so it has no rule"):
+            hoad.rules.rule_of(composed)
+    with pytest.raises(hoad.RuleError, match="names no function"):
+        hoad.rules.rule_of("sine")
+    assert kept == (len(FUNCTIONS), len(FUNCTION_PRIMITIVES))  # a look-up declares nothing
+
+
 def test_a_decorator_that_takes_the_name_of_the_function() -> None:
     @hoad.rules.vjp
     def sin(g: Any, p: Any, x: Any) -> Any:

@@ -35,6 +35,84 @@ def test_the_numbers_of_the_notebook() -> None:
         assert e.gradient(at, mode=mode) == {x: 15.0, y: 3.0, z: 3.0}
 
 
+ARRAY = [-1, -1, 0, 3, 3, 2, -1, -2, 0, 3, 4, 2, -1, -3, 0, 3, 5, 2, 3, 9, 0, 1, 21, 15, 0, 1]
+PLACES = [3, 9, 15, 21, 25]  # of its variables, counted from 1
+
+
+def in_the_order_of_julia(x: Any, y: Any, z: Any) -> Any:
+    """All three products, then the sums."""
+    xx, xy, xz = x * x, x * y, x * z
+    return xx + xy + xz
+
+
+def test_the_array_of_the_notebook_is_hoads_tape() -> None:
+    """References, a place for the adjoint, values where the rule needs them, a tag: 1 for a sum, 2 for a product."""
+    tape = hoad.record(in_the_order_of_julia, *AT)[0]
+    values = {node.number: node.result for node in tape.nodes}
+    place = {number: -number for number in tape.inputs}
+    array: list[float] = []
+    for node in tape.nodes[3:]:
+        array += [*(place[k] for k in node.parents), 0]
+        place[node.number] = len(array)
+        array += [values[k] for k in node.parents] if node.operation == "multiply" else []
+        array.append({"add": 1, "multiply": 2}[node.operation])
+    assert array == ARRAY and [k for k in place.values() if k > 0] == PLACES
+    assert 1 + len(array) - len(PLACES) == 22  # its position, which variables do not move
+
+
+def run_backwards(array: list[int], outputs: list[int]) -> None:
+    """The notebook's `evaluate`, with its two adjoint Jacobians, reading from the end."""
+
+    def add(reference: int, value: int) -> None:
+        if reference > 0:
+            array[reference - 1] += value
+        else:
+            outputs[-reference - 1] += value
+
+    at = len(array) - 1
+    while at >= 0:
+        tag = array[at]
+        if tag == 2:
+            second_value, first_value = array[at - 1], array[at - 2]
+            at -= 2
+        else:
+            second_value = first_value = 1
+        adjoint = array[at - 1]
+        add(array[at - 2], adjoint * first_value)
+        add(array[at - 3], adjoint * second_value)
+        at -= 4
+
+
+def test_the_array_run_backwards() -> None:
+    """It gives 15, 3, 3 and the adjoints of intermediates that hoad has; without a reset, a second run does not."""
+    program = hoad.record(in_the_order_of_julia, *AT)
+    for seed in (1, -2):
+        array, outputs = ARRAY.copy(), [0, 0, 0]
+        array[PLACES[-1] - 1] = seed
+        run_backwards(array, outputs)
+        assert outputs == [15 * seed, 3 * seed, 3 * seed]
+        found = program.sensitivities(seed=float(seed))
+        assert [array[k - 1] for k in PLACES] == [found[number] for number in range(4, 9)]
+    run_backwards(array, outputs)
+    assert outputs != [-30, -6, -6]
+
+
+def test_points_that_the_array_cannot_hold() -> None:
+    """Its entries are integers; 0.5 is none."""
+    program = hoad.record(func1, 0.5, -1.25, 2.75)
+    assert hoad.gradient(program).evaluate(0.5, -1.25, 2.75) == (2.5, 0.5, 0.5)
+    assert [node.result for node in program[0].nodes[3:]] == [0.25, -0.625, -0.375, 1.375, 1.0]
+
+
+def test_the_adjoint_jacobians() -> None:
+    """The rules of + and * are their transposed Jacobians, by hand."""
+    assert hoad.rules.rule_of(np.add)(2.0, 8.0, 3.0, 5.0) == (2.0, 2.0)
+    assert hoad.rules.rule_of(np.multiply)(2.0, 15.0, 3.0, 5.0) == (10.0, 6.0)
+    at = np.array([3.0, 5.0])
+    np.testing.assert_array_equal(hoad.jacobian(lambda v: v[0] + v[1])(at), [1.0, 1.0])
+    np.testing.assert_array_equal(hoad.jacobian(lambda v: v[0] * v[1])(at), [5.0, 3.0])
+
+
 def test_the_sensitivity_of_any_intermediate() -> None:
     program = hoad.record(func1, *AT)
     # x, y, z, then x·x, x·y, their sum, x·z, and the whole

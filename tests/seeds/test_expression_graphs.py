@@ -190,3 +190,103 @@ def test_the_table_of_elemental_derivatives(name: str, first: str, second: str) 
     for symbol, text in zip((u, v), (first, second), strict=True):
         if text:
             assert e.derivative(symbol).evaluate({u: 1.7, v: 2.3}) == pytest.approx(float(eval(text, names)), rel=1e-14)
+
+
+def test_the_forward_pass_at_the_point_of_the_tables() -> None:
+    """The paper wants to apply its forward algorithm there, and gives no numbers: all tangents, by x and by y."""
+    x, y, two = hoad.symbols("x y two")
+    v2 = x**two
+    v3 = y * v2
+    v4, v5 = np.sin(v3), np.exp(v2)
+    nodes = [x, y, two, v2, v3, v4, v5, v5 + v4]
+    at = {x: 2, y: 2, two: 2}
+    wanted = {
+        x: [1, 0, 0, 4, 8, 8 * COS8, 4 * E4, 4 * E4 + 8 * COS8],
+        y: [0, 1, 0, 0, 4, 4 * COS8, 0, 4 * COS8],
+    }
+    for symbol, column in wanted.items():
+        found = [node.gradient(at, mode="forward")[symbol] for node in nodes]
+        np.testing.assert_allclose(found, column, rtol=1e-14)
+        direction = tuple(float(symbol is s) for s in at)
+        tangent = hoad.tangent((v5 + v4).to_program(x, y, two), direction)
+        assert tangent.evaluate(2, 2, 2) == pytest.approx(column[-1], rel=1e-14)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (10, 1), (1, 10), (4, 4), (100, 1), (1, 100)])
+def test_a_pass_for_each_input_or_output(n: int, m: int) -> None:
+    """The tape of one pass is about as long as that of the function, whatever n and m are."""
+
+    def several(*x: Any) -> tuple[Any, ...]:
+        y: list[Any] = [0.0] * m
+        for k in range(480):
+            y[k % m] = y[k % m] + np.sin(x[k % n]) * x[(k + 1) % n]
+        return tuple(y)
+
+    at = np.linspace(0.1, 1.0, n).tolist()
+    program = hoad.record(several, *at)
+    forward, reverse = hoad.tangent(program, "symbolic"), hoad.gradient(program, "symbolic")
+    assert 0.8 < len(forward[1]) / len(program[0]) < 1.4 and 0.8 < len(reverse[1]) / len(program[0]) < 1.4
+    columns = [forward.evaluate(*at, *e) for e in np.eye(n).tolist()]
+    rows = [reverse.evaluate(*at, *e) for e in np.eye(m).tolist()]
+    jacobian = np.zeros((m, n))
+    for k in range(480):
+        jacobian[k % m, k % n] += np.cos(at[k % n]) * at[(k + 1) % n]
+        jacobian[k % m, (k + 1) % n] += np.sin(at[k % n])
+    np.testing.assert_allclose(np.reshape(columns, (n, m)).T, jacobian, rtol=1e-12)
+    np.testing.assert_allclose(np.reshape(rows, (m, n)), jacobian, rtol=1e-12)
+
+
+def test_what_reverse_mode_has_to_keep() -> None:
+    """Values that the adjoint tape comes back to, in proportion to the length; forward, a few are alive at a time."""
+
+    def recursion(length: int) -> hoad.Program:
+        def f(x: Any) -> Any:
+            for _ in range(length):
+                x = np.sin(x) * x + 0.5
+            return x
+
+        return hoad.gradient(hoad.record(f, 0.7))
+
+    assert [len(recursion(length)[1].parents) for length in (10, 100, 1000)] == [20, 200, 2000]
+
+
+def test_a_linear_model_of_arrays() -> None:
+    """The chapter on arrays that is only a heading: symbols of any shape, by hand."""
+    big_x, w, t = (hoad.symbols(name, shape=shape) for name, shape in (("X", (4, 3)), ("w", 3), ("t", 4)))
+    b = hoad.symbols("b")
+    error = np.mean((big_x @ w + b - t) ** 2)
+    random = np.random.default_rng(0)
+    at = {big_x: random.normal(size=(4, 3)), w: random.normal(size=3), b: 0.25, t: random.normal(size=4)}
+    r = at[big_x] @ at[w] + at[b] - at[t]
+    wanted = {big_x: np.outer(r, at[w]) / 2, w: at[big_x].T @ r / 2, b: r.sum() / 2, t: -r / 2}
+    for mode in ("reverse", "forward"):
+        found = error.gradient(at, mode=mode)
+        for symbol, slope in wanted.items():
+            np.testing.assert_allclose(found[symbol], slope, rtol=1e-13)
+    assert error.to_program()[0].size == 10  # four inputs and six operations, whatever the shapes
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (20, 30)])
+def test_operations_on_shapes_have_their_transposes(shape: tuple[int, int]) -> None:
+    """Sums repeat, broadcasting sums, a reshape goes back, slices are put among zeros, products are transposed."""
+    n, m = shape
+    random = np.random.default_rng(1)
+    a, g, c = random.normal(size=shape), random.normal(size=shape), random.normal(size=m)
+    x, row, other = hoad.symbols("A", shape=shape), hoad.symbols("c", shape=m), hoad.symbols("B", shape=(m, n))
+    b = random.normal(size=(m, n))
+    sliced = np.zeros(shape)
+    sliced[1:, 0] = 2 * a[1:, 0]
+    at = {x: a, row: c, other: b}
+    cases: list[tuple[Any, Any, Any]] = [
+        (np.sum(np.sum(x, axis=0) ** 2), x, np.tile(2 * a.sum(axis=0), (n, 1))),
+        (np.sum(row * g), row, g.sum(axis=0)),
+        (np.sum(np.reshape(x, (m, n)) * b), x, b.reshape(shape)),
+        (np.sum(x.T * b), x, b.T),
+        (np.sum(x[1:, 0] ** 2), x, sliced),
+        (np.sum(np.stack([row, row**2])[:, 0]), row, np.eye(m)[0] * (1 + 2 * c[0])),
+        (np.sum((x @ other) ** 2), x, 2 * (a @ b) @ b.T),
+        (np.sum((x @ other) ** 2), other, a.T @ (2 * a @ b)),
+    ]
+    for formula, symbol, slope in cases:
+        np.testing.assert_allclose(formula.gradient(at)[symbol], slope, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(formula.derivative(symbol).evaluate(at), slope, rtol=1e-12, atol=1e-13)

@@ -257,7 +257,7 @@ WRONG_RULES: dict[str, tuple[Any, str, str]] = {
     "no operand": (lambda g, p: (g, g), "names no operand", "Name at least one"),
     "too many arguments": (lambda g, p, x, y, z: (g, g), "missing 1 required", r"takes \(g, p, \*operands\)"),
     "a list": (lambda g, p, x, y: [g * y, g * x], "returned list, not a tuple", "one adjoint per operand"),
-    "one adjoint": (lambda g, p, x, y: (g * y,), "returned 1 adjoints for 2 operands", "None for zero"),
+    "one adjoint": (lambda g, p, x, y: (g * y,), "returned 1 adjoint for 2 operands", "None for zero"),
     "not homogeneous": (lambda g, p, x, y: (g * y + 1, g * x), "is not linear in g", "product of g"),
     "without g": (lambda g, p, x, y: (y, x), "does not contain g", "None for zero"),
     "squared": (lambda g, p, x, y: (g * g * y, g * x), "is not linear in g", "product of g"),
