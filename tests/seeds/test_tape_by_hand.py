@@ -58,7 +58,7 @@ def test_the_adjoint_table_as_it_is_printed() -> None:
     noted = [(swept, equation) for _, swept, equation in rows if equation]
     assert [row for row in noted if row not in SUMS] == ADJOINT
     assert sorted(noted) == sorted([*ADJOINT, *SUMS])
-    assert [operation for operation, swept, _ in rows if not swept] == ["@16 = cos(@5)"]
+    assert [operation for operation, _, equation in rows if not equation] == ["@16 = cos(@5)"]
 
 
 def test_the_sweep_stops_at_the_inputs() -> None:
