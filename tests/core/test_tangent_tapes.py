@@ -89,9 +89,9 @@ def test_derivatives_along_directions(names: tuple[str, ...], seeds: str) -> Non
             program = hoad.tangent(program, "symbolic" if seeds == "symbolic" else direction)
             given += direction if seeds == "symbolic" else ()
         else:
-            seed = (1.0,) if last is None else last
+            seed = 1.0 if last is None else last
             program = hoad.gradient(program, "symbolic" if seeds == "symbolic" else seed)
-            given += seed if seeds == "symbolic" else ()
+            given += np.ravel(seed).tolist() if seeds == "symbolic" else []
             width, last = 2, direction
     found = program.evaluate(*at, *given)
     assert np.shape(found) == (() if width == 1 else (2,))
