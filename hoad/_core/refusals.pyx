@@ -49,10 +49,10 @@ cpdef object writes_into(str what):
                    "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
 
 
-cdef object in_place(str symbol):
+cpdef object not_writable():
     return TracedValueError(
-        f"in-place {symbol} on a traced array is not recorded ({here()}). Write x = x {symbol[:-1]} y, which makes a "
-        "new array."
+        f"a traced number has no items to write to ({here()}), as a number of NumPy has none. Write x = y in place of "
+        "x[...] = y."
     )
 
 

@@ -19,6 +19,7 @@ from hoad.numpy_protocol import (
     sequences,
     shape,
     statistics,
+    views,
     writing,
 )
 from hoad.numpy_protocol.door import as_traced, implements
@@ -40,5 +41,6 @@ __all__ = [
     "sequences",
     "shape",
     "statistics",
+    "views",
     "writing",
 ]
