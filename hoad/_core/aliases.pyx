@@ -1,9 +1,9 @@
 """Views of traced arrays, and writes to them: which array sees what.
 
-Nodes do not change. A traced array that shares its `Buffer` with others notes which version of it its node belongs to, and
-asks again when there is a later one. What is asked for is collected from the content and from what is pending
-on it: a value that covers all of it is handed back as it is, scalars are assembled, and anything else is joined and gathered;
-so that a write, and a read, take a few nodes however many items they have.
+Nodes do not change. A traced array that shares its `Buffer` with others notes which version of it its node belongs
+to, and asks again when there is a later one. What is asked for is collected from the content and from what is pending
+on it: a value that covers all of it is handed back as it is, scalars are assembled, and anything else is joined and
+gathered; so that a write, and a read, take a few nodes however many items they have.
 """
 
 import numpy as np
@@ -288,7 +288,7 @@ cdef object taken(Graph graph, object value, object slots, tuple shape):
         return value if shape == () else apply_primitive(primitive_named("broadcast_to"), (shape,), value)
     first = slots[0]
     step = slots[1] - first if len(slots) > 1 else 1
-    if not np.array_equal(slots, np.arange(first, first + step * len(slots), step) if step else np.full(len(slots), first)):
+    if not np.array_equal(slots, first + step * np.arange(len(slots))):
         return apply_primitive(primitive_named("gather"), None, value, slots.astype(np.int64).reshape(shape))
     if step == 1 and len(slots) == value.size:
         return reshaped(value, shape)
@@ -389,11 +389,13 @@ cdef object plain(object dtype, object value):
 cdef int check_kind(object dtype, object found) except -1:
     """Raise where a cast would lose what a derivative hangs on."""
     if found.kind == "c" and dtype.kind != "c":
-        raise DTypeError(f"an array of {dtype} cannot hold {found} ({here()}). Take np.real or np.imag, or make it complex.")
+        raise DTypeError(
+            f"an array of {dtype} cannot hold {found} ({here()}). Take np.real or np.imag, or make it complex."
+        )
     if found.kind in "fc" and dtype.kind in "biu":
         raise DTypeError(
-            f"an array of {dtype} cannot hold a traced {found} ({here()}): NumPy would cut off its digits, and the derivative "
-            "with them. Make it an array of floats, or write value.astype(int) where whole numbers are meant."
+            f"an array of {dtype} cannot hold a traced {found} ({here()}): NumPy would cut off its digits, and the "
+            "derivative with them. Make it an array of floats, or write value.astype(int) for whole numbers."
         )
     return 0
 

@@ -1,8 +1,8 @@
 """What the views of one traced array share: its content, and what was written to it since.
 
-The array that the others are views of is the *root*; its *places* are the flat numbers of its items. Where a view lies is
-asked of NumPy. A *shadow* is an array of bytes with the root's shape over memory that is never read; NumPy makes the same
-view of it, whose address and strides say which places it covers. What strides cannot say is a list of places: an
+The array that the others are views of is the *root*; its *places* are the flat numbers of its items. Where a view lies
+is asked of NumPy. A *shadow* is an array of bytes with the root's shape over memory that is never read; NumPy makes the
+same view of it, whose address and strides say which places it covers. What strides cannot say is a list of places: an
 array of integers, of which NumPy makes views just as well.
 
 A write does not touch the content. It is put beside it as *pending*, and each of its places notes which value it holds,

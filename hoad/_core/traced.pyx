@@ -769,11 +769,11 @@ cdef class Array:
 
     @property
     def flat(self):
-        return METHODS["flat"](self)
+        return METHODS["__flat__"](self)
 
     @flat.setter
     def flat(self, value):
-        METHODS["__flat__"](self, value)
+        METHODS["__set_flat__"](self, value)
 
     def __len__(self):
         cdef Aval aval = aval_of(self.aval)

@@ -33,12 +33,20 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
 
 
 def as_traced(x: Any) -> Any:
-    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array."""
+    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array.
+
+    An array of no dimensions becomes the number in it, as in NumPy's functions.
+    """
     if is_traced(x):
         return as_number(x)
     if holds_traced(x):
         return METHODS["__pack__"](x)
     return as_numbers(x)
+
+
+def as_array(x: Any) -> Any:
+    """`as_traced`, which leaves an array of no dimensions what it is."""
+    return x if is_traced(x) else as_traced(x)
 
 
 def normal_axis(axis: SupportsIndex, ndim: int) -> int:

@@ -37,7 +37,7 @@ def _open(full: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @implements(method="__getitem__")
 def getitem(x: Any, index: Any) -> Any:
-    """Basic indices give views, others gather; indices that are traced stay live."""
+    """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)
@@ -46,9 +46,9 @@ def getitem(x: Any, index: Any) -> Any:
     if not isinstance(x, Array):
         return x[full]
     view = shadow(x)[_open(full)]
-    if view.ndim or any(k is Ellipsis for k in full):
-        return view_of(x, view)
-    return read(x, view)
+    if any(isinstance(k, np.ndarray) for k in full) or not (view.ndim or any(k is Ellipsis for k in full)):
+        return read(x, view)
+    return view_of(x, view)
 
 
 def _new_axes(x: Any, full: tuple[Any, ...]) -> Any:

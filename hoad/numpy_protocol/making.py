@@ -15,7 +15,7 @@ from hoad._core.tape import intern_aval
 from hoad._core.traced import MAKERS, METHODS, Scalar, is_traced
 from hoad._core.where import here
 from hoad.errors import ShapeError
-from hoad.numpy_protocol.door import FLOAT64, as_traced, implements, normal_axes, only_defaults
+from hoad.numpy_protocol.door import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.shape import (
     astype,
     broadcast_to,
@@ -62,18 +62,13 @@ def _converted(copies: bool) -> Callable[..., Any]:
     def convert(
         like: Any, x: Any, dtype: Any = None, order: str = "K", *, copy: bool | None = copies, ndmin: int = 0, **_: Any
     ) -> Any:
-        made = as_traced(x)
+        made = as_array(x)
         if not is_traced(made):
             return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
         made = astype(made, made.dtype if dtype is None else dtype, copy=bool(copy))
         return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
 
     return convert
-
-
-MAKERS[np.array] = _converted(True)
-for _function in (np.asarray, np.asanyarray, np.ascontiguousarray):
-    MAKERS[_function] = _converted(False)
 
 
 @implements(np.concatenate)
@@ -144,7 +139,15 @@ def _made(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda like, *args, device=None, **kwargs: started(like, function(*args, **kwargs))
 
 
-MAKERS[np.full] = full
-MAKERS[np.zeros] = MAKERS[np.empty] = _made(np.zeros)  # of what is never written, hoad says zero and NumPy nothing
-for _function in (np.ones, np.eye, np.identity, np.tri, np.arange):
-    MAKERS[_function] = _made(_function)
+def _declare_makers() -> None:
+    functions: tuple[Any, ...] = (np.zeros, np.ones, np.eye, np.identity, np.tri, np.arange)
+    for function in functions:
+        MAKERS[function] = _made(function)
+    MAKERS[np.empty] = MAKERS[np.zeros]  # of what is never written, hoad says zero and NumPy nothing
+    MAKERS[np.full] = full
+    MAKERS[np.array] = _converted(True)
+    for function in (np.asarray, np.asanyarray, np.ascontiguousarray):
+        MAKERS[function] = _converted(False)
+
+
+_declare_makers()

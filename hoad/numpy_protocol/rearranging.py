@@ -27,6 +27,7 @@ from hoad.numpy_protocol.shape import (
     reshape,
     swapaxes,
 )
+from hoad.numpy_protocol.shape import copy as copied
 
 
 def gather(x: Any, places: np.ndarray) -> Any:
@@ -99,7 +100,7 @@ def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
         if cut:
             before = (slice(None),) * d
             a = concatenate([a[(*before, slice(cut, None))], a[(*before, slice(None, cut))]], axis=d)
-    return a
+    return copied(a)
 
 
 # ---- repeated -------------------------------------------------------------------------------------------------------
@@ -385,7 +386,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
-    parts = [reshape(as_traced(x), (1,) * k + (-1,) + (1,) * (ndim - 1 - k)) for k, x in enumerate(xi)]
+    parts = [copied(reshape(as_traced(x), (1,) * k + (-1,) + (1,) * (ndim - 1 - k))) for k, x in enumerate(xi)]
     if indexing == "xy" and ndim > 1:
         parts = [swapaxes(x, 0, 1) for x in parts]
     if sparse:

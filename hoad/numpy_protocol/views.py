@@ -14,7 +14,7 @@ import numpy as np
 from hoad._core.aliases import copy_of, is_settled, places, shadow, view_of
 from hoad._core.traced import FUNCTIONS, Array
 from hoad.numpy_protocol.contractions import normal_subscripts
-from hoad.numpy_protocol.door import as_traced, implements
+from hoad.numpy_protocol.door import as_array, implements
 
 Implementation = Callable[..., Any]
 
@@ -76,7 +76,7 @@ def _of_each(value: Implementation, look: Implementation) -> Implementation:
     of_one = seen(value, look)
 
     def implementation(*arrays: Any) -> Any:
-        found = tuple(of_one(as_traced(x)) for x in arrays)
+        found = tuple(of_one(as_array(x)) for x in arrays)
         return found[0] if len(found) == 1 else found
 
     return implementation
@@ -84,7 +84,7 @@ def _of_each(value: Implementation, look: Implementation) -> Implementation:
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
-    parts = [as_traced(x) for x in arrays]
+    parts = [as_array(x) for x in arrays]
     shape = np.broadcast_shapes(*[x.shape for x in parts])
     return tuple(x if x.shape == shape else FUNCTIONS[np.broadcast_to](x, shape) for x in parts)
 
@@ -115,46 +115,40 @@ def transpose_method(x: Any, *axes: Any) -> Any:
     return FUNCTIONS[np.transpose](x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
 
 
-@implements(method="flat")
+@implements(method="__flat__")
 def flat(x: Any) -> Any:
     """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
     return view_of(x, places(x).reshape(-1)) if _raveled(shadow(x)) is None else FUNCTIONS[np.ravel](x)
 
 
-for _function, _method in [
-    (np.transpose, None),
-    (np.swapaxes, "swapaxes"),
-    (np.moveaxis, None),
-    (np.rollaxis, None),
-    (np.matrix_transpose, None),
-    (np.linalg.matrix_transpose, None),
-    (np.expand_dims, None),
-    (np.squeeze, "squeeze"),
-    (np.rot90, None),
-    (np.array_split, None),
-    (np.split, None),
-    (np.hsplit, None),
-    (np.vsplit, None),
-    (np.dsplit, None),
-    (np.real, "real"),
-]:
-    implements(_function, method=_method)(seen(FUNCTIONS[_function], _function))
+def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
+    """(function of NumPy, what makes the view of a shadow, method of arrays, why it is not written to)."""
+    here: list[Any] = [
+        *(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
+        *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit, np.real),
+    ]
+    methods = {np.swapaxes: "swapaxes", np.squeeze: "squeeze", np.real: "real"}
+    table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
+    table += [(f, _flipped(f), None, None) for f in (np.flip, np.fliplr, np.flipud)]
+    table += [
+        (np.reshape, _reshaped, None, None),
+        (np.ravel, _raveled, "ravel", None),
+        (np.broadcast_to, np.broadcast_to, None, BROADCAST),
+        (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
+        (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
+        (np.diag, _diagonal, None, DIAGONAL),
+    ]
+    if hasattr(np, "unstack"):  # since NumPy 2.1
+        table.append((np.unstack, lambda x, **axis: np.unstack(x, **axis) if x.ndim > 1 else None, None, None))
+    return table
 
-_function: Any
-for _function in (np.flip, np.fliplr, np.flipud):
-    implements(_function)(seen(FUNCTIONS[_function], _flipped(_function)))
 
-for _function, _method in [(np.diagonal, "diagonal"), (np.linalg.diagonal, None)]:
-    implements(_function, method=_method)(seen(FUNCTIONS[_function], _function, DIAGONAL))
+def _declare_views() -> None:
+    for function, look, method, sealed in _table():
+        implements(function, method=method)(seen(FUNCTIONS[function], look, sealed))
+    for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+        implements(function)(_of_each(FUNCTIONS[function], function))
+    implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))
 
-implements(np.broadcast_to)(seen(FUNCTIONS[np.broadcast_to], np.broadcast_to, BROADCAST))
-implements(np.reshape)(seen(FUNCTIONS[np.reshape], _reshaped))
-implements(np.ravel, method="ravel")(seen(FUNCTIONS[np.ravel], _raveled))
-implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))
-implements(np.diag)(seen(FUNCTIONS[np.diag], _diagonal, DIAGONAL))
-for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    implements(_function)(_of_each(FUNCTIONS[_function], _function))
-if hasattr(np, "unstack"):  # since NumPy 2.1
-    implements(np.unstack)(
-        seen(FUNCTIONS[np.unstack], lambda x, *, axis=0: np.unstack(x, axis=axis) if x.ndim > 1 else None)
-    )
+
+_declare_views()

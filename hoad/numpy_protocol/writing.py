@@ -14,7 +14,7 @@ from hoad._core.refusals import not_writable, writes_into
 from hoad._core.tape import intern_aval
 from hoad._core.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value
 from hoad._core.where import here, name_of
-from hoad.errors import NoRuleError, ShapeError
+from hoad.errors import DTypeError, NoRuleError, ShapeError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis
 from hoad.numpy_protocol.indexing import along_axis, setitem
 from hoad.numpy_protocol.rearranging import sort
@@ -130,8 +130,9 @@ def at(ufunc: np.ufunc, x: Any, index: Any, *operands: Any) -> None:
 def _put_each(ufunc: np.ufunc, x: Any, where: np.ndarray, others: list[Any]) -> None:
     made = ufunc(read(x, where), *others)
     if not np.can_cast(made.dtype, x.dtype, "same_kind"):
-        raise TypeError(
-            f"{name_of(ufunc)}.at gives {made.dtype}, which an array of {x.dtype} does not hold ({here()})."
+        raise DTypeError(
+            f"{name_of(ufunc)}.at gives {made.dtype}, which an array of {x.dtype} does not hold ({here()}). Make it an "
+            "array of floats."
         )
     write(x, where, made)
 
@@ -248,21 +249,21 @@ def sort_in_place(x: Any, axis: int = -1, kind: Any = None, order: Any = None, *
     setitem(x, ..., sort(x, axis, kind, order, stable=stable))
 
 
-@implements(method="__flat__")
+@implements(method="__set_flat__")
 def set_flat(x: Any, value: Any) -> None:
     """``x.flat = value``: its items in turn, again and again."""
     _require_array(x, "ndarray.flat")
     setitem(flat(x), ..., _repeated(value, x.size))
 
 
-def _of_memory(name: str, instead: str) -> None:
+def _of_memory(name: str, asked: str, instead: str) -> None:
     def refuse(x: Any, *args: Any, **kwargs: Any) -> Any:
         raise NoRuleError(
-            f"ndarray.{name} changes how an array lies in memory, which traced arrays do not say ({here()}). {instead}"
+            f"{asked} changes how an array lies in memory, which traced arrays do not say ({here()}). Write {instead}."
         )
 
     METHODS[name] = refuse
 
 
-_of_memory("resize", "Write x = np.resize(x, shape), or np.pad.")
-_of_memory("__shape__", "Write x = x.reshape(shape).")
+_of_memory("resize", "x.resize", "x = np.resize(x, shape), or np.pad")
+_of_memory("__shape__", "x.shape = ...", "x = x.reshape(shape)")
