@@ -47,13 +47,15 @@ from hoad.errors import DTypeError, ShapeError, TracedValueError
 
 cnp.import_array()
 
+cdef type ndarray = np.ndarray
+
 cdef enum:
     OFTEN = 4       # times as much: when a value is taken apart first
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------
 
-def shadow(Array x):
+cpdef cnp.ndarray shadow(Array x):
     """Where `x` lies in its root, as an array that NumPy can take views of, but nobody may read."""
     cdef Buffer buffer = buffer_of(x)
     return buffer.shadow_of_root() if x.view is None else x.view
@@ -76,12 +78,12 @@ cdef object on(cnp.ndarray items, cnp.ndarray shadow):
                       tuple([k * size for k in strides_of(shadow)]))
 
 
-def is_settled(Array x):
+cpdef bint is_settled(Array x):
     """Whether nothing is pending on what `x` is a view of."""
     return x.buffer is None or not x.buffer.values
 
 
-def view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
+cpdef Array view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
     """The view of `x` that lies at `view`; `value` is what it holds, if somebody knows."""
     cdef Buffer buffer = buffer_of(x)
     cdef Array made
@@ -98,11 +100,30 @@ def view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
     return made
 
 
+def seen(value, look, str sealed=None):
+    """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies."""
+
+    def implementation(x, *args, **kwargs):
+        if type(x) is not Array:
+            return value(x, *args, **kwargs)
+        found = value(x, *args, **kwargs) if is_settled(x) else None
+        view = look(shadow(x), *args, **kwargs)
+        if type(view) is ndarray:
+            return view_of(x, view, found, sealed)
+        if view is None:
+            found = value(x, *args, **kwargs) if found is None else found
+            return copy_of(found) if type(found) is Array else found
+        return type(view)([view_of(x, part, None if found is None else found[k], sealed)
+                           for k, part in enumerate(view)])
+
+    return implementation
+
+
 cdef Array as_array(object x):
     """A traced array of its own with this value, which may be a number."""
     if type(x) is Scalar:
         return new_array((<Scalar>x).graph, (<Scalar>x).node, AVAL_BOOL if (<Scalar>x).truth else AVAL_FLOAT)
-    return copy_of(x)
+    return <Array?>x if (<Array?>x).buffer is None else copy_of(x)
 
 
 def as_number(x):
@@ -113,7 +134,7 @@ def as_number(x):
     return x
 
 
-def copy_of(Array x):
+cpdef Array copy_of(Array x):
     """A traced array with what `x` holds now, and nothing in common with it."""
     cdef Array made
     check_usable(x.graph)
@@ -180,7 +201,8 @@ cdef object content_at(Buffer buffer, cnp.ndarray view):
 def read(Array x, cnp.ndarray view):
     """What `x` holds at a view of its root, as a value of its own."""
     check_usable(x.graph)
-    return collected(buffer_of(x), view)
+    made = collected(buffer_of(x), view)
+    return copy_of(made) if type(made) is Array else made       # it may be a value that is pending
 
 
 cdef object read_item(Buffer buffer, int64_t place):

@@ -60,6 +60,8 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_IsIntegerScalar(object)
 
 cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*)
+
     ctypedef struct PySequenceMethods:
         void* sq_item
 
@@ -450,21 +452,21 @@ cdef object item_of(Graph graph, int32_t operand, int64_t at):
     return push_scalar(graph, OP_ITEM, operand, <int32_t>at, value, False)
 
 
-cdef inline int64_t along(object index, object length):
+cdef inline int64_t along(object index, int64_t length) except? -2:
     """A plain integer that is an index of an axis, counted from its start; -1 for anything else."""
-    cdef int64_t k, n
-    if type(index) is not int and not PyArray_IsIntegerScalar(index) or type(index) is bool:
-        return -1
-    n = length
-    try:
-        k = index
-    except OverflowError:
-        return -1
-    k += n if k < 0 else 0
-    return k if 0 <= k < n else -1
+    cdef int overflow = 0
+    cdef int64_t k
+    if type(index) is not int:
+        if type(index) is bool or not PyArray_IsIntegerScalar(index):
+            return -1
+        index = int(index)
+    k = PyLong_AsLongLongAndOverflow(index, &overflow)
+    if k < 0:
+        k += length
+    return k if 0 <= k < length and not overflow else -1
 
 
-cdef int64_t item_number(Aval aval, object index):
+cdef int64_t item_number(Aval aval, object index) except? -2:
     """The flat number of the item at an index of plain integers, -1 for any other index."""
     cdef int64_t at = 0
     cdef int64_t k

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.aliases import copy_of, is_settled, places, shadow, view_of
+from hoad._core.aliases import is_settled, places, seen, shadow, view_of
 from hoad._core.traced import FUNCTIONS, Array
 from hoad.numpy_protocol.contractions import normal_subscripts
 from hoad.numpy_protocol.door import as_array, implements
@@ -23,26 +23,6 @@ DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_d
 
 # Whether reshape can be asked not to copy, as from NumPy 2.1 on.
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-
-
-def seen(value: Implementation, look: Implementation, sealed: str | None = None) -> Implementation:
-    """The implementation `value` as one that gives views: `look` makes them of a shadow, or None where NumPy copies."""
-
-    def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(x, Array):
-            return value(x, *args, **kwargs)
-        found = value(x, *args, **kwargs) if is_settled(x) else None
-        view = look(shadow(x), *args, **kwargs)
-        if view is None:
-            found = value(x, *args, **kwargs) if found is None else found
-            return copy_of(found) if isinstance(found, Array) else found
-        if isinstance(view, (list, tuple)):
-            return type(view)(
-                view_of(x, part, None if found is None else found[k], sealed) for k, part in enumerate(view)
-            )
-        return view_of(x, view, found, sealed)
-
-    return implementation
 
 
 def _reshaped(x: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
@@ -124,14 +104,16 @@ def flat(x: Any) -> Any:
 def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     """(function of NumPy, what makes the view of a shadow, method of arrays, why it is not written to)."""
     here: list[Any] = [
-        *(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
+        *(np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
         *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit, np.real),
     ]
-    methods = {np.swapaxes: "swapaxes", np.squeeze: "squeeze", np.real: "real"}
+    methods = {np.squeeze: "squeeze", np.real: "real"}
     table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
     table += [(f, _flipped(f), None, None) for f in (np.flip, np.fliplr, np.flipud)]
     table += [
         (np.reshape, _reshaped, None, None),
+        (np.transpose, lambda x, axes=None: x.transpose(axes), None, None),
+        (np.swapaxes, lambda x, axis1, axis2: x.swapaxes(axis1, axis2), "swapaxes", None),
         (np.ravel, _raveled, "ravel", None),
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
         (np.diagonal, np.diagonal, "diagonal", DIAGONAL),

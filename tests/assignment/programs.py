@@ -113,6 +113,17 @@ def view(state: State, rng: Rng) -> None:
     state.add(a[basic_index(rng, a.shape)])
 
 
+def taken(state: State, rng: Rng) -> None:
+    """What an index has copied out, beside another look at the same places."""
+    a = state.one(rng)
+    index = advanced_index(rng, a.shape)
+    if rng.random() < 0.5:
+        a[index] = fitting(state, rng, np.empty(a.shape)[index].shape)
+    state.add(a[index])
+    if len(state.arrays) < MOST and state.arrays[-1].ndim:
+        state.arrays[-1] *= 0.5
+
+
 def turned(state: State, rng: Rng) -> None:
     a = state.one(rng)
     axes = tuple(int(d) for d in rng.permutation(a.ndim))
@@ -208,7 +219,7 @@ def functions(state: State, rng: Rng) -> None:
 OPERATIONS: dict[str, Callable[[State, Rng], None]] = {
     f.__name__: f
     for f in (
-        *(view, turned, assign, assign_items, in_place, in_place_items),
+        *(view, taken, turned, assign, assign_items, in_place, in_place_items),
         *(arithmetic, copied, fresh, functions),
     )
 }

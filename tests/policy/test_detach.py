@@ -39,7 +39,7 @@ WRITE = r"would cut it off from the derivative"
 SEALED = r"an argument of the function that is differentiated is never changed"
 COPY = r"x = x\.copy\(\)"
 NUMBER = r"hoad\.value\(x\)"
-NEW = r"np\.stack|np\.concatenate|np\.where|new array"
+NEW = r"np\.stack|np\.concatenate|np\.where|new array|like=x\)"
 
 
 def assigned(x: Any) -> Any:
@@ -141,8 +141,12 @@ SCALARS: dict[str, tuple[F, str, str]] = {
     "astype": (lambda x: np.sum(np.array([x, x]).astype(float)), FLOAT, NUMBER),
     "np.fromiter": (lambda x: np.sum(np.fromiter([x, x], float)), FLOAT, NUMBER),
     "np.arange": (lambda x: np.sum(np.arange(x)), FLOAT, NUMBER),
-    "np.zeros(3)[0] = x": (assigned, ASSIGNED, r"np\.array\(items\), np\.stack"),
-    "np.zeros(3, int)[0] = x": (assigned_among_integers, ASSIGNED, r"np\.array\(items\), np\.stack"),
+    "np.zeros(3)[0] = x": (assigned, ASSIGNED, r": a = np\.zeros\(3\) -> a = np\.zeros\(3, like=x\);"),
+    "np.zeros(3, int)[0] = x": (
+        assigned_among_integers,
+        ASSIGNED,
+        r"a = np\.array\(np\.zeros\(3, dtype=int\), dtype=float, like=x\)",
+    ),
     "a[:] = [x, x, 1]": (assigned_object_array, ASSIGNED, NEW),
     "float in an assignment": (assigned_float, FLOAT, NUMBER),
     "ndarray.fill": (filled, FLOAT, NUMBER),
