@@ -104,7 +104,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     if any(is_traced(k) for k in indices):
         check_writable(x)
         flat = apply_primitive(prim.FLAT_INDEX, params, *indices)
-        value = broadcast_to(as_written(x, value), flat.shape)
+        value = broadcast_to(as_traced(as_written(x, value)), flat.shape)
         write(x, shadow(x), apply_primitive(prim.PUT_ITEMS, None, x, value, flat))
     else:
         write(x, places(x)[prim.index_of(params, *indices)], value)
