@@ -25,6 +25,7 @@ QUESTIONS = (
     "hessian_loop",
     "high_order",
     "small_arrays",
+    "assignment",
     "import_time",
 )
 SLOW = ("build_install",)
