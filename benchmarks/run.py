@@ -26,6 +26,7 @@ QUESTIONS = (
     "high_order",
     "small_arrays",
     "loops",
+    "assignment",
     "import_time",
 )
 SLOW = ("build_install",)

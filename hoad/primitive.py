@@ -13,6 +13,7 @@ from hoad._core.primitive import (
     CONCATENATE,
     GATHER,
     GUFUNC,
+    PUT,
     PYTHON,
     REDUCE,
     STRIDED,
@@ -204,18 +205,24 @@ def _concatenate_infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
 
 # gather(x, flat): x.ravel()[flat]
 GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,))
+# put(x, v, flat): x with v at flat places; where one comes twice, the last holds
+PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1))
 JOIN = Primitive("concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",))
 
 
-def _flat_index(params: Params, *indices: Any) -> Any:
-    """Flat places of ``x[index]`` for x of a shape; `None` in the index stands for the next of `indices`."""
-    shape, index = params
+def index_of(params: Params, *indices: Any) -> tuple[Any, ...]:
+    """The index that the parameters of `FLAT_INDEX` stand for: `None` in it is the next of `indices`."""
     rest = iter(indices)
-    full = tuple(
+    return tuple(
         np.asarray(next(rest)) if k is None else (None if k == "newaxis" else slice(*k) if isinstance(k, tuple) else k)
-        for k in index
+        for k in params[1]
     )
-    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[full]
+
+
+def _flat_index(params: Params, *indices: Any) -> Any:
+    """Flat places of ``x[index]`` for x of a shape."""
+    shape = params[0]
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[index_of(params, *indices)]
 
 
 def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:

@@ -7,7 +7,7 @@ cimport numpy as cnp
 from hoad._core.eager cimport FEW, check_real, compute, scalar_value
 from hoad._core.operands cimport as_loop_operands, graph_among, operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
-from hoad._core.refusals cimport check_usable, no_rule, writes_into
+from hoad._core.refusals cimport check_usable, no_rule
 from hoad._core.tape cimport (
     AVAL_BOOL,
     OP_ASSEMBLE,
@@ -29,6 +29,7 @@ from hoad._core.traced cimport (
     MATMUL,
     Array,
     Scalar,
+    called,
     connect,
     plain_value,
     push_scalar,
@@ -37,10 +38,12 @@ from hoad._core.traced cimport (
 from hoad._core.where cimport here, name_of
 
 cdef dict FUNCTIONS
+cdef dict MAKERS
+cdef dict METHODS
 cdef dict REDUCTIONS
 
 from hoad._core.primitive import make_signature
-from hoad._core.traced import FUNCTIONS, REDUCTIONS
+from hoad._core.traced import FUNCTIONS, MAKERS, METHODS, REDUCTIONS
 
 from hoad.errors import NoRuleError
 
@@ -170,6 +173,8 @@ def apply_assembly(Aval aval, offsets, tuple parts, *values):
 cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
     cdef Primitive primitive
     cdef Scalar x
+    if kwargs and gives_out(kwargs.get("out")):
+        return METHODS["__ufunc_into__"](ufunc, method, inputs, kwargs)
     if method == "__call__":
         primitive = <Primitive>UFUNCS.get(ufunc)
         if primitive is not None:
@@ -190,7 +195,7 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         if implementation is not None:
             return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
     elif method == "at":
-        raise writes_into(f"np.{ufunc.__name__}.at")
+        return METHODS["__at__"](ufunc, *inputs)
     elif method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](*inputs, **kwargs)
     elif method == "outer" and len(inputs) == 2 and not kwargs:
@@ -198,6 +203,11 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
                      np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
     raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
+
+
+cdef bint gives_out(object out):
+    """Whether there is an array to write to."""
+    return out is not None and any([y is not None for y in out])
 
 
 cdef bint is_float64_array(object x):
@@ -230,9 +240,6 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
     """The keywords of a ufunc call that matter; what cannot be recorded raises."""
     cdef dict kept = {}
     for name, value in kwargs.items():
-        if name == "out":
-            if any([y is not None for y in (value if isinstance(value, tuple) else (value,))]):
-                raise writes_into(f"np.{ufunc.__name__}(..., out=) or an in-place operator")
         if name == "where" and value is not True:
             raise NoRuleError(
                 f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
@@ -246,10 +253,13 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
     return kept
 
 
-cdef object array_function(object function, tuple args, dict kwargs):
+cdef object array_function(object owner, object function, tuple args, dict kwargs):
     cdef object implementation = FUNCTIONS.get(function)
     if implementation is not None:
-        return implementation(*args, **kwargs)
+        return called(implementation, args, kwargs)
+    implementation = MAKERS.get(function)
+    if implementation is not None:
+        return implementation(owner, *args, **kwargs)
     raise no_rule(name_of(function))
 
 

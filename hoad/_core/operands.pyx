@@ -24,7 +24,7 @@ from hoad._core.tape cimport (
     operand_aval,
     uint16_t,
 )
-from hoad._core.traced cimport Array, Scalar, wrap
+from hoad._core.traced cimport Array, Scalar, buffer_of, node_now, wrap
 from hoad._core.where cimport here
 
 cdef dict METHODS
@@ -36,6 +36,7 @@ from hoad.errors import DTypeError
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
+cdef str ARGUMENT = "an argument of the function that is differentiated is never changed"
 
 
 cdef int32_t operand_of(Graph graph, object x) except? -1:
@@ -49,7 +50,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     if type(x) is Array:
         array = <Array>x
         check_same(graph, array.graph)
-        return array.node
+        return node_now(array)
     if type(x) is float:
         return graph.const_float(<double>x)
     if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
@@ -200,6 +201,15 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
     return resolved[: function.nin]
 
 
+cdef object argument(Graph graph, int32_t node):
+    """The traced value of an input. It is the caller's array, so that nothing is written to it."""
+    cdef object traced = wrap(graph, node)
+    if type(traced) is Array:
+        (<Array>traced).sealed = ARGUMENT
+        buffer_of(traced)
+    return traced
+
+
 def new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
@@ -214,7 +224,7 @@ def new_input(Graph graph, object value, bint nested=False):
         value = graph.value_of(operand)
         if value is not None:
             graph.set_object(node, value)
-        return wrap(graph, node)
+        return argument(graph, node)
     if type(value) is Scalar:
         check_same(graph, (<Scalar>value).graph)
     elif type(value) is Array:
@@ -230,4 +240,4 @@ def new_input(Graph graph, object value, bint nested=False):
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if not isinstance(value, Aval):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return wrap(graph, node)
+    return argument(graph, node)

@@ -59,6 +59,7 @@ cdef class Plan:
     cdef void run_reduction(self, char* x, char* p) noexcept nogil
     cdef void run_strided(self, char* x, char* p) noexcept nogil
     cdef void run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil
+    cdef void run_put(self, char* x, char* v, int64_t* flat, char* p) noexcept nogil
     cdef void add_row(self, char* p, cnp.npy_intp step, char* x, cnp.npy_intp n) noexcept nogil
     cdef void run_assembly(self, char** operands, char* p) noexcept nogil
     cdef void add_strided(self, Part* part, char* x, char* p) noexcept nogil

@@ -17,6 +17,7 @@ from hoad._core.primitive cimport (
     K_CONCATENATE,
     K_GATHER,
     K_GUFUNC,
+    K_PUT,
     K_REDUCE,
     K_STRIDED,
     K_STRUCTURE,
@@ -274,6 +275,9 @@ cdef class Plan:
         if self.kind == K_GATHER:
             self.run_gather(operands[0], <int64_t*>operands[1], results[0])
             return 0
+        if self.kind == K_PUT:
+            self.run_put(operands[0], operands[1], <int64_t*>operands[2], results[0])
+            return 0
         if self.kind == K_STRUCTURE:
             self.run_assembly(operands, results[0])
             return 0
@@ -370,6 +374,12 @@ cdef class Plan:
         else:
             for i in range(self.size):
                 memcpy(p + i * self.itemsize, x + flat[i] * self.itemsize, self.itemsize)
+
+    cdef void run_put(self, char* x, char* v, int64_t* flat, char* p) noexcept nogil:
+        cdef int64_t i
+        memcpy(p, x, self.size * self.itemsize)
+        for i in range(self.n_items):
+            memcpy(p + flat[i] * self.itemsize, v + i * self.itemsize, self.itemsize)
 
     cdef void add_row(self, char* p, cnp.npy_intp step, char* x, cnp.npy_intp n) noexcept nogil:
         """p[i] += x[i] for a row of a strided p and a contiguous x."""
@@ -557,9 +567,10 @@ cdef Plan plan_of(Signature sig):
         plan.set_assembly(sig)
     elif plan.kind == K_CONCATENATE:
         plan.set_concatenation(sig)
-    elif plan.kind == K_GATHER:
+    elif plan.kind == K_GATHER or plan.kind == K_PUT:
         plan.size = sig.results[0].size
         plan.itemsize = sig.results[0].itemsize
+        plan.n_items = sig.avals[1].size
     else:
         plan.signature = sig
     sig.plan = plan

@@ -13,6 +13,7 @@ cdef enum Kind:
     K_REDUCE          # ufunc.reduce; parameters: (axes, shape of the result)
     K_STRIDED         # a copy through strides; parameters: name-specific
     K_GATHER          # (x, flat): x.ravel()[flat]
+    K_PUT             # (x, v, flat): x with v[i] put at x.ravel()[flat[i]], in turn
     K_CONCATENATE     # parameters: (axis,)
     K_PYTHON          # a Python function of the values
 

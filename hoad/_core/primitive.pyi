@@ -16,6 +16,7 @@ GUFUNC: Final[int]
 REDUCE: Final[int]
 STRIDED: Final[int]
 GATHER: Final[int]
+PUT: Final[int]
 CONCATENATE: Final[int]
 PYTHON: Final[int]
 

@@ -8,7 +8,7 @@ cdef extern from "pythread.h":
 cdef object no_rule(str name, str method=*)
 cdef object cut_off(str what, str advice, Graph graph=*)
 cpdef object writes_into(str what)
-cdef object in_place(str symbol)
+cpdef object not_writable()
 cdef object made_by_hand()
 cdef object unhashable()
 cdef object unpicklable()

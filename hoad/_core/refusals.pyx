@@ -3,8 +3,10 @@
 Functions named after what was asked make the error and leave the raising to the caller; ``refuse_...`` raise.
 """
 
+import sys
+
 from hoad._core.tape cimport Graph
-from hoad._core.where cimport assigns, here, user_place
+from hoad._core.where cimport assigns, here, user_place, user_position
 
 from hoad.errors import DTypeError, NoRuleError, TracedValueError
 
@@ -38,21 +40,43 @@ cdef object cut_off(str what, str advice, Graph graph=None):
                   "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
-        advice = ("Collect the items in a list and make the array of it, with np.array(items), np.stack or "
-                  "np.concatenate, or choose them with np.where; or take hoad.value(x) if plain numbers are meant.")
+        advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
     return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
 
 
 cpdef object writes_into(str what):
     """The error for a traced value that would be written into a plain array."""
     return cut_off(f"writing a traced value into a plain array with {what}",
-                   "Make a new array instead: use the result of the operation, np.where, np.stack or np.concatenate.")
+                   start_traced() + "; or use the result of the operation, which is a new array.")
 
 
-cdef object in_place(str symbol):
+cdef object rewriting = None
+
+
+def rewrite_with(function):
+    """Let `function` of a frame and a line say which line to change to what."""
+    global rewriting
+    rewriting = function
+
+
+cdef str start_traced():
+    """How the plain array that is written to becomes a traced one."""
+    cdef str line = None
+    code, number = user_position()
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    if frame is not None:
+        line = rewriting(frame, number)
+    if line is None:
+        return "Make it an array that takes traced values, by np.zeros(n, like=x) or np.array(a, like=x)"
+    return f"Make it an array that takes traced values: {line}"
+
+
+cpdef object not_writable():
     return TracedValueError(
-        f"in-place {symbol} on a traced array is not recorded ({here()}). Write x = x {symbol[:-1]} y, which makes a "
-        "new array."
+        f"a traced number has no items to write to ({here()}), as a number of NumPy has none. Write x = y in place of "
+        "x[...] = y."
     )
 
 

@@ -140,7 +140,9 @@ cdef class Graph:
     cdef int leave(self) except -1
     cdef int rewind(self, Frame to) except -1
     cdef int forget_captured(self, int32_t n_consts) except -1
-    cdef void released(self, int32_t node) noexcept
+    cdef void held(self, int32_t operand) noexcept
+    cdef void released(self, int32_t operand) noexcept
+    cdef void count_alive(self, int32_t operand, int change) noexcept
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
     cdef bint is_noted(self, int32_t node) noexcept

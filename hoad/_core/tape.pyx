@@ -392,15 +392,30 @@ cdef class Graph:
             self.captured.pop(self.captured_order.pop(), None)
         return 0
 
-    cdef void released(self, int32_t node) noexcept:
-        """A traced value of `node` has died."""
-        cdef int k
-        if node >= self.frame.start:
+    cdef void held(self, int32_t operand) noexcept:
+        """A traced value of `operand` has been made."""
+        self.count_alive(operand, 1)
+
+    cdef void released(self, int32_t operand) noexcept:
+        """A traced value of `operand` has died."""
+        if operand >= self.frame.start:
             self.frame.live -= 1
+        else:
+            self.count_alive(operand, -1)
+
+    cdef void count_alive(self, int32_t operand, int change) noexcept:
+        """Count a traced value for the derivative that its node or constant belongs to."""
+        cdef bint constant = operand < 0
+        cdef int32_t row = ~operand if constant else operand
+        cdef int k
+        if operand == ZERO:
+            return
+        if row >= (self.frame.n_consts if constant else self.frame.start):
+            self.frame.live += change
             return
         for k in range(self.n_frames - 1, -1, -1):
-            if node >= self.frames[k].start:
-                self.frames[k].live -= 1
+            if row >= (self.frames[k].n_consts if constant else self.frames[k].start):
+                self.frames[k].live += change
                 return
 
     # ---- reading

@@ -1,7 +1,10 @@
 """The two traced types."""
 
+cimport numpy as cnp
+
+from hoad._core.buffers cimport Buffer
 from hoad._core.primitive cimport Primitive
-from hoad._core.tape cimport Graph, int32_t, uint16_t
+from hoad._core.tape cimport Graph, int32_t, int64_t, uint16_t
 
 cdef class Scalar:
     cdef Graph graph
@@ -11,19 +14,37 @@ cdef class Scalar:
 
 cdef class Array:
     cdef Graph graph
-    cdef int32_t node
+    cdef int32_t node           # what it held at `version` of the buffer; ask `node_now`
     cdef int32_t aval
+    cdef int64_t version
+    cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
+    cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.buffers
+    cdef str sealed             # why nothing may be written to it, or None
 
 cdef object wrap(Graph graph, int32_t operand)
+cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
+cdef Buffer buffer_of(Array x)
+cdef object called(object implementation, tuple args, dict kwargs)
+cdef object item_of(Graph graph, int32_t operand, int64_t at)
 cdef object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth)
 cpdef object plain_value(object x)
 
 # How calls are recorded, where that takes more than arithmetic of scalars.
 ctypedef object (*RecordCall)(Primitive primitive, object params, tuple values)
 ctypedef object (*CallUfunc)(object ufunc, str method, tuple inputs, dict kwargs)
-ctypedef object (*CallFunction)(object function, tuple args, dict kwargs)
+ctypedef object (*CallFunction)(object owner, object function, tuple args, dict kwargs)
+ctypedef int32_t (*Refresh)(Array x) except? -1
+ctypedef object (*ReadItem)(Buffer buffer, int64_t place)
+ctypedef object (*Overwrite)(Array x, object result, str symbol)
 
 cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept
+
+cdef Refresh refresh
+
+cdef inline int32_t node_now(Array x) except? -1:
+    """The operand that holds the value of `x`."""
+    return x.node if x.buffer is None or x.version == x.buffer.version else refresh(x)
 
 # Numbers of operations, once they are declared.
 cdef int LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL

@@ -9,6 +9,7 @@ from typing_extensions import Self, TypeIs
 from hoad._core.tape import Graph
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]]
+MAKERS: Final[dict[Any, Callable[..., Any]]]
 METHODS: Final[dict[str, Callable[..., Any]]]
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]]
 

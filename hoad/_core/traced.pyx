@@ -15,14 +15,16 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
+from hoad._core.buffers cimport Buffer, place_at
+from hoad._core.eager cimport scalar_value
 from hoad._core.primitive cimport INFO, Primitive, primitive_of
 from hoad._core.refusals cimport (
     PyThread_get_thread_ident,
     check_same,
     check_usable,
     cut_off,
-    in_place,
     made_by_hand,
+    not_writable,
     unhashable,
     unpicklable,
 )
@@ -54,7 +56,12 @@ from hoad.errors import DTypeError, NoMethodError, TracedValueError
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_IsIntegerScalar(object)
+
 cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*)
+
     ctypedef struct PySequenceMethods:
         void* sq_item
 
@@ -64,12 +71,18 @@ cdef extern from "Python.h":
 # What the floors above put in: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
+MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 
 # What `hoad._core.calls`, which knows these types, puts in.
 cdef RecordCall record_call = NULL
 cdef CallUfunc array_ufunc = NULL
 cdef CallFunction array_function = NULL
+
+# What `hoad._core.aliases`, which knows how to record, puts in.
+cdef Refresh refresh = NULL
+cdef ReadItem read_item = NULL
+cdef Overwrite overwrite = NULL
 
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
@@ -285,7 +298,8 @@ cdef class Scalar:
                 "branch on values: use np.where, or declare the rule with per_call=True."
             )
         expected.d = 1.0 if self.value != 0 else 0.0
-        self.graph.add_guard(self.node, expected, False)
+        if self.node >= 0:      # a constant never changes
+            self.graph.add_guard(self.node, expected, False)
         return self.value != 0
 
     def __float__(self):
@@ -357,6 +371,9 @@ cdef class Scalar:
     def __getitem__(self, index):
         return self if index is Ellipsis or index == () else METHODS["__getitem__"](self, index)
 
+    def __setitem__(self, index, value):
+        raise not_writable()
+
     def __getattr__(self, str name):
         return method(self, name)
 
@@ -367,7 +384,7 @@ cdef class Scalar:
         return array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function, types, tuple args, dict kwargs):
-        return array_function(function, args, kwargs)
+        return array_function(self, function, args, kwargs)
 
 
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
@@ -401,13 +418,75 @@ cdef object logical(object x, object other, int op):
 
 # ---- arrays ---------------------------------------------------------------------------------------------------------
 
-cdef Array new_array(Graph graph, int32_t node, int32_t aval):
+cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
     cdef Array x = Array.__new__(Array)
     x.graph = graph
-    x.node = node
+    x.node = operand
     x.aval = aval
-    graph.frame.live += 1
+    graph.held(operand)
     return x
+
+
+cdef Buffer buffer_of(Array x):
+    """The buffer of `x`, made now if it has none."""
+    if x.buffer is None:
+        x.buffer = Buffer(x.graph, x.node, x.aval)
+    return x.buffer
+
+
+cdef object in_place(Array x, object result, str symbol):
+    """``x symbol= y`` from the result of the operation: a number makes a new number, an array takes it in."""
+    if result is NotImplemented or (x.buffer is None and aval_of(x.aval).ndim == 0):
+        return result
+    return overwrite(x, result, symbol)
+
+
+cdef object item_of(Graph graph, int32_t operand, int64_t at):
+    """The item of a float64 array at a flat number."""
+    cdef double value = NAN
+    if operand < 0:
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o))[at]
+        return new_scalar(graph, graph.const_float(value), value, False)
+    if graph.valued:
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.slots[operand].o))[at]
+    return push_scalar(graph, OP_ITEM, operand, <int32_t>at, value, False)
+
+
+cdef inline int64_t along(object index, int64_t length) except? -2:
+    """A plain integer that is an index of an axis, counted from its start; -1 for anything else."""
+    cdef int overflow = 0
+    cdef int64_t k
+    if type(index) is not int:
+        if type(index) is bool or not PyArray_IsIntegerScalar(index):
+            return -1
+        index = int(index)
+    k = PyLong_AsLongLongAndOverflow(index, &overflow)
+    if k < 0:
+        k += length
+    return k if 0 <= k < length and not overflow else -1
+
+
+cdef int64_t item_number(Aval aval, object index) except? -2:
+    """The flat number of the item at an index of plain integers, -1 for any other index."""
+    cdef int64_t at = 0
+    cdef int64_t k
+    cdef int d
+    if aval.ndim == 1 and type(index) is not tuple:
+        at = along(index, aval.shape[0])
+    elif type(index) is tuple and len(<tuple>index) == aval.ndim and aval.ndim:
+        for d in range(aval.ndim):
+            k = along((<tuple>index)[d], aval.shape[d])
+            if k < 0:
+                return -1
+            at = at * <int64_t>aval.shape[d] + k
+    else:
+        return -1
+    return at if at < 2147483647 else -1
+
+
+cdef inline int64_t root_place(Array x, int64_t at):
+    """The place in the root of the item of `x` at a flat number."""
+    return at if x.view is None else place_at(x.view, at)
 
 
 @cython.final
@@ -483,7 +562,8 @@ cdef class Array:
         return record_call(primitive_of(OP_NEGATIVE), None, (self,))
 
     def __pos__(self):
-        return self
+        check_usable(self.graph)
+        return wrap(self.graph, node_now(self))
 
     def __abs__(self):
         return record_call(primitive_of(ABSOLUTE), None, (self,))
@@ -533,37 +613,37 @@ cdef class Array:
         return binary(NOT_EQUAL, self, other)
 
     def __iadd__(self, other):
-        raise in_place("+=")
+        return in_place(self, binary(OP_ADD, self, other), "+=")
 
     def __isub__(self, other):
-        raise in_place("-=")
+        return in_place(self, binary(OP_SUBTRACT, self, other), "-=")
 
     def __imul__(self, other):
-        raise in_place("*=")
+        return in_place(self, binary(OP_MULTIPLY, self, other), "*=")
 
     def __itruediv__(self, other):
-        raise in_place("/=")
+        return in_place(self, binary(OP_DIVIDE, self, other), "/=")
 
     def __ifloordiv__(self, other):
-        raise in_place("//=")
+        return in_place(self, binary(FLOOR_DIVIDE, self, other), "//=")
 
     def __imod__(self, other):
-        raise in_place("%=")
+        return in_place(self, binary(REMAINDER, self, other), "%=")
 
     def __ipow__(self, other):
-        raise in_place("**=")
+        return in_place(self, binary(OP_POWER, self, other), "**=")
 
     def __imatmul__(self, other):
-        raise in_place("@=")
+        return in_place(self, FUNCTIONS[np.matmul](self, other), "@=")
 
     def __iand__(self, other):
-        raise in_place("&=")
+        return in_place(self, logical(self, other, LOGICAL_AND), "&=")
 
     def __ior__(self, other):
-        raise in_place("|=")
+        return in_place(self, logical(self, other, LOGICAL_OR), "|=")
 
     def __ixor__(self, other):
-        raise in_place("^=")
+        return in_place(self, logical(self, other, LOGICAL_XOR), "^=")
 
     # ---- what would make a number of it
 
@@ -608,10 +688,19 @@ cdef class Array:
                       "array, or take hoad.value(x) if plain numbers are meant.", self.graph)
 
     def __setitem__(self, index, value):
-        raise TracedValueError(
-            f"assignment to items of a traced array is not recorded ({here()}). Make a new array instead, with "
-            "np.where, np.stack or np.concatenate."
-        )
+        cdef Aval aval = aval_of(self.aval)
+        cdef int64_t at
+        if self.sealed is None and aval.is_float64 and (type(value) is Scalar or type(value) is float):
+            at = item_number(aval, index)
+            if at >= 0:
+                check_usable(self.graph)
+                if type(value) is Scalar:
+                    check_same(self.graph, (<Scalar>value).graph)
+                    if (<Scalar>value).truth:
+                        value = value * 1.0
+                buffer_of(self).put_one(root_place(self, at), value)
+                return
+        METHODS["__setitem__"](self, index, value)
 
     def __hash__(self):
         raise unhashable()
@@ -620,13 +709,14 @@ cdef class Array:
         raise unpicklable()
 
     def __copy__(self):
-        return self
+        return METHODS["copy"](self)
 
     def __deepcopy__(self, memo):
-        return self
+        return METHODS["copy"](self)
 
     def __repr__(self):
-        value = self.graph.value_of(self.node) if self.graph.thread else None
+        cdef bint running = self.graph.thread == PyThread_get_thread_ident()
+        value = self.graph.value_of(node_now(self)) if running else None
         return f"Traced({aval_of(self.aval)!r})" if value is None else f"Traced({value!r})"
 
     # ---- NumPy
@@ -634,6 +724,10 @@ cdef class Array:
     @property
     def shape(self):
         return aval_of(self.aval).shape
+
+    @shape.setter
+    def shape(self, value):
+        METHODS["__shape__"](self)
 
     @property
     def ndim(self):
@@ -667,13 +761,21 @@ cdef class Array:
     def real(self):
         return FUNCTIONS[np.real](self)
 
+    @real.setter
+    def real(self, value):
+        FUNCTIONS[np.real](self)[...] = value
+
     @property
     def imag(self):
         return FUNCTIONS[np.imag](self)
 
     @property
     def flat(self):
-        return FUNCTIONS[np.ravel](self)
+        return METHODS["__flat__"](self)
+
+    @flat.setter
+    def flat(self, value):
+        METHODS["__set_flat__"](self, value)
 
     def __len__(self):
         cdef Aval aval = aval_of(self.aval)
@@ -689,18 +791,14 @@ cdef class Array:
 
     def __getitem__(self, index):
         cdef Aval aval = aval_of(self.aval)
-        cdef Graph graph = self.graph
-        cdef Py_ssize_t i, n
-        cdef double value
-        if aval.ndim == 1 and aval.is_float64 and type(index) is int:
-            n = aval.shape[0]
-            i = index
-            if i < 0:
-                i += n
-            if 0 <= i < n and i < 2147483647:
-                check_usable(graph)
-                value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.slots[self.node].o))[i] if graph.valued else NAN
-                return push_scalar(graph, OP_ITEM, self.node, <int32_t>i, value, False)
+        cdef int64_t at
+        if aval.is_float64:
+            at = item_number(aval, index)
+            if at >= 0:
+                check_usable(self.graph)
+                if self.buffer is None or self.version == self.buffer.version:
+                    return item_of(self.graph, self.node, at)
+                return read_item(self.buffer, root_place(self, at))
         return METHODS["__getitem__"](self, index)
 
     def __getattr__(self, str name):
@@ -713,7 +811,7 @@ cdef class Array:
         return array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function, types, tuple args, dict kwargs):
-        return array_function(function, args, kwargs)
+        return array_function(self, function, args, kwargs)
 
 
 cdef class Method:
@@ -723,7 +821,17 @@ cdef class Method:
     cdef object owner
 
     def __call__(self, *args, **kwargs):
-        return self.implementation(self.owner, *args, **kwargs)
+        return called(self.implementation, (self.owner, *args), kwargs)
+
+
+cdef object called(object implementation, tuple args, dict kwargs):
+    """Call an implementation; what it gives goes into the array that is given as `out`, if any."""
+    cdef Py_ssize_t k = -1
+    if len(args) > 2:
+        k = METHODS["__out_position__"](implementation)
+    if kwargs.get("out") is not None or (0 <= k < len(args) and args[k] is not None):
+        return METHODS["__into__"](implementation, args, kwargs)
+    return implementation(*args, **kwargs)
 
 
 cdef object method(object owner, str name):
@@ -745,7 +853,7 @@ cdef object method(object owner, str name):
 
 cdef object valued(Array x):
     """The value of an array that must have one here."""
-    cdef object value = x.graph.value_of(x.node)
+    cdef object value = x.graph.value_of(node_now(x))
     if value is None:
         raise TracedValueError(
             f"the value of a traced array is not known here ({here()}). A rule or a symbolic expression cannot branch "
@@ -755,8 +863,9 @@ cdef object valued(Array x):
 
 
 cdef int guard_object(Array x) except -1:
-    cdef Slot expected = x.graph.slots[x.node]
-    x.graph.add_guard(x.node, expected, True)
+    cdef int32_t node = node_now(x)
+    if node >= 0:       # a constant never changes
+        x.graph.add_guard(node, x.graph.slots[node], x.aval > AVAL_BOOL)
     return 0
 
 
@@ -765,7 +874,7 @@ cdef object wrap(Graph graph, int32_t operand):
     cdef int32_t aval = operand_aval(graph, operand)
     if aval > AVAL_BOOL:
         return new_array(graph, operand, aval)
-    return new_scalar(graph, operand, graph.slots[operand].d, aval == AVAL_BOOL)
+    return new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
 
 
 # ---- for the rooms and floors above ---------------------------------------------------------------------------------
@@ -799,7 +908,7 @@ def graph_of(x):
 
 def node_of(x):
     """The node number of a traced value."""
-    return (<Scalar>x).node if type(x) is Scalar else (<Array?>x).node
+    return (<Scalar>x).node if type(x) is Scalar else node_now(<Array?>x)
 
 
 def guard_value(x):
@@ -839,6 +948,14 @@ def bind_operators():
     LOGICAL_NOT = primitive_named("logical_not").op
     MASK = primitive_named("mask").op
     MATMUL = primitive_named("matmul").op
+
+
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
+    """Say how what was written is read."""
+    global refresh, read_item, overwrite
+    refresh = fresh
+    read_item = item
+    overwrite = over
 
 
 cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:

@@ -15,10 +15,12 @@ from hoad.numpy_protocol import (
     products,
     rearranging,
     reductions,
+    rewriting,
     searching,
     sequences,
     shape,
     statistics,
+    views,
     writing,
 )
 from hoad.numpy_protocol.door import as_traced, implements
@@ -36,9 +38,11 @@ __all__ = [
     "products",
     "rearranging",
     "reductions",
+    "rewriting",
     "searching",
     "sequences",
     "shape",
     "statistics",
+    "views",
     "writing",
 ]

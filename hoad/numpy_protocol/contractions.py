@@ -88,7 +88,7 @@ def _expand(subscripts: Subscripts, ndim: int, longest: int) -> Subscripts:
     return (*subscripts[:place], *broadcast, *subscripts[place + 1 :])
 
 
-def _normal(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts, list[Any]]:
+def normal_subscripts(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts, list[Any]]:
     """Subscripts without ellipses, one for each axis; those of the result are explicit."""
     inputs, output, arrays = _parse(operands)
     parts = [as_traced(x) for x in arrays]
@@ -222,7 +222,7 @@ def einsum(
 ) -> Any:
     """Products of two operands at a time; the dtype is that of their product."""
     only_defaults("einsum", out=out, dtype=dtype)
-    inputs, output, parts = _normal(operands)
+    inputs, output, parts = normal_subscripts(operands)
     kind = np.result_type(*[x.dtype for x in parts])
     sizes = _sizes(inputs, parts)
     counted = np.dtype(np.intp) if kind.kind == "b" else kind  # a sum of booleans says whether any product is true

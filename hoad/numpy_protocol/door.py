@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from hoad._core.aliases import as_number
 from hoad._core.operands import as_numbers, holds_traced
 from hoad._core.traced import FUNCTIONS, METHODS, is_traced
 from hoad._core.where import here
@@ -32,12 +33,20 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
 
 
 def as_traced(x: Any) -> Any:
-    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array."""
+    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array.
+
+    An array of no dimensions becomes the number in it, as in NumPy's functions.
+    """
     if is_traced(x):
-        return x
+        return as_number(x)
     if holds_traced(x):
         return METHODS["__pack__"](x)
     return as_numbers(x)
+
+
+def as_array(x: Any) -> Any:
+    """`as_traced`, which leaves an array of no dimensions what it is."""
+    return x if is_traced(x) else as_traced(x)
 
 
 def normal_axis(axis: SupportsIndex, ndim: int) -> int:

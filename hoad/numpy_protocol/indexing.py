@@ -8,44 +8,57 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core import ufuncs
+from hoad._core.aliases import as_written, check_writable, is_settled, places, read, shadow, view_of, write
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.traced import Array, guard_value, is_traced
+from hoad._core.refusals import not_writable
+from hoad._core.traced import Array, Scalar, guard_value, is_traced
 from hoad._core.where import here
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.door import FLOAT64, as_traced, implements
-from hoad.numpy_protocol.shape import (
-    ravel,
-)
+from hoad.numpy_protocol.door import as_traced, implements
+from hoad.numpy_protocol.shape import broadcast_to
 
 
 def _is_integer(k: Any) -> bool:
+    if isinstance(k, np.ndarray):
+        return k.ndim == 0 and k.dtype.kind in "iu"
     return isinstance(k, (int, np.integer)) and not isinstance(k, (bool, np.bool_))
 
 
-def _basic_view(x: Any, index: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Shape, strides and offset (in items) of a basic index, asked of NumPy on a view without memory of its own."""
-    dummy = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), x.shape, prim.contiguous_strides(x.shape))
-    view = dummy[index]
-    offset = view.__array_interface__["data"][0] - dummy.__array_interface__["data"][0] if view.size else 0
-    return view.shape, view.strides, offset
+def _is_basic(full: tuple[Any, ...]) -> bool:
+    return all(k is None or k is Ellipsis or isinstance(k, slice) or _is_integer(k) for k in full)
+
+
+def _open(full: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A basic index that gives a view, of no dimensions too."""
+    full = tuple(int(k) if _is_integer(k) else k for k in full)
+    return full if any(k is Ellipsis for k in full) else (*full, ...)
 
 
 @implements(method="__getitem__")
 def getitem(x: Any, index: Any) -> Any:
-    """Basic indices copy through strides, others gather; indices that are traced stay live."""
+    """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     full = index if isinstance(index, tuple) else (index,)
-    if all(k is None or k is Ellipsis or isinstance(k, slice) or _is_integer(k) for k in full):
-        view, strides, offset = _basic_view(x, (*full, ...) if Ellipsis not in full else full)
-        if view == () and x.dtype == FLOAT64 and offset < 2**31 and x.ndim > 1 and x.size:
-            return ravel(x)[offset]
-        if view == x.shape and offset == 0 and strides == tuple(prim.contiguous_strides(x.shape)):
-            return x
-        return apply_primitive(prim.GETITEM, (view, tuple(strides), offset), x)
-    return _advanced(x, full)
+    if isinstance(x, Scalar):
+        return _new_axes(x, full)
+    if not _is_basic(full):
+        return _advanced(x, full)
+    if not isinstance(x, Array):
+        return x[full]
+    view = shadow(x)[_open(full)]
+    if any(isinstance(k, np.ndarray) for k in full) or not (view.ndim or any(k is Ellipsis for k in full)):
+        return read(x, view)
+    return view_of(x, view)
 
 
-def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
+def _new_axes(x: Any, full: tuple[Any, ...]) -> Any:
+    """A number at an index, which can only add axes."""
+    shape = np.empty(())[_open(full)].shape
+    return apply_primitive(prim.GETITEM, (shape, (0,) * len(shape), 0), x)
+
+
+def _split_index(x: Any, full: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """An index with None for its arrays, as a parameter, and the arrays; masks are guarded."""
     encoded: list[Any] = []
     indices: list[Any] = []
     for k in full:
@@ -54,7 +67,7 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
         elif k is None:
             encoded.append("newaxis")
         elif k is Ellipsis or _is_integer(k):
-            encoded.append(k)
+            encoded.append(k if k is Ellipsis else int(k))
         else:
             k = np.zeros(0, np.int64) if isinstance(k, list) and not k else k
             k = as_traced(k) if holds_traced(k) else np.asarray(k)
@@ -64,12 +77,56 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
                 raise IndexError(f"arrays used as indices must be of integer or boolean type, not {k.dtype}")
             encoded.append(None)
             indices.append(k)
-    params = (x.shape, tuple(encoded))
+    return (x.shape, tuple(encoded)), indices
+
+
+def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
+    params, indices = _split_index(x, full)
     if any(is_traced(k) for k in indices):
         flat = apply_primitive(prim.FLAT_INDEX, params, *indices)
-    else:
+    elif not isinstance(x, Array) or is_settled(x):
         flat = prim.FLAT_INDEX.function(params, *indices)
+    else:
+        return read(x, places(x)[prim.index_of(params, *indices)])
     return apply_primitive(prim.GATHER_ITEMS, None, x, flat)
+
+
+@implements(method="__setitem__")
+def setitem(x: Any, index: Any, value: Any) -> None:
+    """Written where NumPy would write it: O(1) nodes, whatever the index."""
+    full = index if isinstance(index, tuple) else (index,)
+    if not isinstance(x, Array):
+        raise not_writable()
+    if _is_basic(full):
+        write(x, shadow(x)[_open(full)], value)
+        return
+    params, indices = _split_index(x, full)
+    if any(is_traced(k) for k in indices):
+        check_writable(x)
+        flat = apply_primitive(prim.FLAT_INDEX, params, *indices)
+        value = broadcast_to(as_traced(as_written(x, value)), flat.shape)
+        write(x, shadow(x), apply_primitive(prim.PUT_ITEMS, None, x, value, flat))
+    else:
+        write(x, places(x)[prim.index_of(params, *indices)], value)
+
+
+def whole(index: Any, booleans: bool = False) -> Any:
+    """Places along an axis, which are integers."""
+    index = as_traced(index)
+    if booleans and index.dtype == bool:
+        return index.astype(np.intp)
+    if index.dtype.kind not in "iu":
+        raise IndexError(f"places must be integers, not {index.dtype}")
+    return index
+
+
+def along_axis(x: Any, indices: Any, axis: int) -> tuple[Any, ...]:
+    """The index of x that runs through `indices` along an axis, and stands still along the others."""
+    indices = whole(indices)
+    if indices.ndim != x.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    others = [np.arange(n).reshape(tuple(-1 if d == e else 1 for e in range(x.ndim))) for d, n in enumerate(x.shape)]
+    return tuple(indices if d == axis else others[d] for d in range(x.ndim))
 
 
 @implements(np.where)

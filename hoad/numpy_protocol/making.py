@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.aliases import constant_like
 from hoad._core.calls import apply_assembly, apply_primitive
 from hoad._core.operands import holds_traced, real_number
 from hoad._core.tape import intern_aval
-from hoad._core.traced import METHODS, Scalar, is_traced
+from hoad._core.traced import MAKERS, METHODS, Scalar, is_traced
 from hoad._core.where import here
 from hoad.errors import ShapeError
-from hoad.numpy_protocol.door import FLOAT64, as_traced, implements, normal_axes, only_defaults
+from hoad.numpy_protocol.door import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.shape import (
     astype,
     broadcast_to,
@@ -47,12 +48,27 @@ def _pack_flat(items: list[Any]) -> Any:
 METHODS["__pack__"] = pack
 
 
-@implements(np.array, np.asarray, np.asanyarray)
-def array(x: Any, dtype: Any = None, *, like: Any = None, copy: Any = None, **options: Any) -> Any:
-    made = as_traced(x)
-    if not is_traced(made):
-        return np.array(x, dtype=dtype, **options)
-    return made if dtype is None else astype(made, dtype)
+def started(like: Any, made: np.ndarray) -> Any:
+    """A plain array as a traced one that traced values can be written to.
+
+    Integers and truth values stay plain: what is put there has no derivative, and is guarded.
+    """
+    return constant_like(like, made) if made.dtype.kind in "fc" else made
+
+
+def _converted(copies: bool) -> Callable[..., Any]:
+    """``array`` and its kin, of numbers and traced values in any mixture."""
+
+    def convert(
+        like: Any, x: Any, dtype: Any = None, order: str = "K", *, copy: bool | None = copies, ndmin: int = 0, **_: Any
+    ) -> Any:
+        made = as_array(x)
+        if not is_traced(made):
+            return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
+        made = astype(made, made.dtype if dtype is None else dtype, copy=bool(copy))
+        return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
+
+    return convert
 
 
 @implements(np.concatenate)
@@ -89,13 +105,13 @@ def stack(
 
 
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
-    """``zeros_like`` and its kin: a plain array, which a traced value never leaks into."""
+    """``zeros_like`` and its kin."""
 
     def make(
         x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
     ) -> Any:
         x = as_traced(x)
-        return fill(x.shape if shape is None else shape, dtype=dtype or x.dtype)
+        return started(x, fill(x.shape if shape is None else shape, dtype=x.dtype if dtype is None else dtype))
 
     return make
 
@@ -108,27 +124,30 @@ implements(np.ones_like)(_filled(np.ones))
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
-    dtype = np.dtype(dtype or as_traced(x).dtype)
-    shape = as_traced(x).shape if shape is None else shape
+    x = as_traced(x)
+    return full(x, x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+def full(like: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     if not is_traced(fill_value):
-        return np.full(shape, fill_value, dtype=dtype)
-    return broadcast_to(astype(fill_value, dtype), shape)
+        return started(like, np.full(shape, fill_value, dtype))
+    made = broadcast_to(astype(fill_value, fill_value.dtype if dtype is None else dtype), shape)
+    return astype(made, made.dtype)
 
 
-@implements(np.zeros, np.empty)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
-    return np.zeros(shape, dtype)
+def _made(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda like, *args, device=None, **kwargs: started(like, function(*args, **kwargs))
 
 
-@implements(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
-    return np.ones(shape, dtype)
+def _declare_makers() -> None:
+    functions: tuple[Any, ...] = (np.zeros, np.ones, np.eye, np.identity, np.tri, np.arange)
+    for function in functions:
+        MAKERS[function] = _made(function)
+    MAKERS[np.empty] = MAKERS[np.zeros]  # of what is never written, hoad says zero and NumPy nothing
+    MAKERS[np.full] = full
+    MAKERS[np.array] = _converted(True)
+    for function in (np.asarray, np.asanyarray, np.ascontiguousarray):
+        MAKERS[function] = _converted(False)
 
 
-@implements(np.full)
-def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
-) -> Any:
-    if not is_traced(fill_value):
-        return np.full(shape, fill_value, dtype)
-    return broadcast_to(fill_value if dtype is None else astype(fill_value, dtype), shape)
+_declare_makers()

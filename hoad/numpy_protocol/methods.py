@@ -20,7 +20,7 @@ def _declare_methods() -> None:
     for primitive in primitives():
         if primitive.elementwise and hasattr(np, primitive.name):
             METHODS.setdefault(primitive.name, _ufunc_method(primitive.function))
-    METHODS["conj"] = METHODS["conjugate"]
+    METHODS["conj"] = METHODS["conjugate"] = lambda x: np.conjugate(x) if x.dtype.kind == "c" else x
 
 
 _declare_methods()

@@ -12,11 +12,10 @@ from hoad import primitive as prim
 from hoad._core import ufuncs
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.traced import METHODS
 from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad.numpy_protocol.indexing import getitem, where
+from hoad.numpy_protocol.indexing import along_axis, getitem, where, whole
 from hoad.numpy_protocol.making import concatenate, stack
 from hoad.numpy_protocol.shape import (
     atleast_1d,
@@ -28,6 +27,7 @@ from hoad.numpy_protocol.shape import (
     reshape,
     swapaxes,
 )
+from hoad.numpy_protocol.shape import copy as copied
 
 
 def gather(x: Any, places: np.ndarray) -> Any:
@@ -100,7 +100,7 @@ def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
         if cut:
             before = (slice(None),) * d
             a = concatenate([a[(*before, slice(cut, None))], a[(*before, slice(None, cut))]], axis=d)
-    return a
+    return copied(a)
 
 
 # ---- repeated -------------------------------------------------------------------------------------------------------
@@ -296,19 +296,10 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 # ---- taken ----------------------------------------------------------------------------------------------------------
 
 
-def _whole(index: Any, booleans: bool = False) -> Any:
-    index = as_traced(index)
-    if booleans and index.dtype == bool:
-        return index.astype(np.intp)
-    if index.dtype.kind not in "iu":
-        raise IndexError(f"places must be integers, not {index.dtype}")
-    return index
-
-
 @implements(np.take, method="take")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     only_defaults("take", out=out)
-    a, indices = as_traced(a), _whole(indices, booleans=True)
+    a, indices = as_traced(a), whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0
     axis = normal_axis(axis, a.ndim)
@@ -321,23 +312,17 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 
 @implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    arr, indices = as_traced(arr), _whole(indices)
+    arr = as_traced(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
-    axis = normal_axis(axis, arr.ndim)
-    if indices.ndim != arr.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    others = [
-        np.arange(n).reshape(tuple(-1 if d == e else 1 for e in range(arr.ndim))) for d, n in enumerate(arr.shape)
-    ]
-    return arr[tuple(indices if d == axis else others[d] for d in range(arr.ndim))]
+    return arr[along_axis(arr, indices, normal_axis(axis, arr.ndim))]
 
 
 @implements(np.choose, method="choose")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """The item of choices[a[i]], by a gather from all of them: what is not chosen is not touched."""
     only_defaults("choose", out=out)
-    a = _whole(a, booleans=True)
+    a = whole(a, booleans=True)
     parts = [as_traced(x) for x in _each(choices)]
     shape = np.broadcast_shapes(a.shape, *[x.shape for x in parts])
     if mode == "wrap":
@@ -401,17 +386,10 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
-    parts = [reshape(as_traced(x), (1,) * k + (-1,) + (1,) * (ndim - 1 - k)) for k, x in enumerate(xi)]
+    parts = [copied(reshape(as_traced(x), (1,) * k + (-1,) + (1,) * (ndim - 1 - k))) for k, x in enumerate(xi)]
     if indexing == "xy" and ndim > 1:
         parts = [swapaxes(x, 0, 1) for x in parts]
     if sparse:
         return tuple(parts)
     shape = np.broadcast_shapes(*[x.shape for x in parts])
     return tuple(broadcast_to(x, shape) for x in parts)
-
-
-def _no_sort_in_place(*args: Any, **kwargs: Any) -> Any:
-    raise NoRuleError(f"x.sort() writes into a traced array ({here()}). Use np.sort(x), which returns another.")
-
-
-METHODS["sort"] = _no_sort_in_place

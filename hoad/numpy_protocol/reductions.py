@@ -15,6 +15,7 @@ from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, o
 from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.shape import (
     astype,
+    copy,
     reshape,
     transpose,
 )
@@ -34,7 +35,7 @@ def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
     axes = normal_axes(axis, x.ndim)
     shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
     if isinstance(x, Scalar) or not axes:
-        return x
+        return copy(x)
     if primitive is not prim.SUM and math.prod(x.shape[a] for a in axes) == 0:
         raise ValueError(f"zero-size array to reduction operation {primitive.name} which has no identity")
     return apply_primitive(primitive, (axes, shape), x)
@@ -144,7 +145,7 @@ def clip(
     x = as_traced(x)
     if low is not None:
         x = np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
+    return copy(x) if high is None else np.minimum(x, high)
 
 
 @implements(np.round, np.around, method="round")

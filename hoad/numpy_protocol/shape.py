@@ -10,8 +10,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.aliases import copy_of
 from hoad._core.calls import apply_primitive
-from hoad._core.traced import METHODS, Scalar
+from hoad._core.traced import METHODS, Array, Scalar
 from hoad._core.where import here
 from hoad.errors import NoRuleError, ShapeError
 from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
@@ -45,19 +46,9 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
     return apply_primitive(prim.RESHAPE, (shape,), x)
 
 
-def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
-    return reshape(x, shape[0] if len(shape) == 1 else shape, order)
-
-
-METHODS["reshape"] = _reshape_method
-
-
-@implements(np.ravel, method="ravel")
+@implements(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
     return reshape(x, (-1,) if math.prod(np.shape(x)) else (0,), order)
-
-
-METHODS["flatten"] = ravel
 
 
 @implements(np.transpose)
@@ -71,16 +62,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     return apply_primitive(prim.TRANSPOSE, (order,), x)
 
 
-def _transpose_method(x: Any, *axes: Any) -> Any:
-    if not axes or axes == (None,):
-        return transpose(x)
-    return transpose(x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
-
-
-METHODS["transpose"] = _transpose_method
-
-
-@implements(np.swapaxes, method="swapaxes")
+@implements(np.swapaxes)
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     order = list(range(x.ndim))
     axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
@@ -134,13 +116,6 @@ atleast_3d = implements(np.atleast_3d)(
 )
 
 
-@implements(np.broadcast_arrays)
-def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
-    parts = [as_traced(x) for x in arrays]
-    shape = np.broadcast_shapes(*[x.shape for x in parts])
-    return tuple(broadcast_to(x, shape) for x in parts)
-
-
 @implements(np.broadcast_to)
 def broadcast_to(x: Any, shape: SupportsIndex | tuple[int, ...] | list[int], subok: bool = False) -> Any:
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
@@ -159,7 +134,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
     return reshape(x, tuple(1 if d in axes else next(rest) for d in range(x.ndim + count)))
 
 
-@implements(np.squeeze, method="squeeze")
+@implements(np.squeeze)
 def squeeze(x: Any, axis: Axis = None) -> Any:
     axes = normal_axes(axis, x.ndim) if axis is not None else tuple(d for d, n in enumerate(x.shape) if n == 1)
     if any(x.shape[d] != 1 for d in axes):
@@ -189,10 +164,13 @@ def iscomplexobj(x: Any) -> bool:
 
 @implements(np.copy, method="copy")
 def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
-    return x
+    return copy_of(x) if isinstance(x, Array) else x
 
 
-@implements(np.real, method="real")
+METHODS["flatten"] = lambda x, order="C": copy(ravel(x, order))
+
+
+@implements(np.real)
 def real(x: Any) -> Any:
     if x.dtype.kind == "c":
         raise NoRuleError("np.real of a complex traced array has no derivative rule.")
@@ -210,7 +188,7 @@ def imag(x: Any) -> Any:
 def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
-        return x
+        return METHODS["copy"](x) if copy else x
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise NoRuleError(
             f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first."

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core import ufuncs
 from hoad._core.calls import apply_assembly, apply_primitive
 from hoad._core.tape import intern_aval
 from hoad.rules.registry import vjp
@@ -27,6 +28,24 @@ def _scatter(g, x, flat):
     return apply_assembly(intern_aval(x.dtype, x.shape), np.zeros(0, np.int64), (None,), g, flat)
 
 
+def _kept(x, flat):
+    """Where x is not written to."""
+    every = np.ones(x.shape, bool)
+    return apply_primitive(prim.PUT_ITEMS, None, every, np.zeros(flat.shape, bool), flat)
+
+
+def _last(x, flat):
+    """Which of the places are not written to again."""
+    turn = np.arange(flat.size).reshape(flat.shape)
+    last = apply_primitive(prim.PUT_ITEMS, None, np.zeros(x.shape, turn.dtype), turn, flat)
+    return apply_primitive(prim.GATHER_ITEMS, None, last, flat) == turn
+
+
+def _taken(g, x, flat):
+    """The items of g at the places, strongly zero where another one is put over."""
+    return ufuncs.mask(_last(x, flat), apply_primitive(prim.GATHER_ITEMS, None, g, flat))
+
+
 def _split(g, *operands, axis):
     """The stretches of g along `axis` that the operands gave."""
     start = 0
@@ -42,5 +61,6 @@ vjp(prim.TRANSPOSE, lambda g, p, x, axes: (np.transpose(g, tuple(np.argsort(axes
 vjp(prim.BROADCAST_TO, lambda g, p, x, shape: (_sum_to(g, x.shape),))
 vjp(prim.GETITEM, lambda g, p, x, shape, strides, offset: (_put_back(g, x, shape, strides, offset),))
 vjp(prim.GATHER_ITEMS, lambda g, p, x, y: (_scatter(g, x, y), None))
+vjp(prim.PUT_ITEMS, lambda g, p, x, v, y: (ufuncs.mask(_kept(x, y), g), _taken(g, x, y), None))
 vjp(prim.JOIN, lambda g, p, *operands, axis: tuple(_split(g, *operands, axis=axis)))
 vjp(prim.ASTYPE, lambda g, p, x, dtype: (g.astype(x.dtype),))

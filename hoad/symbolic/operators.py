@@ -11,7 +11,7 @@ import numpy as np
 
 from hoad._core.operands import new_input
 from hoad._core.tape import Aval, Graph
-from hoad._core.traced import FUNCTIONS, METHODS, is_traced, node_of
+from hoad._core.traced import FUNCTIONS, MAKERS, METHODS, is_traced, node_of, plain_value
 from hoad._core.where import here
 from hoad.errors import TracedValueError
 from hoad.symbolic.rows import Row, Source, read_nodes
@@ -43,6 +43,8 @@ class Operators:
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        if function in MAKERS:
+            return record_call(MAKERS[function], (self, *args), kwargs)
         return record_call(FUNCTIONS.get(function, function), args, kwargs)
 
     @staticmethod
@@ -239,6 +241,7 @@ def record_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 
     returned = function(*_mapped(enter, args), **_mapped(enter, kwargs or {}))
     numbers: list[int] = []
+    returned = _mapped(lambda x: plain_value(x) if is_traced(x) and node_of(x) < 0 else x, returned)  # of constants
     _mapped(lambda x: numbers.append(node_of(x)) if is_traced(x) else None, returned)
     if not numbers:
         return returned

@@ -202,11 +202,9 @@ REFUSED: list[tuple[str, Callable[[Any], Any], str]] = [
     ("pad, mean", lambda x: np.pad(x, 1, "mean"), "'mean' has no derivative rule"),
     ("pad, odd", lambda x: np.pad(x, 1, "reflect", reflect_type="odd"), "reflect_type='odd'"),
     ("pad, function", lambda x: np.pad(x, 1, lambda *args: None), "has no derivative rule"),
-    ("take, out", lambda x: np.take(x, [0], out=np.zeros(1)), "out="),
     ("sort, order", lambda x: np.sort(x, order="f"), "order="),
     ("repeat, traced", lambda x: np.repeat(x, x.astype(int)), "hoad.value"),
     ("roll, traced", lambda x: np.roll(x, x[0]), "hoad.value"),
-    ("x.sort()", lambda x: x.sort(), "np.sort"),
 ]
 
 

@@ -20,6 +20,13 @@ def _getitem(params: Any, x: Any) -> Any:
     return as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides]).copy()
 
 
+def _put(params: Any, x: Any, v: Any, flat: Any) -> Any:
+    made = np.array(x)
+    for place, item in zip(np.ravel(flat), np.ravel(v), strict=True):
+        made.reshape(-1)[place] = item
+    return made
+
+
 def _assemble(row: Row, operands: list[Any]) -> Any:
     """Zeros, with items added at flat offsets, and then parts: gathered, or at (byte offset, shape, byte strides)."""
     offsets, parts = row.params
@@ -55,6 +62,7 @@ COMPUTE: dict[str, Callable[..., Any]] = {
     "broadcast_to": lambda params, x: np.broadcast_to(x, params[0]),
     "getitem": _getitem,
     "gather": lambda params, x, flat: np.ravel(x)[flat],
+    "put": _put,
     "concatenate": lambda params, *xs: np.concatenate(xs, axis=params[0]),
     "matmul": lambda params, x, y: np.matmul(x, y),
     "solve": lambda params, x, y: np.linalg.solve(x, y),

@@ -305,6 +305,14 @@ reduction(
 
 # ---- shapes and places ----------------------------------------------------------------------------------------------
 
+
+def written(x: Any, places: Any) -> Any:
+    """Some of x put in other places of it."""
+    y = x**3
+    y[places] = x[1:3] ** 2
+    return y * x
+
+
 shaping("reshape", lambda x: np.reshape(x, (3, 2)) ** 3, None, SMALL)
 shaping(
     "reshape_in_columns", lambda x: np.reshape(x, 6, order="F")[1:] ** 3, None, SMALL, uses=["reshape", "transpose"]
@@ -346,6 +354,15 @@ shaping(
     lambda x: x[[1, 1]] ** 3,
     shapes((3,)),
     uses=["gather", "flat_index", "astype"],
+)
+shaping("put", lambda x: written(x, np.array([0, 2])), None, shapes((4,)))
+shaping("put_again", lambda x: written(x, np.array([1, 1])), None, shapes((4,)), uses=["put"])
+shaping(
+    "put_at_traced",
+    lambda x: written(x, np.floor(x[:2] * 0 + 1).astype(int)),
+    lambda x: written(x, [1, 1]),
+    shapes((4,)),
+    uses=["put", "flat_index", "astype"],
 )
 shaping("assemble", lambda x: np.stack([x[0] * x[1], x[2], x[0] ** 3]) ** 2, None, shapes((3,)))
 shaping("concatenate", lambda x, y: np.concatenate([x, y, x]) ** 3, None, shapes((2, 3), (1, 3)))

@@ -1,0 +1,1 @@
+"""Views of traced arrays, and writes to them: which array sees what."""

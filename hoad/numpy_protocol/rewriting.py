@@ -1,0 +1,119 @@
+"""What to write in place of a plain array that a traced value is put into: found in the source of the user's function.
+
+It is looked for when the error is raised, and only then. Where the source is not at hand the advice is general.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from hoad._core.refusals import rewrite_with
+from hoad._core.traced import is_traced
+
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+
+MAKERS = ("zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray", "asanyarray")
+
+
+def rewritten(frame: FrameType, line: int) -> str | None:
+    """The line that made the array and what to make of it: ``'f.py:3: y = np.zeros(2) -> ...'``; None if not found."""
+    name = frame.f_code.co_filename
+    try:
+        tree = ast.parse("".join(linecache.getlines(name, frame.f_globals)))
+    except SyntaxError:
+        return None
+    scope = _scope(tree, line)
+    target = _target(_statement(tree, line), frame)
+    if target is None:
+        return None
+    file, like = os.path.basename(name), _traced_name(frame)
+    made = _binding(scope, target, line)
+    if made is None:
+        return f"{target} = np.array({target}, like={like}) before {file}:{line}"
+    whole = np.asarray(_value(frame, target)).dtype.kind in "biu"
+    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {_made_like(made.value, like, whole)}"
+
+
+def _scope(tree: ast.Module, line: int) -> Scope:
+    """The innermost function that a line lies in, or the module."""
+    found: Scope = tree
+    for node in ast.walk(tree):  # outer ones come first
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(node, line):
+            found = node
+    return found
+
+
+def _holds(node: Any, line: int) -> bool:
+    return bool(node.lineno <= line <= (node.end_lineno or node.lineno))
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The smallest statement that a line lies in."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _holds(node, line)]
+    return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+
+
+def _target(statement: ast.stmt | None, frame: FrameType) -> str | None:
+    """The name of the plain array that a statement writes to."""
+    for name in _written(statement):
+        if isinstance(_value(frame, name), np.ndarray):
+            return name
+    return None
+
+
+def _written(statement: ast.stmt | None) -> Iterator[str]:
+    """Names that a statement may write to: targets of assignments, out=, the first argument of a call."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets += statement.targets
+    elif isinstance(statement, ast.AugAssign):
+        targets.append(statement.target)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call):
+            targets += [keyword.value for keyword in node.keywords if keyword.arg == "out"]
+            targets += node.args[:1]
+    for target in targets:
+        for node in [target, *(target.elts if isinstance(target, ast.Tuple) else ())]:
+            while isinstance(node, (ast.Subscript, ast.Attribute)):
+                node = node.value
+            if isinstance(node, ast.Name):
+                yield node.id
+
+
+def _value(frame: FrameType, name: str) -> Any:
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _traced_name(frame: FrameType) -> str:
+    """A traced value that the user has a name for; arguments come first."""
+    return next((name for name, value in frame.f_locals.items() if is_traced(value)), "x")
+
+
+def _binding(scope: Scope, name: str, line: int) -> ast.Assign | None:
+    """The last assignment to a name before a line, in a function."""
+    found = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and node.lineno < line
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _made_like(value: ast.expr, like: str, whole: bool) -> str:
+    """An expression that makes a plain array, as one that makes a traced one; of floats where it was of integers."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in MAKERS and not whole:
+        keywords = [*value.keywords, ast.keyword("like", ast.Name(like))]
+        return ast.unparse(ast.Call(value.func, value.args, keywords))
+    return f"np.array({ast.unparse(value)}, {'dtype=float, ' if whole else ''}like={like})"
+
+
+rewrite_with(rewritten)
