@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from hoad.check.derivatives import DerivativeReport
-    from hoad.check.primitives import RuleReport
-    from hoad.check.taylor import TaylorReport
+    from hoad.check.derivative_report import DerivativeReport
+    from hoad.check.rule_report import RuleReport
+    from hoad.check.taylor_report import TaylorReport
 
 __all__ = ["plot_derivative", "plot_rule", "plot_taylor"]
 

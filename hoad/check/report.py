@@ -11,6 +11,8 @@ import numpy as np
 
 from hoad.errors import CheckError
 
+RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
+
 DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
 
 

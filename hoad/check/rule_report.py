@@ -1,0 +1,126 @@
+"""What a check of a rule found: a row for every place, a column for every check."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from hoad.check.report import Report, aligned, number, sentence
+
+SPECIAL = "special point"
+
+
+@dataclass(frozen=True)
+class RuleFinding:
+    """One check of a rule at one place.
+
+    Attributes
+    ----------
+    check : str
+        What was checked: "adjoint 0" for that of operand 0, "linear in g", "forward = reverse", "order 3",
+        "special point", or "shape".
+    at : str
+        The operands.
+    passed : bool
+        Whether it is right; False also where nothing could tell.
+    digits : float
+        Digits that agree; nan where nothing was compared.
+    reason : str
+        What is the matter, where something is.
+    """
+
+    check: str
+    at: str
+    passed: bool
+    digits: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class RuleReport(Report):
+    """What `rule` found.
+
+    Attributes
+    ----------
+    name : str
+        The primitive.
+    orders : int
+        The highest order that was tried.
+    findings : tuple of RuleFinding
+        Every check at every place.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    name: str
+    orders: int
+    findings: tuple[RuleFinding, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check is right."""
+        return bool(self.findings) and all(finding.passed for finding in self.findings)
+
+    def failure(self) -> str:
+        """The first checks that failed, in words; nothing where all passed."""
+        wrong = [finding for finding in self.findings if not finding.passed]
+        if not wrong:
+            return ""
+        texts = [sentence(f"{f.check} at {f.at}: {f.reason}".rstrip(".")) for f in wrong[:3]]
+        count = f"{len(wrong)} of {len(self.findings)} checks failed"
+        return f"rule of {self.name}: {count}. {' '.join(texts)}"
+
+    def __str__(self) -> str:
+        lines = [f"rule of {self.name}, orders 1 to {self.orders}: {'passed' if self.passed else 'FAILED'}"]
+        singular = [finding for finding in self.findings if finding.check.startswith(SPECIAL)]
+        regular = [finding for finding in self.findings if not finding.check.startswith(SPECIAL)]
+        lines += self._grid(regular) if regular else []
+        lines += self._list(singular) if singular else []
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _grid(self, findings: list[RuleFinding]) -> list[str]:
+        """A row per place, a column per check, the digits that agree in them; and what is wrong, below."""
+        checks = list(dict.fromkeys(finding.check for finding in findings))
+        rows = [["digits at", *checks]]
+        for at, group in itertools.groupby(findings, key=lambda finding: finding.at):
+            cells = {finding.check: _cell(finding) for finding in group}
+            rows.append([at, *(cells.get(check, "") for check in checks)])
+        wrong = [finding for finding in findings if not finding.passed]
+        return [*aligned(rows), *(f"  {f.check} at {f.at}: {_brief(f.reason)}" for f in wrong)]
+
+    def _list(self, findings: list[RuleFinding]) -> list[str]:
+        rows = [[SPECIAL, "digits", "", ""]]
+        rows += [[f.at, number(f.digits, 3), "right" if f.passed else "wrong", _brief(f.reason)] for f in findings]
+        return aligned(rows, left=(0, 2, 3))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The digits to which every check agrees, on `ax` or a figure of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib figure
+            The figure drawn on.
+        """
+        from hoad.check.plot import plot_rule
+
+        return plot_rule(self, ax)
+
+
+def _cell(finding: RuleFinding) -> str:
+    digits = "" if math.isnan(finding.digits) else f"{finding.digits:.1f}"
+    return digits or "0" if finding.passed else f"{digits} wrong".strip()
+
+
+def _brief(reason: str) -> str:
+    return reason if len(reason) <= 120 else reason[:117] + "..."
+
+
+__all__ = ["SPECIAL", "RuleFinding", "RuleReport"]
