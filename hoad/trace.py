@@ -19,6 +19,11 @@ WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
 WITH_AUX = (*WITH_ARGNUMS, "jvp", "vjp", "linearize")
 
 
+def takes_point(driver: str) -> bool:
+    """Whether a driver is given the function and the point in one call."""
+    return driver in ("jvp", "vjp", "linearize", "record") or driver.startswith("check.")
+
+
 def check_function(driver: str, f: Any, argnums: Any = 0) -> None:
     """Raise unless `f` can be called, and `argnums` are of the kind that says which arguments."""
     if callable(f):
@@ -30,7 +35,7 @@ def check_function(driver: str, f: Any, argnums: Any = 0) -> None:
         advice = f"Give it the function, not its value: {driver}(np.sin)(1.0), not {driver}(np.sin(1.0))."
         if driver == "primitive":
             advice = "Give it the function, not its value."
-        if driver in ("jvp", "vjp", "linearize", "record"):
+        if takes_point(driver):
             advice = (
                 f"Give it the function first, then the arguments: {driver}(np.sin, ...), not {driver}(np.sin(1.0))."
             )
@@ -62,7 +67,7 @@ def check_argument(driver: str, position: int, value: Any) -> None:
         if isinstance(value, (list, tuple, dict)):
             advice = (
                 f"Pass numbers as one array, {driver}(f)(np.array([1.0, 2.0])), and arrays as several arguments"
-                if driver not in ("jvp", "vjp", "linearize", "record")
+                if not takes_point(driver)
                 else "Pass numbers as one array, np.array([1.0, 2.0]), and arrays as several arguments"
             )
         elif value is None or isinstance(value, (str, bytes)):

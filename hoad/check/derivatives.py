@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hoad.check.components import Argnums, compared, differences
+from hoad.check.claims import Shape, read
+from hoad.check.components import Question, compared, differences
 from hoad.check.derivative_report import DerivativeReport
-from hoad.check.points import Array, check_arguments, numbers, quietly
+from hoad.check.points import Array, called, check_arguments, check_functions, numbers, quietly
 from hoad.check.report import name_of
 from hoad.drivers import first, second
 from hoad.errors import ShapeError
+from hoad.trace import positions
+
+Argnums = int | tuple[int, ...]
 
 RTOL = 1e-6
 MOST = 100
@@ -86,12 +91,10 @@ def gradient(
       [0]            6     6           6  ...         15.7  right
       [1]           -1     1           1  ...          0.0  wrong  the sign is wrong
     """
-    found = _values("gradient", f, args)
-    if found.shape:
-        raise ShapeError(
-            f"check.gradient needs a scalar function, but f(x) has shape {found.shape}. Use hoad.check.jacobian."
-        )
-    return compared("gradient", f, g, args, argnums, rtol, most, seed, first.grad)
+    _check_scalar("gradient", _shape_of_result("gradient", f, g, args), "Use hoad.check.jacobian.")
+    own = first.grad(f, argnums)
+    wrt = _arguments("gradient", args, argnums)
+    return compared(Question("gradient", f, g, own, args, wrt, isinstance(argnums, tuple), (), rtol, most, seed))
 
 
 def jacobian(
@@ -154,8 +157,10 @@ def jacobian(
     >>> hoad.check.jacobian(f, j, np.array([1.0, 3.0])).passed
     True
     """
-    _values("jacobian", f, args)
-    return compared("jacobian", f, j, args, argnums, rtol, most, seed, first.jacobian)
+    shape = _shape_of_result("jacobian", f, j, args)
+    own = first.jacobian(f, argnums)
+    wrt = _arguments("jacobian", args, argnums)
+    return compared(Question("jacobian", f, j, own, args, wrt, isinstance(argnums, tuple), shape, rtol, most, seed))
 
 
 def hessian(
@@ -221,25 +226,41 @@ def hessian(
     >>> hoad.check.hessian(f, h, np.array([1.0, 3.0])).passed
     True
     """
-    found = _values("hessian", f, args)
-    if found.shape:
-        raise ShapeError(f"check.hessian needs a scalar function, but f(x) has shape {found.shape}.")
-    if not isinstance(argnums, int):
+    _check_scalar("hessian", _shape_of_result("hessian", f, h, args), "Check its parts one by one.")
+    wrt = _arguments("hessian", args, argnums)
+    if np.ndim(argnums):
         raise ShapeError(f"check.hessian takes one argument at a time, but argnums={argnums!r}. Check block by block.")
-    check_arguments("check.hessian", args, (argnums,))
-    slope, note = _slope(f, gradient, args, argnums)
-    report = compared("hessian", slope, h, args, argnums, rtol, most, seed, lambda _, k: second.hessian(f, k))
+    (k,) = wrt
+    slope, note = _slope(f, gradient, args, k)
+    own = second.hessian(f, k)
+    asked = Question("hessian", slope, h, own, args, wrt, False, np.shape(args[k]), rtol, most, seed)
+    report = compared(asked)
     notes = (*report.notes, *([note] if note else []), *_asymmetry(h, args, rtol, report))
-    return DerivativeReport("hessian", name_of(f), args, report.entries, report.size, report.shape_error, notes)
+    return replace(report, name=name_of(f), notes=notes)
 
 
 # ---- how it is answered ---------------------------------------------------------------------------------------------
 
 
-def _values(kind: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Array:
+def _shape_of_result(kind: str, f: Callable[..., Any], claim: Callable[..., Any], args: tuple[Any, ...]) -> Shape:
+    """The shape of f(x), once it is known that there are functions and a point."""
+    check = f"check.{kind}"
+    check_functions(check, f, claim)
     if not args:
-        raise ShapeError(f"check.{kind} needs a point: the arguments of f, as in check.{kind}(f, g, x).")
-    return numbers(quietly(f, *args), f"check.{kind}")
+        raise ShapeError(f"{check} needs a point: the arguments of f, as in {check}(f, g, x).")
+    return numbers(called(check, name_of(f), f, args), check).shape
+
+
+def _check_scalar(kind: str, shape: Shape, advice: str) -> None:
+    if shape:
+        raise ShapeError(f"check.{kind} needs a scalar function, but f(x) has shape {shape}. {advice}")
+
+
+def _arguments(kind: str, args: tuple[Any, ...], argnums: Argnums) -> tuple[int, ...]:
+    """The arguments to differentiate by, once it is known that they can be moved."""
+    wrt = positions(argnums, len(args), f"check.{kind}")
+    check_arguments(f"check.{kind}", args, wrt)
+    return wrt
 
 
 def _slope(
@@ -247,17 +268,22 @@ def _slope(
 ) -> tuple[Callable[..., Any], str]:
     """The gradient of f, and what to say of it."""
     if gradient is not None:
+        check = "check.hessian"
+        check_functions(check, gradient)
+        _, wrong = read(called(check, name_of(gradient), gradient, args), [np.shape(args[k])], False)
+        if wrong:
+            raise ShapeError(f"{check}, gradient={name_of(gradient)}: {wrong}")
         return gradient, "differences are of the gradient that was given"
     by_hoad = first.grad(f, k)
     try:
         quietly(by_hoad, *args)
-    except Exception as error:
+    except Exception as error:  # whatever f does to a traced value
         reason = f"differences are of differences of f: hoad cannot trace it ({type(error).__name__})"
     else:
         return by_hoad, "differences are of hoad's gradient"
 
     def by_differences(*at: Any) -> Array:
-        entries = [d.value for _, d in differences(f, at, k, range(np.size(at[k])), "check.hessian")]
+        entries = [d.value for _, d, _ in differences(f, at, k, range(np.size(at[k])), "check.hessian", ())]
         return np.reshape(entries, np.shape(at[k]))
 
     return by_differences, reason

@@ -7,16 +7,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoad.check.points import Array, epsilon
 
-PLACES = 6  # values beyond f(x) itself
+PLACES = 7  # values on a side of x; x itself may be where f jumps
 FACTORS = (1.0, (1 + 5**0.5) / 2)  # two spacings, since one may fit the grid of floats by accident
-WIDENINGS = 3
+NARROWER, WIDER = (1e-2, 1e-4), (1e2, 1e4)  # other steps to try
+USUAL = 1e-6  # of the values: noise above it is looked at more closely
+BOTH = (1.0, -1.0)
+
+Flags = NDArray[np.bool_]
 
 
-def noise_of(phi: Callable[[float], Array], args: Sequence[Any], directions: dict[int, Any]) -> Array:
-    """The standard deviation of the rounding in φ near t = 0, entry by entry, and no less than that of its result.
+def noise_of(
+    phi: Callable[[float], Array], args: Sequence[Any], directions: dict[int, Any], sides: Sequence[float] = BOTH
+) -> Array:
+    """The standard deviation of the rounding in φ on these sides of t = 0, entry by entry.
+
+    It is no less than the rounding of φ(0) itself.
 
     Differences of high order of values at neighbouring points leave nothing of a smooth function, and all of its noise.
 
@@ -24,29 +33,43 @@ def noise_of(phi: Callable[[float], Array], args: Sequence[Any], directions: dic
     ----------
     Moré and Wild (2011), Estimating computational noise, SIAM Journal on Scientific Computing 33.
     """
-    value = phi(0.0)
     eps = epsilon(*(args[k] for k in directions))
-    floor = 0.5 * eps * abs(value)
     step = _step(args, directions, eps)
-    found = [floor]
-    for _ in range(WIDENINGS):
-        tables = [_table(phi, value, factor * step) for factor in FACTORS]
-        # Stairs: steps so small that many of them change nothing say nothing of the noise.
-        if all(np.all(np.mean(np.diff(table, axis=0) == 0, axis=0) < 0.5) for table in tables):
+    return np.asarray(np.max([0.5 * eps * abs(phi(0.0)), *(_beside(phi, side * step) for side in sides)], axis=0))
+
+
+def _beside(phi: Callable[[float], Array], step: float) -> Array:
+    """The noise on one side, by steps over which φ neither varies by more than its noise nor stands still."""
+    noise, doubtful, still = _estimated(phi, step)
+    for factor in NARROWER:
+        if not doubtful.any():
             break
-        step *= 100
-    for table in tables:
-        if np.all(np.isfinite(table)):
-            found.append(_deviation(table))
-    return np.asarray(np.max(found, axis=0))
+        other, again, stands = _estimated(phi, factor * step)
+        noise = np.where(doubtful & ~stands, np.minimum(noise, other), noise)
+        doubtful = doubtful & again & ~stands
+    for factor in WIDER:
+        if not still.any():
+            break
+        other, _, stands = _estimated(phi, factor * step)
+        noise, still = np.where(still, other, noise), still & stands
+    return noise
 
 
-def _table(phi: Callable[[float], Array], value: Array, step: float) -> Array:
-    """Values at evenly spaced points, on the other side where they are not finite on this one."""
-    table = np.array([value, *(phi(k * step) for k in range(1, PLACES + 1))])
-    if np.all(np.isfinite(table)):
-        return table
-    return np.array([value, *(phi(-k * step) for k in range(1, PLACES + 1))])
+def _estimated(phi: Callable[[float], Array], step: float) -> tuple[Array, Flags, Flags]:
+    """The noise by steps of this size; where φ may vary over them so much as to hide it; and where it stands still."""
+    tables = [_table(phi, factor * step) for factor in FACTORS]
+    noise = np.max([_deviation(table) for table in tables], axis=0)
+    thirds = [np.sign(np.diff(table, 3, axis=0)) for table in tables]
+    varies = np.any([abs(np.sum(signs, axis=0)) == len(signs) for signs in thirds], axis=0)
+    varies |= noise > USUAL * np.max(np.abs(tables), axis=(0, 1))
+    stands = np.any([np.mean(np.diff(table, axis=0) == 0, axis=0) >= 0.5 for table in tables], axis=0)
+    return noise, varies, stands
+
+
+def _table(phi: Callable[[float], Array], step: float) -> Array:
+    """Values at evenly spaced points; zeros for an entry that is not finite at all of them."""
+    table = np.array([phi(k * step) for k in range(1, PLACES + 1)])
+    return np.where(np.all(np.isfinite(table), axis=0), table, 0.0)
 
 
 def _deviation(table: Array) -> Array:
@@ -72,3 +95,6 @@ def _step(args: Sequence[Any], directions: dict[int, Any], eps: float) -> float:
         sizes.append((float(x.max(initial=0.0)), float(v.max(initial=0.0))))
     largest = max(x for x, _ in sizes) / (max(v for _, v in sizes) or 1.0)
     return float(eps ** (2 / 3)) * (max(min(ratios), 1e-4 * largest) if ratios else 1.0)
+
+
+__all__ = ["noise_of"]

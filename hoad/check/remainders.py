@@ -1,32 +1,44 @@
-"""The remainders of Taylor polynomials at falling steps, and the noise in them."""
+"""The remainders of Taylor polynomials at falling steps on both sides of x, and the noise in them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hoad.check.noise import noise_of
-from hoad.check.points import Array, is_moved, moved
+from hoad.check.noise import BOTH, noise_of
+from hoad.check.points import Along, Array, is_moved, moved
 from hoad.errors import ShapeError
 
 MOST_STEPS = 64  # halvings
 MOST_DOUBLINGS = 4  # where a small v hides the highest order
+FEWEST_STEPS = 8
 ABOVE = 16.0  # times the noise: what is seen of a remainder
 TAIL = 4  # remainders that an observed rate is taken from
 MOST_COMPONENTS = 256
 
 
-def growth(phi: Callable[[float], Array], args: tuple[Any, ...], direction: dict[int, Any]) -> Array:
-    """The noise in f at the first steps, over the step: where f vanishes at x, nearly all of it comes with h."""
-    for t in (1.0, 2.0**-4, 2.0**-8, 2.0**-12):
-        there = phi(t)
-        if np.all(np.isfinite(there)):
-            at = tuple(moved(x, t, direction[k]) for k, x in enumerate(args))
-            return noise_of(lambda s, t=t: phi(t + s), at, direction) / t  # type: ignore[misc]
-    return np.zeros_like(phi(0.0))
+@dataclass(frozen=True, eq=False)
+class Remainders:
+    """What is left of f beyond its Taylor polynomials, on the side of v and on that of −v.
+
+    Attributes
+    ----------
+    h : ndarray (K)
+        The steps, falling.
+    signed : ndarray (2, K, order + 1, M)
+        ``f(x ± hv) − Tₙ(±h)`` in every component that is looked at; nan where f is not defined.
+    noise : ndarray (2, K, order + 1, M)
+        What of it may be rounding.
+    """
+
+    h: Array
+    signed: Array
+    noise: Array
 
 
 class Picked:
@@ -36,8 +48,8 @@ class Picked:
         self.shape = shape
         self.size = math.prod(shape)
         rng = np.random.default_rng(0)
-        self.some = self.size > MOST_COMPONENTS
-        self.places = np.sort(rng.choice(self.size, MOST_COMPONENTS, replace=False)) if self.some else None
+        some = self.size > MOST_COMPONENTS
+        self.places = np.sort(rng.choice(self.size, MOST_COMPONENTS, replace=False)) if some else None
         self.weights = rng.uniform(0.5, 1.0, self.size) * rng.choice([-1.0, 1.0], self.size)
 
     def __call__(self, values: Array) -> Array:
@@ -46,53 +58,106 @@ class Picked:
         return np.concatenate([values[:, self.places], values @ self.weights[:, None]], axis=1)
 
     def noise(self, values: Array) -> Array:
+        """Of values with this noise."""
         if self.places is None:
             return values
         return np.append(values[self.places], np.sqrt(np.sum((values * self.weights) ** 2)))
 
     def index(self, m: int) -> tuple[int, ...]:
+        """Where a component stands in the result; nothing for the combination of all."""
         if not self.shape or (self.places is not None and m == len(self.places)):
             return ()
         return tuple(int(k) for k in np.unravel_index(m if self.places is None else self.places[m], self.shape))
 
 
-def walk(
-    remainders: Callable[[float], tuple[Array, Array]],
-    args: tuple[Any, ...],
-    direction: dict[int, Any],
-    steps: Sequence[float] | None,
-) -> tuple[Array, Array, Array]:
-    """Steps (K), signed remainders and noise (both K, order + 1, M), until nothing is left but rounding."""
+class Remainder:
+    """t -> f(x + tv) − Tₙ(t) for every degree n, and the noise in it, both (order + 1, M)."""
+
+    def __init__(
+        self,
+        phi: Along,
+        args: tuple[Any, ...],
+        direction: dict[int, Any],
+        coefficients: Array,
+        picked: Picked,
+        eps: float,
+    ) -> None:
+        self._phi, self._coefficients, self._picked, self.eps = phi, coefficients, picked, eps
+        self._args, self._direction = args, direction
+        self.rounding = {s: picked.noise(noise_of(phi, args, direction, (s,)).ravel()) for s in BOTH}
+        self._growth = {s: picked.noise(self._grown(s).ravel()) for s in BOTH}
+
+    def _grown(self, side: float) -> Array:
+        """The noise in f at the first steps, over the step: where f vanishes at x, nearly all of it comes with h."""
+        for t in (1.0, 2.0**-4, 2.0**-8, 2.0**-12):
+            if np.all(np.isfinite(self._phi(side * t))):
+                at = tuple(moved(x, side * t, self._direction[k]) for k, x in enumerate(self._args))
+                return noise_of(lambda s, t=t: self._phi(side * t + s), at, self._direction) / t  # type: ignore[misc]
+        return np.zeros(self._phi.shape)
+
+    def __call__(self, t: float) -> tuple[Array, Array]:
+        found = self._picked(self._phi(t).reshape(1, -1))[0]
+        side = math.copysign(1.0, t)
+        with np.errstate(all="ignore"):
+            terms = self._coefficients * (t ** np.arange(len(self._coefficients)))[:, None]
+            scale = abs(found) + np.cumsum(abs(terms), axis=0)
+            grown = np.fmax(self.rounding[side], self._growth[side] * abs(t))
+            return found - np.cumsum(terms, axis=0), np.fmax(grown, 0.5 * self.eps * scale)
+
+    def moves(self, t: float) -> bool:
+        """Whether x + tv is another point than x."""
+        return is_moved(self._args, self._direction, t)
+
+
+def walk(remainder: Remainder, steps: Sequence[float] | None) -> Remainders:
+    """Remainders at falling steps, until nothing is left but rounding; or at those that were asked for."""
     if steps is not None:
         h = np.sort(np.asarray(steps, np.float64).ravel())[::-1]
         if h.size < 2 or not np.all((h > 0) & np.isfinite(h)):
             raise ValueError("check.taylor_test takes at least two steps, all of them positive.")
-        pairs = [remainders(float(t)) for t in h]
-        return h, np.array([r for r, _ in pairs]), np.array([noise for _, noise in pairs])
-    taken, found, quiet = [], [], 0
+        return _collected({float(t): _both(remainder, float(t)) for t in h})
+    found: dict[float, tuple[Array, Array]] = {}
+    quiet = 0
     for k in range(MOST_STEPS):
         t = 2.0**-k
-        if not is_moved(args, direction, t):
+        if not remainder.moves(t):
             break
-        r, noise = remainders(t)
-        taken.append(t)
-        found.append((r, noise))
-        seen = abs(r) > ABOVE * noise
-        quiet = quiet + 1 if not seen[1:].any() and not np.isnan(r).any() else 0
-        if quiet >= TAIL and (len(r) > 1 or not seen.any()) and k >= 8:
+        found[t] = _both(remainder, t)
+        quiet = quiet + 1 if _is_quiet(*found[t]) else 0
+        if quiet >= TAIL and k >= FEWEST_STEPS:
             break
     for k in range(1, MOST_DOUBLINGS + 1):
-        count = np.sum([abs(r[-1]) > ABOVE * noise[-1] for r, noise in found], axis=0)
+        count = np.sum([_seen(r, noise)[:, -1] for r, noise in found.values()], axis=0)
         if not np.any((count > 0) & (count <= TAIL)):
             break
-        r, noise = remainders(2.0**k)
-        if not np.all(np.isfinite(r)):
+        both = _both(remainder, 2.0**k)
+        if not np.all(np.isfinite(both[0][0])):
             break
-        taken.insert(0, 2.0**k)
-        found.insert(0, (r, noise))
-    if len(taken) < 2:
+        found = {2.0**k: both, **found}
+    if len(found) < 2:
         raise ShapeError("check.taylor_test: v is too small beside x for x + hv to be another point. Give a larger v.")
-    return np.array(taken), np.array([r for r, _ in found]), np.array([noise for _, noise in found])
+    return _collected(found)
 
 
-__all__ = ["ABOVE", "TAIL", "Picked", "growth", "walk"]
+def _both(remainder: Remainder, t: float) -> tuple[Array, Array]:
+    """Remainders at t and −t, and their noise, both (2, order + 1, M)."""
+    pairs = [remainder(side * t) for side in BOTH]
+    return np.array([r for r, _ in pairs]), np.array([noise for _, noise in pairs])
+
+
+def _collected(found: dict[float, tuple[Array, Array]]) -> Remainders:
+    signed, noise = (np.stack([pair[k] for pair in found.values()], axis=1) for k in range(2))
+    return Remainders(np.array(list(found)), signed, noise)
+
+
+def _seen(r: Array, noise: Array) -> NDArray[np.bool_]:
+    return np.asarray(abs(r) > ABOVE * noise)
+
+
+def _is_quiet(r: Array, noise: Array) -> bool:
+    """Whether nothing is left but rounding, in the orders that are tested; of one order alone, in that."""
+    undefined = bool(np.isnan(r[0]).any())
+    return not undefined and not _seen(r, noise)[:, min(1, r.shape[1] - 1) :].any()
+
+
+__all__ = ["ABOVE", "TAIL", "Picked", "Remainder", "Remainders", "walk"]

@@ -89,11 +89,11 @@ class RuleReport(Report):
             cells = {finding.check: _cell(finding) for finding in group}
             rows.append([at, *(cells.get(check, "") for check in checks)])
         wrong = [finding for finding in findings if not finding.passed]
-        return [*aligned(rows), *(f"  {f.check} at {f.at}: {_brief(f.reason)}" for f in wrong)]
+        return [*aligned(rows), *(f"  {f.check} at {f.at}: {f.reason}" for f in wrong)]
 
     def _list(self, findings: list[RuleFinding]) -> list[str]:
         rows = [[SPECIAL, "digits", "", ""]]
-        rows += [[f.at, number(f.digits, 3), "right" if f.passed else "wrong", _brief(f.reason)] for f in findings]
+        rows += [[f.at, number(f.digits, 3), "right" if f.passed else "wrong", f.reason] for f in findings]
         return aligned(rows, left=(0, 2, 3))
 
     def plot(self, ax: Any = None) -> Any:
@@ -117,10 +117,6 @@ class RuleReport(Report):
 def _cell(finding: RuleFinding) -> str:
     digits = "" if math.isnan(finding.digits) else f"{finding.digits:.1f}"
     return digits or "0" if finding.passed else f"{digits} wrong".strip()
-
-
-def _brief(reason: str) -> str:
-    return reason if len(reason) <= 120 else reason[:117] + "..."
 
 
 __all__ = ["SPECIAL", "RuleFinding", "RuleReport"]

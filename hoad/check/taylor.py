@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from hoad.check.noise import noise_of
-from hoad.check.points import Array, along, check_arguments, epsilon, numbers, quietly, typical
+from hoad.check.claims import read
+from hoad.check.points import (
+    Along,
+    Array,
+    called,
+    check_arguments,
+    check_functions,
+    epsilon,
+    numbers,
+    quietly,
+    typical,
+)
 from hoad.check.rates import floor_of, judged
-from hoad.check.remainders import Picked, growth, walk
+from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
 from hoad.drivers.higher import derivative
-from hoad.errors import ShapeError
+from hoad.errors import ShapeError, count
 
 
 def taylor_test(
@@ -101,14 +111,15 @@ def taylor_test(
     is 1.66520848, but f shows 1.648721... (it is off by 1.0%).
     """
     check = "check.taylor_test"
+    check_functions(check, f, gradient, hessian)
     args = x if isinstance(x, tuple) else (x,)
     check_arguments(check, args, range(len(args)))
     degree = _degree(order, gradient, hessian)
     direction = _direction(args, v, isinstance(x, tuple))
     if (gradient or hessian) and isinstance(x, tuple):
         raise ShapeError(f"{check} takes gradient and hessian of a function of one argument. Give x as an array.")
-    phi = along(f, args, direction, check)
-    value = numbers(quietly(f, *args), check)
+    returned = called(check, "f", f, args)
+    value = numbers(returned, check)
     if not np.all(np.isfinite(value)):
         raise ShapeError(f"{check} needs a point where f is finite, but f(x) is {value_text(value)}.")
     if not value.size or not any(map(np.size, args)):
@@ -116,54 +127,57 @@ def taylor_test(
             f"{check} needs x and f(x) to have entries, but their shapes are {np.shape(x)} and {value.shape}."
         )
     shape = value.shape
-    coefficients = np.array(
-        [value, *(_derivative(f, args, direction, n, gradient, hessian, shape) for n in range(1, degree + 1))]
-    )
-    coefficients /= np.array([math.factorial(n) for n in range(degree + 1)]).reshape(-1, *[1] * len(shape))
+    derivatives = (_derivative(f, args, direction, n, gradient, hessian, shape) for n in range(1, degree + 1))
+    coefficients = np.array([d / math.factorial(n) for n, d in enumerate([value, *derivatives])])
     picked = Picked(shape)
     flat = picked(coefficients.reshape(degree + 1, -1))
-    rounding = picked.noise(noise_of(phi, args, direction).reshape(-1))
-    growing = picked.noise(growth(phi, args, direction).reshape(-1))
-    eps = epsilon(*args, np.asarray(quietly(f, *args)))
-
-    def remainders(t: float) -> tuple[Array, Array]:
-        """Signed remainders at a step of either sign, and the noise in them, both (order + 1, M)."""
-        found = picked(phi(t).reshape(1, -1))[0]
-        with np.errstate(all="ignore"):
-            terms = flat * (t ** np.arange(degree + 1))[:, None]
-            scale = abs(found) + np.cumsum(abs(terms), axis=0)
-            grown = np.fmax(rounding, growing * abs(t))
-            return found - np.cumsum(terms, axis=0), np.fmax(grown, 0.5 * eps * scale)
-
-    h, r, noise = walk(remainders, args, direction, steps)
+    phi = Along(f, args, direction, check, shape)
+    remainder = Remainder(phi, args, direction, flat, picked, epsilon(*args, np.asarray(returned)))
+    remainders = walk(remainder, steps)
     with np.errstate(all="ignore"):
-        findings, chosen = judged(h, r, noise, flat, picked, remainders)
-        worst = np.array([abs(r[:, n, m]) for n, m in enumerate(chosen)])
-        plateau = np.array([floor_of(h, worst[n], noise[:, n, m]) for n, m in enumerate(chosen)])
-        rates = np.full_like(worst, np.nan)
-        rates[:, :-1] = np.log(worst[:, :-1] / worst[:, 1:]) / np.log(h[:-1] / h[1:])
-        rates[:, :-1][(worst <= plateau)[:, 1:] | (worst <= plateau)[:, :-1]] = np.nan
-    notes = []
-    if left := int(np.sum(~np.isfinite(r[:, 0]).all(axis=1))):
-        notes.append(f"{left} steps leave the domain of f, and are left out there")
-    noisy = float(np.max(rounding / np.fmax(abs(flat[0]), 1e-300), initial=0.0))
-    if noisy > 1e4 * eps and np.any(flat[0]):
-        notes.append(f"values of f are uncertain by {noisy:.1e} of their size, more than rounding alone")
-    if picked.places is not None:
-        notes.append(f"{len(picked.places)} of {value.size} components of f were drawn, and one combination of all")
+        findings, chosen = judged(remainders, flat, picked)
+        worst, rates, plateau = _shown(remainders, chosen)
     return TaylorReport(
         name=name_of(f),
         x=x,
         v=tuple(direction.values()) if isinstance(x, tuple) else direction[0],
         order=degree,
-        steps=h,
+        steps=remainders.h,
         coefficients=coefficients,
         remainders=worst,
         rates=rates,
         plateau=plateau,
         findings=tuple(findings),
-        notes=tuple(notes),
+        notes=tuple(_notes(remainders, remainder, phi, picked, flat[0])),
     )
+
+
+# ---- what is shown --------------------------------------------------------------------------------------------------
+
+
+def _shown(remainders: Remainders, chosen: list[int]) -> tuple[Array, Array, Array]:
+    """Remainders along v in the component chosen for each order, their rates, and their floor."""
+    h, r, noise = remainders.h, remainders.signed[0], remainders.noise[0]
+    worst = np.array([abs(r[:, n, m]) for n, m in enumerate(chosen)])
+    plateau = np.array([floor_of(h, worst[n], noise[:, n, m]) for n, m in enumerate(chosen)])
+    rates = np.full_like(worst, np.nan)
+    rates[:, :-1] = np.log(worst[:, :-1] / worst[:, 1:]) / np.log(h[:-1] / h[1:])
+    rates[:, :-1][(worst <= plateau)[:, 1:] | (worst <= plateau)[:, :-1]] = np.nan
+    return worst, rates, plateau
+
+
+def _notes(remainders: Remainders, remainder: Remainder, phi: Along, picked: Picked, value: Array) -> Iterator[str]:
+    left = int(np.sum(~np.isfinite(remainders.signed[0, :, 0]).all(axis=1)))
+    if left:
+        yield f"left out, as out of the domain of f: {count(left, 'step')} along v"
+    if phi.raised:
+        yield f"beside x, f raises {phi.raised}"
+    rounding = np.fmax(*remainder.rounding.values())
+    noisy = float(np.max(rounding / np.fmax(abs(value), 1e-300), initial=0.0))
+    if noisy > 1e4 * remainder.eps and np.any(value):
+        yield f"values of f are uncertain by {noisy:.1e} of their size, more than rounding alone"
+    if picked.places is not None:
+        yield f"{len(picked.places)} of {picked.size} components of f were drawn, and one combination of all"
 
 
 # ---- what was asked -------------------------------------------------------------------------------------------------
@@ -205,19 +219,19 @@ def _derivative(
     shape: tuple[int, ...],
 ) -> Array:
     """The n-th derivative of f along the direction: yours where it was given, else hoad's."""
+    check = "check.taylor_test"
     given = {1: gradient, 2: hessian}.get(n)
     if given is None:
         moving = derivative(lambda t: f(*(x + t * direction[k] for k, x in enumerate(args))), n)
-        return np.broadcast_to(numbers(quietly(moving, 0.0), "check.taylor_test"), shape)
-    found = numbers(quietly(given, *args), "check.taylor_test")
-    wanted = (*shape, *np.shape(args[0]) * n)
-    if found.shape != wanted:
-        raise ShapeError(f"{name_of(given)}(x) must have shape {wanted}, but has shape {found.shape}.")
+        return np.broadcast_to(numbers(quietly(moving, 0.0), check), shape)
+    returned = called(check, name_of(given), given, args)
+    claimed, wrong = read(returned, [(*shape, *np.shape(args[0]) * n)], False)
+    if wrong:
+        raise ShapeError(f"{check}, {'hessian' if n == 2 else 'gradient'}={name_of(given)}: {wrong}")
     v = np.ravel(direction[0])
+    found = claimed[0].reshape(*shape, *[v.size] * n)
     for _ in range(n):
-        found = (
-            found.reshape(*shape, -1, v.size) @ v if n == 2 and found.shape == wanted else found.reshape(*shape, -1) @ v
-        )
+        found = found @ v
     return found
 
 

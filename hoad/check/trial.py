@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad.check.differences import Difference, difference
 from hoad.check.noise import noise_of
-from hoad.check.points import Array, along, check_arguments, epsilon, numbers, quietly, typical
+from hoad.check.points import Along, Array, check_arguments, epsilon, numbers, quietly, typical
 from hoad.check.report import digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
 from hoad.drivers.first import grad, jvp, vjp
@@ -156,7 +156,7 @@ class Trial:
         if own.shape != np.shape(x):
             return self.found(name, False, reason=f"it has shape {own.shape}, but the operand has {np.shape(x)}")
         still = {k: typical(x)}
-        noise = noise_of(along(self.phi, self.xs, still, "check.rule"), self.xs, still)
+        noise = noise_of(Along(self.phi, self.xs, still, "check.rule"), self.xs, still)
         sizes = np.broadcast_to(typical(x), np.shape(x))
         # What rounding leaves of an entry that should be 0, beside the others.
         rounding = 64 * epsilon(x) * float(np.max(abs(np.nan_to_num(own)) * sizes, initial=0.0))
@@ -164,7 +164,7 @@ class Trial:
         for index in np.ndindex(np.shape(x)):
             unit = np.zeros(np.shape(x))
             unit[index] = 1.0
-            phi = along(self.phi, self.xs, {k: unit if np.ndim(x) else 1.0}, "check.rule")
+            phi = Along(self.phi, self.xs, {k: unit if np.ndim(x) else 1.0}, "check.rule")
             d = difference(phi, noise, [float(sizes[index]) / 8, 0.125, float(sizes[index]) * 2.0**-16])
             width = float(sizes[index])
             digits, wrong, trusted = self._held(float(own[index]), d, slack=rounding / width)
@@ -184,7 +184,7 @@ class Trial:
     def _held(self, own: float, d: Difference, scale: float = 0.0, slack: float = 0.0) -> tuple[float, bool, bool]:
         """Digits, whether it is wrong, and whether the difference can judge, beside a size at which nothing is left."""
         value, error = float(d.value), float(d.error)
-        trusted = bool(d.trusted(np.asarray(own))) or (error <= 1e-8 * scale and not d.jump)
+        trusted = bool(d.trusted(np.asarray(own))) or (error <= 1e-8 * scale and bool(d.smooth))
         if not trusted:
             return 16.0, False, False
         size = max(abs(own), abs(value))
@@ -233,7 +233,7 @@ class Trial:
         if not agreeing.passed:
             return agreeing
         moving = dict(enumerate(direction))
-        phi = along(lower, self.xs, moving, "check.rule")
+        phi = Along(lower, self.xs, moving, "check.rule")
         noise = noise_of(phi, self.xs, moving)
         d = difference(phi, noise, [0.125, 2.0**-8, 2.0**-16])
         own = by_mode["f" * order]
@@ -266,7 +266,7 @@ class Trial:
         digits, wrong, trusted = math.nan, False, False
         if all(np.all(np.isfinite(x)) for x in self.xs):
             moving = dict(enumerate(directions[0]))
-            phi = along(self.phi, self.xs, moving, "check.rule")
+            phi = Along(self.phi, self.xs, moving, "check.rule")
             with np.errstate(all="ignore"):
                 d = difference(phi, noise_of(phi, self.xs, moving), [0.125, 2.0**-16])
             digits, wrong, trusted = self._held(told[0], d)

@@ -13,7 +13,7 @@ from check.functions import spoiled_at_order
 from hoad.check import gradient, taylor_test
 from hoad.check.differences import difference
 from hoad.check.noise import noise_of
-from hoad.check.points import along
+from hoad.check.points import Along
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_differences(rng: np.random.Generator) -> None:
             h = 2.0 ** (-52 / 3) * max(abs(x), 1.0)
             by_method["central, eps^1/3"].append(digits((g(x + h) - g(x - h)) / (2 * h), exact))
         calls = 0
-        phi = along(g, (x,), {0: 1.0}, "the test")
+        phi = Along(g, (x,), {0: 1.0}, "the test")
         found = difference(phi, noise_of(phi, (x,), {0: abs(x)}), [abs(x) / 8, 0.125, abs(x) * 2.0**-16])
         by_method["extrapolated"].append(digits(float(found.value), exact))
         ratios.append(float(abs(found.value - exact) / found.error))

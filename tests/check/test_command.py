@@ -95,7 +95,7 @@ def test_passed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "said"),
     [
         (["model:loss", "--at", "1.0,2.0", "--gradient", "model:wrong_gradient"], "it is off by 1.0%"),
-        (["model:loss", "--at", "1.0,2.0", "--hessian", "model:loss_gradient"], "must have (2, 2)"),
+        (["model:loss", "--at", "1.0,2.0", "--hessian", "model:loss_gradient"], "must have shape (2, 2)"),
         (["numpy:abs", "--at", "0."], "f has a kink at x"),
     ],
 )

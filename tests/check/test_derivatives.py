@@ -59,14 +59,14 @@ def test_a_missing_broadcast_sum_is_named() -> None:
     assert gradient(broadcast, broadcast_gradient, np.ones(3)).passed
     report = gradient(broadcast, broadcast_gradient_unsummed, np.ones(3))
     assert not report.passed
-    assert "shape (4, 3), but must have (3,). Sum over what broadcasting repeated: axis 0" in report.failure()
+    assert "shape (4, 3), but must have shape (3,). Sum over what broadcasting repeated: axis 0" in report.failure()
     kept = gradient(lambda b: np.sum((np.ones((4, 3)) + b) ** 2), lambda b: 2 * (np.ones((4, 3)) + b), np.ones((1, 3)))
-    assert "must have (1, 3). Sum over what broadcasting repeated: axis 0" in kept.failure()
+    assert "must have shape (1, 3). Sum over what broadcasting repeated: axis 0" in kept.failure()
 
 
 def test_a_wrong_shape_without_broadcasting() -> None:
     report = gradient(smooth, lambda x: smooth_gradient(x)[:2], POINT)
-    assert "yours has shape (2,), but must have (3,)." in report.failure() and "Sum" not in report.failure()
+    assert "yours has shape (2,), but must have shape (3,)." in report.failure() and "Sum" not in report.failure()
     assert "yours has shape" in str(report)
 
 
@@ -81,8 +81,6 @@ def test_scalars_and_several_arguments() -> None:
     assert "Argument 1, component [1]: yours is" in wrong.failure()
     assert gradient(f, lambda x, y: x * np.exp(y), 2.0, y, argnums=1).passed
     assert gradient(np.tanh, lambda x: 1 / np.cosh(x) ** 2, 0.3).passed
-    with pytest.raises(hoad.ShapeError, match="returned 3 derivatives"):
-        gradient(f, lambda x, y: (1, 2, 3), 2.0, y, argnums=(0, 1))
 
 
 def test_many_components_are_drawn_and_a_direction_checks_the_rest() -> None:
@@ -240,7 +238,7 @@ def test_hessian(f: Any) -> None:
         hessian(f, spoiled(smooth_hessian, (1, 0), 1.01), POINT)
     )
     assert not hessian(f, lambda x: -smooth_hessian(x), POINT).passed
-    assert "must have (3, 3)" in hessian(f, smooth_gradient, POINT).failure()
+    assert "must have shape (3, 3)" in hessian(f, smooth_gradient, POINT).failure()
 
 
 def test_hessian_by_a_gradient_of_your_own() -> None:
@@ -278,7 +276,7 @@ def test_long_tables_show_the_worst() -> None:
         ((np.sin, np.cos), {}, hoad.ShapeError, r"needs a point.*check\.gradient\(f, g, x\)"),
         ((np.sin, np.cos, 1), {}, hoad.DTypeError, "Write 1.0"),
         ((np.sin, np.cos, math.nan), {}, hoad.ShapeError, "finite point"),
-        ((np.sin, np.cos, 1.0), {"argnums": 1}, hoad.ShapeError, "there are 1 arguments"),
+        ((np.sin, np.cos, 1.0), {"argnums": 1}, hoad.ShapeError, "called with 1 argument"),
         ((lambda x: "no", np.cos, 1.0), {}, hoad.ShapeError, "returns a real number"),
     ],
 )
