@@ -20,6 +20,7 @@ FEWEST_STEPS = 8
 ABOVE = 16.0  # times the noise: what is seen of a remainder
 TAIL = 4  # remainders that an observed rate is taken from
 MOST_COMPONENTS = 256
+VANISHING = 64 * 2.0**-52  # of the largest coefficient: one that is as good as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class Remainder:
         picked: Picked,
         eps: float,
     ) -> None:
-        self._phi, self._coefficients, self._picked, self.eps = phi, coefficients, picked, eps
+        self._phi, self.coefficients, self._picked, self.eps = phi, coefficients, picked, eps
         self._args, self._direction = args, direction
         self.rounding = {s: picked.noise(noise_of(phi, args, direction, (s,)).ravel()) for s in BOTH}
         self._growth = {s: picked.noise(self._grown(s).ravel()) for s in BOTH}
@@ -99,7 +100,7 @@ class Remainder:
         found = self._picked(self._phi(t).reshape(1, -1))[0]
         side = math.copysign(1.0, t)
         with np.errstate(all="ignore"):
-            terms = self._coefficients * (t ** np.arange(len(self._coefficients)))[:, None]
+            terms = self.coefficients * (t ** np.arange(len(self.coefficients)))[:, None]
             scale = abs(found) + np.cumsum(abs(terms), axis=0)
             grown = np.fmax(self.rounding[side], self._growth[side] * abs(t))
             return found - np.cumsum(terms, axis=0), np.fmax(grown, 0.5 * self.eps * scale)
@@ -126,17 +127,28 @@ def walk(remainder: Remainder, steps: Sequence[float] | None) -> Remainders:
         quiet = quiet + 1 if _is_quiet(*found[t]) else 0
         if quiet >= TAIL and k >= FEWEST_STEPS:
             break
+    if len(found) < 2:
+        raise ShapeError("check.taylor_test: v is too small beside x for x + hv to be another point. Give a larger v.")
     for k in range(1, MOST_DOUBLINGS + 1):
-        count = np.sum([_seen(r, noise)[:, -1] for r, noise in found.values()], axis=0)
-        if not np.any((count > 0) & (count <= TAIL)):
+        if not _is_wanting(found, remainder.coefficients):
             break
         both = _both(remainder, 2.0**k)
         if not np.all(np.isfinite(both[0][0])):
             break
         found = {2.0**k: both, **found}
-    if len(found) < 2:
-        raise ShapeError("check.taylor_test: v is too small beside x for x + hv to be another point. Give a larger v.")
     return _collected(found)
+
+
+def _is_wanting(found: dict[float, tuple[Array, Array]], coefficients: Array) -> bool:
+    """Whether too little of the highest order is above rounding for a rate, or for two digits of its coefficient."""
+    t = np.array(list(found))[:, None, None]
+    r, noise = (np.array([pair[k][:, -1] for pair in found.values()]) for k in range(2))
+    with np.errstate(all="ignore"):
+        count = np.sum(abs(r) > ABOVE * noise, axis=0)
+        doubt = np.fmin.reduce((abs(r) + noise) / t ** (len(coefficients) - 1), axis=0)
+    own = abs(coefficients[-1])
+    vanishes = own <= VANISHING * np.max(abs(coefficients[1:]), axis=0, initial=0.0)
+    return bool(np.any(((count > 0) & (count <= TAIL)) | ((doubt > 0.01 * own) & ~vanishes)))
 
 
 def _both(remainder: Remainder, t: float) -> tuple[Array, Array]:
@@ -160,4 +172,4 @@ def _is_quiet(r: Array, noise: Array) -> bool:
     return not undefined and not _seen(r, noise)[:, min(1, r.shape[1] - 1) :].any()
 
 
-__all__ = ["ABOVE", "TAIL", "Picked", "Remainder", "Remainders", "walk"]
+__all__ = ["ABOVE", "TAIL", "VANISHING", "Picked", "Remainder", "Remainders", "walk"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoad.check.claims import read
+from hoad.check.findings import judged
 from hoad.check.points import (
     Along,
     Array,
@@ -21,7 +22,7 @@ from hoad.check.points import (
     quietly,
     typical,
 )
-from hoad.check.rates import floor_of, judged
+from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport

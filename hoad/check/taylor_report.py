@@ -104,13 +104,11 @@ class TaylorReport(Report):
         """The lowest order that is wrong, in words; nothing where the test passed."""
         for finding in self.findings:
             if finding.verdict in BAD:
-                n = finding.order
                 where = f" in f(x){index_text(finding.component)}" if finding.component else ""
-                rate = (
-                    f"fall like h^{finding.rate:.2f}, not h^{n + 1}" if not math.isnan(finding.rate) else "do not fall"
-                )
-                head = f"Taylor test of {self.name}: order {n} is {finding.verdict}{where}: the remainders "
-                return f"{head}{rate}. {sentence(finding.reason)}"
+                seen = f": the remainders fall like h^{finding.rate:.2f}, not h^{finding.order + 1}"
+                rate = "" if math.isnan(finding.rate) else seen
+                head = f"Taylor test of {self.name}: order {finding.order} is {finding.verdict}{where}{rate}"
+                return f"{head}. {sentence(finding.reason)}"
         return ""
 
     def __str__(self) -> str:
