@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,8 +141,21 @@ def _digits(n: int, coefficients: Array, doubt: float, change: Array) -> float:
 
 
 def extrapolated(s: Array, values: Array, noise: Array) -> tuple[float, float]:
-    """Values at falling s, extrapolated to s = 0, and how far to trust that."""
-    best = (float(values[-1]), math.inf) if len(s) else (0.0, math.inf)
+    """Values at falling s, extrapolated to s = 0, and how far to trust that.
+
+    Of all extrapolations the one of least doubt is taken that no value at smaller s denies: over large steps other
+    terms can look like a limit.
+    """
+    found = sorted(_extrapolations(s, values, noise), key=lambda each: each[1])
+    for limit, doubt, k in found:
+        off = abs(values[k:] - limit)
+        if np.all(off <= off[0] + 4 * (doubt + 3 * noise[k:])):
+            return limit, doubt
+    return (float(values[-1]) if len(s) else 0.0), math.inf
+
+
+def _extrapolations(s: Array, values: Array, noise: Array) -> Iterator[tuple[float, float, int]]:
+    """Limits by Neville's scheme, each with its doubt and the last value that it comes from."""
     above: list[tuple[float, float]] = []
     for k in range(len(s)):
         row = [(float(values[k]), 3 * float(noise[k]))]
@@ -150,11 +164,9 @@ def extrapolated(s: Array, values: Array, noise: Array) -> tuple[float, float]:
             here, here_noise = row[-1]
             better = here + (here - before) / (ratio - 1)
             amplified = (ratio * here_noise + before_noise) / (ratio - 1)
-            doubt = max(abs(better - here), abs(better - before)) + amplified
-            best = min(best, (better, doubt), key=lambda pair: pair[1])
+            yield better, max(abs(better - here), abs(better - before)) + amplified, k
             row.append((better, amplified))
         above = row[:EXTRAPOLATED]
-    return best
 
 
 __all__ = ["REMARKED", "UNDEFINED", "UNSEEN", "Judgement", "extrapolated", "floor_of", "one_side"]
