@@ -15,6 +15,7 @@ from hoad.check.taylor_report import BAD, EXACT, Finding
 
 DENIED = 8.0  # times the doubt of both, coefficients of two sides are not the same
 LEAST = 2.0  # digits of a coefficient that a derivative must have to be called right
+NEGLIGIBLE = 1e-10  # of the change of f over v: an error in a term that is as good as none
 
 RANK = {WRONG: 0, UNDECIDED: 1, RIGHT: 2, EXACT: 3}
 
@@ -60,15 +61,22 @@ def _component(n: int, m: int, remainders: Remainders, coefficients: Array) -> J
     if not math.isfinite(own):
         return Judgement(WRONG, reason=f"the derivative of order {n} along v is {own}")
     r, noise = remainders.signed[:, :, :, m], remainders.noise[:, :, n, m]
+    change = _change(remainders.h, r[:, :, 0], coefficients)
     ahead, behind = (
-        one_side(n, sign * remainders.h, r[k, :, n], noise[k], coefficients, r[k, :, 0])
-        for k, sign in enumerate((1, -1))
+        one_side(n, sign * remainders.h, r[k, :, n], noise[k], coefficients, change) for k, sign in enumerate((1, -1))
     )
     found = _both_sides(n, own, ahead, behind)
     if found.verdict == UNSEEN:
         within = slice(max(ahead.start, behind.start), None)
-        return _confirmed(n, own, found, *_excess(n, remainders.h[within], r[:, within, n], noise[:, within]))
+        excess, doubt = _excess(n, remainders.h[within], r[:, within, n], noise[:, within])
+        return _confirmed(n, own, found, excess, doubt, change)
     return found
+
+
+def _change(h: Array, r: Array, coefficients: Array) -> float:
+    """By how much f changes over v, as its values show, or its Taylor coefficients."""
+    found = abs(np.concatenate([r[:, h <= max(1.0, h[-1])].ravel(), coefficients[1:]]))
+    return float(np.max(found[np.isfinite(found)], initial=0.0))
 
 
 def _both_sides(n: int, coefficient: float, ahead: Judgement, behind: Judgement) -> Judgement:
@@ -99,16 +107,18 @@ def _excess(n: int, h: Array, r: Array, noise: Array) -> tuple[float, float]:
     return extrapolated(h[both] ** 2, mean / h[both] ** n, np.mean(noise, axis=0)[both] / h[both] ** n)
 
 
-def _confirmed(n: int, coefficient: float, found: Judgement, excess: float, doubt: float) -> Judgement:
+def _confirmed(n: int, coefficient: float, found: Judgement, excess: float, doubt: float, change: float) -> Judgement:
     """What one side alone does not settle."""
-    if abs(excess) > DENIED * doubt and abs(excess) > 10.0 ** -(REMARKED + 1) * abs(coefficient):
-        return replace(found, verdict=WRONG, reason=_error_text(n, coefficient + excess, coefficient))
-    error = (abs(excess) + doubt) / abs(coefficient)
-    digits = max(found.digits, min(-math.log10(error), 15.9) if error else 15.9)
+    error = abs(excess) + doubt
+    digits = max(found.digits, min(-math.log10(error / abs(coefficient)), 15.9) if error else 15.9)
     if digits >= REMARKED:
         return replace(found, verdict=RIGHT, digits=digits, reason="")
+    significant = abs(excess) > max(DENIED * doubt, 10.0 ** -(REMARKED + 1) * abs(coefficient))
+    if significant and error > NEGLIGIBLE * change:
+        return replace(found, verdict=WRONG, reason=_error_text(n, coefficient + excess, coefficient))
     reason = f"an error below {10.0**-digits:.0%} would not show: {found.reason}"
-    return replace(found, verdict=RIGHT if digits >= LEAST else UNDECIDED, digits=digits, reason=reason)
+    settled = digits >= LEAST or error <= NEGLIGIBLE * change
+    return replace(found, verdict=RIGHT if settled else UNDECIDED, digits=digits, reason=reason)
 
 
 def _differ(coefficient: float, ahead: Judgement, behind: Judgement) -> bool:

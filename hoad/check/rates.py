@@ -17,6 +17,7 @@ from hoad.check.taylor_report import EXACT
 
 EXTRAPOLATED = 6  # powers of h that are taken out where an error in a coefficient is read off
 SLACK = 0.3  # by which a rate may miss a whole number
+STEADY = 0.2  # between rates of one power of h
 SUDDEN = 4.0  # by which a rate exceeds what is expected where a step crosses to another formula of f
 LEVEL = 6  # remainders that stay as they are beside a jump
 CERTAIN = 6.0  # digits of a coefficient that settle it, whatever the rate
@@ -54,8 +55,8 @@ def floor_of(h: Array, size: Array, noise: Array) -> Array:
     return floor
 
 
-def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, change: Array) -> Judgement:
-    """The remainders of one order at t, all of one sign; `change` is f(x + tv) − f(x)."""
+def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, change: float) -> Judgement:
+    """The remainders of one order at t, all of one sign; `change` is by how much f changes over v."""
     defined = np.isfinite(r)
     if not defined.any():
         return Judgement(UNDEFINED, reason="f is not finite at any step along v; try -v")
@@ -64,35 +65,37 @@ def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, chan
     h, size = abs(t), abs(r)
     floor = floor_of(h, size, noise)
     start = _first_of_formula(n, h, size, floor)
-    seen = defined & (size > floor) & (np.arange(len(h)) >= start)
+    seen = np.flatnonzero(defined & (size > floor) & (np.arange(len(h)) >= start))
     doubt = _bound(n, h, size + noise, defined)
-    digits = _digits(n, coefficients, doubt, change[defined])
-    if np.sum(seen) < FEWEST:
+    digits = _digits(n, coefficients, doubt, change)
+    found = Judgement(RIGHT, digits=digits, doubt=doubt, start=start)
+    if len(seen) < FEWEST:
         scale = abs(float(coefficients[0])) or float(np.max(size[defined])) or 1.0
-        return _hardly_seen(
-            seen, size[defined], floor[defined], scale, Judgement(RIGHT, math.nan, digits, "", 0.0, doubt, start)
-        )
-    tail = np.flatnonzero(seen)[-TAIL:]
-    rate = float(np.median([math.log(size[a] / size[b]) / math.log(h[a] / h[b]) for a, b in itertools.pairwise(tail)]))
-    found = Judgement(RIGHT, rate, digits, "", 0.0, doubt, start)
-    if rate >= n + 1 - SLACK or digits >= CERTAIN:
+        return _hardly_seen(len(seen), size[defined], floor[defined], scale, found)
+    rates = [math.log(size[a] / size[b]) / math.log(h[a] / h[b]) for a, b in itertools.pairwise(seen[-TAIL:])]
+    found = replace(found, rate=float(np.median(rates)))
+    if found.rate >= n + 1 - SLACK or digits >= CERTAIN:
         if digits < REMARKED:
             return replace(found, verdict=UNSEEN, reason=TOO_SMALL if size[-1] <= floor[-1] else TOO_LARGE)
         return found
+    steady = max(rates) - min(rates) < STEADY
     if n == 0:
-        return replace(found, verdict=UNDECIDED, reason="the remainders fall more slowly than h: f is not smooth at x")
+        reason = "the remainders fall more slowly than h: f is not smooth at x"
+        return replace(found, verdict=UNDECIDED, reason=reason) if steady else found
     excess, uncertain = extrapolated(t[seen], r[seen] / t[seen] ** n, noise[seen] / h[seen] ** n)
-    last = tail[-1]
+    last = seen[-1]
     shown = excess * t[last] ** n  # what an error in the coefficient would leave at the last step
     if abs(excess) > 4 * uncertain and abs(r[last] - shown) <= 0.5 * abs(shown) + 4 * noise[last]:
         return replace(found, verdict=WRONG, excess=excess, doubt=uncertain)
     if abs(excess) + uncertain <= 10.0**-REMARKED * abs(coefficients[n]):
         return found
+    if not steady:
+        return replace(found, verdict=UNSEEN, reason=TOO_SMALL)
     reason = "the rate is no whole number: f is not smooth here, or its derivative is wrong by little"
     return replace(found, verdict=UNDECIDED, reason=reason)
 
 
-def _hardly_seen(seen: NDArray[np.bool_], size: Array, floor: Array, scale: float, found: Judgement) -> Judgement:
+def _hardly_seen(count: int, size: Array, floor: Array, scale: float, found: Judgement) -> Judgement:
     """Too few remainders for a rate."""
     if float(np.min(floor)) > 1e-6 * scale and not found.digits >= HIDDEN:
         level = float(np.median(size[-6:]))
@@ -100,7 +103,7 @@ def _hardly_seen(seen: NDArray[np.bool_], size: Array, floor: Array, scale: floa
         return replace(found, verdict=UNDECIDED, reason=reason)
     if found.digits < HIDDEN:
         return replace(found, verdict=UNSEEN, reason=TOO_SMALL)
-    if not seen.any():
+    if not count:
         return replace(found, verdict=EXACT)
     return replace(found, reason="too few remainders are above rounding to see a rate")
 
@@ -131,11 +134,10 @@ def _bound(n: int, h: Array, size: Array, defined: NDArray[np.bool_]) -> float:
     return float(bounds[min(1, len(bounds) - 1)])
 
 
-def _digits(n: int, coefficients: Array, doubt: float, change: Array) -> float:
+def _digits(n: int, coefficients: Array, doubt: float, change: float) -> float:
     """Digits of the coefficient of hⁿ that are confirmed; nan where it is f(x) itself, or as good as zero."""
     own = float(abs(coefficients[n]))
-    others = np.max(abs(coefficients[1:][np.isfinite(coefficients[1:])]), initial=np.max(abs(change), initial=0.0))
-    if n == 0 or own <= VANISHING * others:
+    if n == 0 or own <= VANISHING * change:
         return math.nan
     return float(np.clip(-np.log10(doubt / own), 0.0, 15.9) + 0.0) if doubt else 15.9
 

@@ -17,6 +17,7 @@ from hoad.errors import ShapeError
 MOST_STEPS = 64  # halvings
 MOST_DOUBLINGS = 4  # where a small v hides the highest order
 FEWEST_STEPS = 8
+NEARBY = 16  # last digits of x that a step must change, so that it is what it should be
 ABOVE = 16.0  # times the noise: what is seen of a remainder
 TAIL = 4  # remainders that an observed rate is taken from
 MOST_COMPONENTS = 256
@@ -106,8 +107,8 @@ class Remainder:
             return found - np.cumsum(terms, axis=0), np.fmax(grown, 0.5 * self.eps * scale)
 
     def moves(self, t: float) -> bool:
-        """Whether x + tv is another point than x."""
-        return is_moved(self._args, self._direction, t)
+        """Whether x + tv is farther from x than some of its last digits."""
+        return is_moved(self._args, self._direction, t / NEARBY)
 
 
 def walk(remainder: Remainder, steps: Sequence[float] | None) -> Remainders:
