@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from hoad.check.points import quietly
+from hoad.check.points import check_functions, quietly
 from hoad.check.report import name_of
 from hoad.check.rule_report import RuleFinding, RuleReport
-from hoad.check.trial import Trial, parts
-from hoad.errors import HoadError, ShapeError
+from hoad.check.trial import Trial, parts, tried_at_special
+from hoad.errors import ArgumentError, HoadError, ShapeError
 
 HIGHEST = 4
 
@@ -63,8 +63,12 @@ def rule(
         If the primitive has no rule at all.
     ShapeError
         If it is not finite where it is tried.
+    CheckError
+        If it raises an error of arithmetic where it is tried.
     DTypeError
         If none of the operands is a float.
+    ArgumentError
+        If the primitive cannot be called, orders are not from 1 to 8, or special points are in no list.
 
     See Also
     --------
@@ -95,8 +99,12 @@ def rule(
     hoad.errors.CheckError: rule of cube: 1 of 6 checks failed. Adjoint 0 at 2: the rule gives 8, differences give 12
     ± ... (trustworthy); 0.5 digits agree.
     """
-    if not 1 <= orders <= 8:
-        raise ValueError(f"check.rule takes orders from 1 to 8, not {orders}.")
+    check_functions("check.rule", primitive)
+    if orders not in range(1, 9):
+        raise ArgumentError(f"check.rule takes orders from 1 to 8, not {orders!r}.")
+    if not isinstance(special, Iterable):
+        raise ArgumentError(f"check.rule takes special points in a list, special=[{special!r}].")
+    name = name_of(primitive)
 
     def f(*xs: Any) -> Any:
         return primitive(*xs, **parameters)
@@ -105,11 +113,11 @@ def rule(
     examples = [operands] if operands else list(_examples(primitive, f, notes))
     findings: list[RuleFinding] = []
     for xs in examples:
-        findings += Trial(f, xs, seed).findings(orders)
+        findings += Trial(name, f, xs, seed).findings(orders)
     for point in special:
         xs = point if isinstance(point, tuple) else (point,)
-        findings += Trial(f, xs, seed, finite=False).special(min(orders, 2))
-    return RuleReport(name_of(primitive), orders, tuple(findings), tuple(notes))
+        findings.append(tried_at_special(name, f, xs, seed, min(orders, 2)))
+    return RuleReport(name, orders, tuple(findings), tuple(notes))
 
 
 def _examples(primitive: Callable[..., Any], f: Callable[..., Any], notes: list[str]) -> Iterator[tuple[Any, ...]]:

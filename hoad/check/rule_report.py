@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hoad.check.report import Report, aligned, number, sentence
+from hoad.check.report import RIGHT, Report, aligned, number, sentence
 
 SPECIAL = "special point"
 
@@ -23,8 +24,8 @@ class RuleFinding:
         "special point", or "shape".
     at : str
         The operands.
-    passed : bool
-        Whether it is right; False also where nothing could tell.
+    verdict : str
+        "right", "wrong", or "undecided" where nothing could tell.
     digits : float
         Digits that agree; nan where nothing was compared.
     reason : str
@@ -33,9 +34,14 @@ class RuleFinding:
 
     check: str
     at: str
-    passed: bool
+    verdict: str
     digits: float
     reason: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is right."""
+        return self.verdict == RIGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +72,11 @@ class RuleReport(Report):
 
     def failure(self) -> str:
         """The first checks that failed, in words; nothing where all passed."""
-        wrong = [finding for finding in self.findings if not finding.passed]
-        if not wrong:
+        bad = [finding for finding in self.findings if not finding.passed]
+        if not bad:
             return ""
-        texts = [sentence(f"{f.check} at {f.at}: {f.reason}".rstrip(".")) for f in wrong[:3]]
-        count = f"{len(wrong)} of {len(self.findings)} checks failed"
+        texts = [sentence(text.rstrip(".")) for text in _grouped(bad)[:3]]
+        count = f"{len(bad)} of {len(self.findings)} checks failed"
         return f"rule of {self.name}: {count}. {' '.join(texts)}"
 
     def __str__(self) -> str:
@@ -88,12 +94,11 @@ class RuleReport(Report):
         for at, group in itertools.groupby(findings, key=lambda finding: finding.at):
             cells = {finding.check: _cell(finding) for finding in group}
             rows.append([at, *(cells.get(check, "") for check in checks)])
-        wrong = [finding for finding in findings if not finding.passed]
-        return [*aligned(rows), *(f"  {f.check} at {f.at}: {f.reason}" for f in wrong)]
+        return [*aligned(rows), *(f"  {text}" for text in _grouped(f for f in findings if not f.passed))]
 
     def _list(self, findings: list[RuleFinding]) -> list[str]:
         rows = [[SPECIAL, "digits", "", ""]]
-        rows += [[f.at, number(f.digits, 3), "right" if f.passed else "wrong", f.reason] for f in findings]
+        rows += [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in findings]
         return aligned(rows, left=(0, 2, 3))
 
     def plot(self, ax: Any = None) -> Any:
@@ -116,7 +121,15 @@ class RuleReport(Report):
 
 def _cell(finding: RuleFinding) -> str:
     digits = "" if math.isnan(finding.digits) else f"{finding.digits:.1f}"
-    return digits or "0" if finding.passed else f"{digits} wrong".strip()
+    return digits if finding.passed else f"{digits} {finding.verdict}".strip()
+
+
+def _grouped(findings: Iterable[RuleFinding]) -> list[str]:
+    """What is the matter, each said once, with the places where it is."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        places.setdefault((finding.check, finding.reason), []).append(finding.at)
+    return [f"{check} at {', '.join(at)}: {reason}" for (check, reason), at in places.items()]
 
 
 __all__ = ["SPECIAL", "RuleFinding", "RuleReport"]

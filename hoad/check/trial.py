@@ -10,18 +10,22 @@ import numpy as np
 
 from hoad.check.differences import Difference, difference
 from hoad.check.noise import noise_of
-from hoad.check.points import Along, Array, check_arguments, epsilon, numbers, quietly, typical
-from hoad.check.report import digits_between, index_text, number, short, value_text
+from hoad.check.points import Along, Array, called, check_arguments, epsilon, numbers, quietly, typical
+from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
 from hoad.drivers.first import grad, jvp, vjp
-from hoad.errors import RuleError, ShapeError
+from hoad.errors import CheckError, RuleError, ShapeError
+from hoad.target import told
 
 # Relative errors that are allowed, in double and in single precision: between modes, and to a difference.
 SAME = (1e-10, 1e-4)
 NEAR = (1e-6, 1e-3)
 
+MOST_DIGITS = 15.9
+
 ADJOINT = "adjoint"
 LINEAR = "linear in g"
+OTHER_PLACE = "a kink, a jump or noise; try other operands"
 
 
 def _example_text(operands: tuple[Any, ...]) -> str:
@@ -55,10 +59,17 @@ def _reverse(phi: Callable[..., Any], direction: tuple[Any, ...]) -> Callable[..
     return contracted
 
 
+def _like(x: Any, value: Any) -> Any:
+    """A value in the type of x."""
+    return np.asarray(value, x.dtype) if isinstance(x, np.ndarray) else type(x)(value)
+
+
 class Trial:
     """A rule at one example: w·f(x) as a function of the float operands, for random weights w."""
 
-    def __init__(self, f: Callable[..., Any], operands: tuple[Any, ...], seed: int, finite: bool = True) -> None:
+    def __init__(
+        self, name: str, f: Callable[..., Any], operands: tuple[Any, ...], seed: int, finite: bool = True
+    ) -> None:
         self.wrt = [k for k, x in enumerate(operands) if np.asarray(x).dtype.kind == "f"]
         check_arguments("check.rule", operands, self.wrt or [0], finite)
         self.operands = operands
@@ -66,7 +77,7 @@ class Trial:
         self.xs = tuple(operands[k] for k in self.wrt)
         self.rng = np.random.default_rng(seed)
         self.f = f
-        values = [numbers(value, "check.rule") for value in parts(quietly(f, *operands))]
+        values = [numbers(value, "check.rule") for value in parts(called("check.rule", name, f, operands))]
         single = any(np.asarray(x).dtype == np.float32 for x in self.xs)
         self.same, self.near = SAME[single], NEAR[single]
         # One number of one number is shown as its author thinks of it, without weights.
@@ -80,12 +91,8 @@ class Trial:
     def direction(self) -> tuple[Any, ...]:
         """Random, in proportion to the operands; 1 for a single number."""
         if self.plain:
-            return (type(self.xs[0])(1.0),)
-        drawn = []
-        for x in self.xs:
-            v = self._drawn(x) * typical(x)
-            drawn.append(v.astype(np.asarray(x).dtype) if np.ndim(x) else type(x)(v))
-        return tuple(drawn)
+            return (_like(self.xs[0], 1.0),)
+        return tuple(_like(x, self._drawn(x) * typical(x)) for x in self.xs)
 
     def whole(self, xs: tuple[Any, ...]) -> tuple[Any, ...]:
         """All operands, with these for the floats among them."""
@@ -103,20 +110,22 @@ class Trial:
 
     # ---- findings
 
-    def found(self, check: str, passed: bool, digits: float = math.nan, reason: str = "") -> RuleFinding:
-        return RuleFinding(check, self.at, passed, digits, reason)
+    def found(self, check: str, verdict: str, digits: float = math.nan, reason: str = "") -> RuleFinding:
+        return RuleFinding(check, self.at, verdict, min(digits, MOST_DIGITS), reason)
 
     def findings(self, orders: int) -> Iterator[RuleFinding]:
         """All checks at a regular point; what a sweep itself refuses ends them."""
         if not all(np.all(np.isfinite(numbers(v, "check.rule"))) for v in quietly(self.values, *self.xs)):
             raise ShapeError(f"check.rule needs points where the primitive is finite; at {self.at} it is not.")
         try:
-            gradients = quietly(grad(self.phi, argnums=tuple(range(len(self.xs)))), *self.xs)
-            yield from self._linear()
+            yield from self._checks(orders)
         except RuleError as error:
             check = LINEAR if "linear" in str(error) else "shape" if "shape" in str(error) else "the rule itself"
-            yield self.found(check, False, reason=str(error))
-            return
+            yield self.found(check, WRONG, reason=str(error))
+
+    def _checks(self, orders: int) -> Iterator[RuleFinding]:
+        gradients = quietly(grad(self.phi, argnums=tuple(range(len(self.xs)))), *self.xs)
+        yield self._linear()
         for k, gradient in enumerate(gradients):
             yield self._adjoint(k, gradient)
         lower: Callable[..., Any] = self.phi
@@ -129,7 +138,7 @@ class Trial:
                 yield self._order(order, by_mode, lower, directions[order - 1])
             lower = _forward(lower, directions[order - 1])
 
-    def _linear(self) -> Iterator[RuleFinding]:
+    def _linear(self) -> RuleFinding:
         """The pullback of a sum is the sum of pullbacks."""
         results = self.values(*self.xs)
         a, b = ([self._drawn(value) for value in results] for _ in range(2))
@@ -142,11 +151,14 @@ class Trial:
 
         sums = quietly(pulled, [2 * x - 3 * y for x, y in zip(a, b, strict=True)])
         apart = [quietly(pulled, weights) for weights in (a, b)]
-        size = np.max(2 * abs(apart[0]) + 3 * abs(apart[1]), initial=0.0) or 1.0
-        error = float(np.max(abs(sums - (2 * apart[0] - 3 * apart[1])), initial=0.0)) / size
-        digits = min(15.9, -math.log10(max(error, 1e-16)))
-        passed = bool(error <= self.same)
-        yield self.found(LINEAR, passed, digits, "" if passed else f"2 g₁ − 3 g₂ is off by {error:.1e} of its size")
+        with np.errstate(all="ignore"):
+            size = np.max(2 * abs(apart[0]) + 3 * abs(apart[1]), initial=0.0) or 1.0
+            error = float(np.max(abs(sums - (2 * apart[0] - 3 * apart[1])), initial=0.0) / size)
+        digits = 0.0 if math.isnan(error) else -math.log10(max(error, 1e-16))
+        if error <= self.same:
+            return self.found(LINEAR, RIGHT, digits)
+        off = "is not finite" if math.isnan(error) else f"is off by {error:.1e} of its size"
+        return self.found(LINEAR, WRONG, digits, f"2 g₁ − 3 g₂ {off}")
 
     def _adjoint(self, k: int, gradient: Any) -> RuleFinding:
         """Every entry of the adjoint of an operand, against differences."""
@@ -154,45 +166,46 @@ class Trial:
         name = f"{ADJOINT} {self.wrt[k]}"
         own = numbers(gradient, "check.rule")
         if own.shape != np.shape(x):
-            return self.found(name, False, reason=f"it has shape {own.shape}, but the operand has {np.shape(x)}")
+            return self.found(name, WRONG, reason=f"it has shape {own.shape}, but the operand has {np.shape(x)}")
         still = {k: typical(x)}
         noise = noise_of(Along(self.phi, self.xs, still, "check.rule"), self.xs, still)
         sizes = np.broadcast_to(typical(x), np.shape(x))
         # What rounding leaves of an entry that should be 0, beside the others.
-        rounding = 64 * epsilon(x) * float(np.max(abs(np.nan_to_num(own)) * sizes, initial=0.0))
-        worst, reason, doubtful = 16.0, "", 0
+        finite = np.where(np.isfinite(own), own, 0.0)
+        rounding = 64 * epsilon(x) * float(np.max(abs(finite) * sizes, initial=0.0))
+        worst, wrong_at, doubtful = math.inf, "", 0
         for index in np.ndindex(np.shape(x)):
             unit = np.zeros(np.shape(x))
             unit[index] = 1.0
             phi = Along(self.phi, self.xs, {k: unit if np.ndim(x) else 1.0}, "check.rule")
-            d = difference(phi, noise, [float(sizes[index]) / 8, 0.125, float(sizes[index]) * 2.0**-16])
             width = float(sizes[index])
-            digits, wrong, trusted = self._held(float(own[index]), d, slack=rounding / width)
-            if wrong and _is_excused(float(own[index]), phi, noise, width):
-                digits, wrong, trusted = 16.0, False, False
-            doubtful += not trusted
-            if wrong and digits <= worst:
-                reason = f"{_place(index)}the rule gives {_against(float(own[index]), d, digits)}"
+            d = difference(phi, noise, [width / 8, 0.125, width * 2.0**-16])
+            verdict, digits = self._held(float(own[index]), d, slack=rounding / width)
+            if verdict == WRONG and _is_excused(float(own[index]), phi, noise, width):
+                verdict, digits = UNDECIDED, math.inf
+            doubtful += verdict == UNDECIDED
+            if verdict == WRONG and digits <= worst:
+                wrong_at = f"{_place(index)}the rule gives {_against(float(own[index]), d, digits)}"
             worst = min(worst, digits)
-        if reason:
-            return self.found(name, False, worst, reason)
+        if wrong_at:
+            return self.found(name, WRONG, worst, wrong_at)
         if doubtful:
-            reason = f"differences cannot tell in {doubtful} of {own.size} entries: a kink or noise; try other operands"
-            return self.found(name, False, worst, reason)
-        return self.found(name, True, min(worst, 15.9))
+            where = f" in {doubtful} of {own.size} entries" if own.ndim else ""
+            return self.found(name, UNDECIDED, reason=f"differences cannot tell{where}: {OTHER_PLACE}")
+        return self.found(name, RIGHT, worst)
 
-    def _held(self, own: float, d: Difference, scale: float = 0.0, slack: float = 0.0) -> tuple[float, bool, bool]:
-        """Digits, whether it is wrong, and whether the difference can judge, beside a size at which nothing is left."""
+    def _held(self, own: float, d: Difference, scale: float = 0.0, slack: float = 0.0) -> tuple[str, float]:
+        """The verdict of a difference, beside a size at which nothing is left, and the digits that agree."""
         value, error = float(d.value), float(d.error)
-        trusted = bool(d.trusted(np.asarray(own))) or (error <= 1e-8 * scale and bool(d.smooth))
-        if not trusted:
-            return 16.0, False, False
+        if not d.trusted(np.asarray(own)) and not (error <= 1e-8 * scale and d.smooth):
+            return UNDECIDED, math.inf
+        if not math.isfinite(own):
+            return WRONG, 0.0
         size = max(abs(own), abs(value))
         slack = max(slack, 4 * error + 1e-12 * scale)
-        wrong = not abs(own - value) <= slack + self.near * size
-        if not wrong and size <= slack:
-            return 16.0, False, True
-        return float(digits_between(own, value)), wrong, True
+        if abs(own - value) > slack + self.near * size:
+            return WRONG, float(digits_between(own, value))
+        return RIGHT, math.inf if size <= slack else float(digits_between(own, value))
 
     def _by_modes(self, order: int, directions: list[tuple[Any, ...]]) -> dict[str, float]:
         """The derivative along the directions, by every mode."""
@@ -206,18 +219,16 @@ class Trial:
 
     def _agreeing(self, check: str, by_mode: dict[str, float]) -> RuleFinding:
         """All modes give the same."""
-        reference, *rest = by_mode.values()
+        (first, reference), *rest = by_mode.items()
         scale = max(abs(reference), self._scale(), 1e-300)
-        for word, value in list(by_mode.items())[1:]:
+        for word, value in rest:
             same = value == reference or (math.isnan(value) and math.isnan(reference))
             if not same and not abs(value - reference) <= self.same * scale:
-                first = next(iter(by_mode))
-                reason = f"{first} gives {number(reference, 10)}, {word} gives {number(value, 10)}"
-                return self.found(check, False, float(digits_between(value, reference)), reason)
+                reason = f"{first} gives {_shown(reference)}, {word} gives {_shown(value)}"
+                return self.found(check, WRONG, float(digits_between(value, reference)), reason)
         if all(abs(value) <= 1e-12 * scale for value in by_mode.values()):
-            return self.found(check, True, 15.9)
-        digits = min((float(digits_between(value, reference)) for value in rest), default=15.9)
-        return self.found(check, True, min(digits, 15.9))
+            return self.found(check, RIGHT, MOST_DIGITS)
+        return self.found(check, RIGHT, min(float(digits_between(value, reference)) for _, value in rest))
 
     def _scale(self) -> float:
         """The size of w·f, beside which a derivative along directions of the size of x may vanish."""
@@ -237,46 +248,50 @@ class Trial:
         noise = noise_of(phi, self.xs, moving)
         d = difference(phi, noise, [0.125, 2.0**-8, 2.0**-16])
         own = by_mode["f" * order]
-        digits, wrong, trusted = self._held(own, d, self._scale())
-        if wrong and _is_excused(own, phi, noise, 1.0):
-            wrong, trusted = False, False
-        if wrong:
-            reason = f"the rule gives {_against(own, d, digits)}"
-            return self.found(check, False, digits, reason)
-        if not trusted:
-            return self.found(check, False, math.nan, "differences cannot tell: a kink or noise; try other operands")
-        return self.found(check, True, min(digits, agreeing.digits))
+        verdict, digits = self._held(own, d, self._scale())
+        if verdict == WRONG and not _is_excused(own, phi, noise, 1.0):
+            return self.found(check, WRONG, digits, f"the rule gives {_against(own, d, digits)}")
+        if verdict != RIGHT:
+            return self.found(check, UNDECIDED, reason=f"differences cannot tell: {OTHER_PLACE}")
+        return self.found(check, RIGHT, min(digits, agreeing.digits))
 
-    def special(self, orders: int) -> Iterator[RuleFinding]:
+    def special(self, orders: int) -> RuleFinding:
         """All modes at a singular point, and differences where they can tell."""
-        check = SPECIAL
         directions = [self.direction() for _ in range(orders)]
         told = []
         for order in range(1, orders + 1):
             try:
                 by_mode = self._by_modes(order, directions)
             except RuleError as error:
-                yield self.found(check, False, reason=str(error))
-                return
-            agreeing = self._agreeing(f"{check}, order {order}", by_mode)
+                return self.found(SPECIAL, WRONG, reason=str(error))
+            agreeing = self._agreeing(f"{SPECIAL}, order {order}", by_mode)
             if not agreeing.passed:
-                yield agreeing
-                return
+                return agreeing
             told.append(next(iter(by_mode.values())))
-        digits, wrong, trusted = math.nan, False, False
+        verdict, digits = UNDECIDED, math.nan
         if all(np.all(np.isfinite(x)) for x in self.xs):
             moving = dict(enumerate(directions[0]))
             phi = Along(self.phi, self.xs, moving, "check.rule")
-            with np.errstate(all="ignore"):
-                d = difference(phi, noise_of(phi, self.xs, moving), [0.125, 2.0**-16])
-            digits, wrong, trusted = self._held(told[0], d)
-        if trusted and (wrong or math.isnan(told[0])):
-            yield self.found(check, False, digits, f"the rule gives {_against(told[0], d, digits)}")
-            return
-        values = ", ".join(number(value) or "nan" for value in told)
-        why = "" if trusted else "; differences find none there"
+            d = difference(phi, noise_of(phi, self.xs, moving), [0.125, 2.0**-16])
+            verdict, digits = self._held(told[0], d)
+            if verdict == WRONG:
+                return self.found(SPECIAL, WRONG, digits, f"the rule gives {_against(told[0], d, digits)}")
         what = "derivatives" if self.plain else "derivatives along random directions"
-        yield self.found(check, True, min(digits, 15.9) if trusted else math.nan, f"{what}: {values}{why}")
+        why = "; differences find none there" if verdict == UNDECIDED else ""
+        digits = math.nan if verdict == UNDECIDED else digits
+        return self.found(SPECIAL, RIGHT, digits, f"{what}: {', '.join(map(_shown, told))}{why}")
+
+
+def tried_at_special(
+    name: str, f: Callable[..., Any], operands: tuple[Any, ...], seed: int, orders: int
+) -> RuleFinding:
+    """A rule at a singular point, where the primitive itself may have no value."""
+    try:
+        trial = Trial(name, f, operands, seed, finite=False)
+    except CheckError as error:
+        reason = f"nothing can be tried where {name} raises {told(error.__cause__ or error)}"
+        return RuleFinding(SPECIAL, _example_text(operands), UNDECIDED, math.nan, reason)
+    return trial.special(orders)
 
 
 def _is_excused(own: float, phi: Callable[[float], Array], noise: Array, width: float) -> bool:
@@ -291,7 +306,11 @@ def _place(index: tuple[int, ...]) -> str:
 
 def _against(own: float, d: Difference, digits: float) -> str:
     by = f"differences give {number(float(d.value), 10)} ± {short(float(d.error))} (trustworthy)"
-    return f"{number(own, 10) or 'nan'}, {by}; {digits:.1f} digits agree"
+    return f"{_shown(own)}, {by}; {digits:.1f} digits agree"
 
 
-__all__ = ["Trial", "parts"]
+def _shown(value: float) -> str:
+    return number(value, 10) or "nan"
+
+
+__all__ = ["Trial", "parts", "tried_at_special"]
