@@ -94,7 +94,7 @@ def compared(asked: Question) -> DerivativeReport:
 def differences(
     f: Callable[..., Any], args: tuple[Any, ...], k: int, places: Sequence[int], check: str, shape: Shape
 ) -> Iterator[tuple[int, Difference, str]]:
-    """The difference of f, of this shape, by each of these entries of argument k; and what f raised beside x."""
+    """The difference of f, of this shape, by each of these entries of argument k; and what f did out of its domain."""
     x = args[k]
     sizes = np.broadcast_to(typical(x), np.shape(x)).ravel()
     largest = float(sizes.max(initial=0.0)) or 1.0
@@ -104,7 +104,7 @@ def differences(
         unit[place] = 1.0
         phi = Along(f, args, {k: unit.reshape(np.shape(x)) if np.ndim(x) else 1.0}, check, shape)
         d = difference(phi, noise, _widths(float(sizes[place]), largest))
-        yield place, d, phi.raised
+        yield place, d, phi.strayed
 
 
 def _widths(size: float, largest: float) -> list[float]:
@@ -141,15 +141,17 @@ class _Shaken:
             for k in asked.wrt:
                 signs = rng.choice([-1.0, 1.0], np.shape(at[k]))
                 at[k] = moved(at[k], ulps * epsilon(at[k]), signs * abs(np.asarray(at[k])))
-            try:
-                own, claimed = (
-                    read(quietly(g, *at), asked.wanted(), asked.several)[0] for g in (asked.own, asked.claim)
-                )
-            except Exception:  # whatever a user's function does beside x: then nothing is known of its rounding
-                continue
-            if own and claimed:
-                found.append((own, claimed))
+            found.append((self._read(asked.own, at), self._read(asked.claim, at)))
         return found
+
+    def _read(self, derivative: Callable[..., Any], at: list[Any]) -> list[Array]:
+        """The derivatives there; nan where there are none: then nothing is known of their rounding."""
+        asked = self._asked
+        try:
+            found = read(quietly(derivative, *at), asked.wanted(), asked.several)[0]
+        except Exception:  # whatever a user's function does beside x
+            found = []
+        return found or [np.full(shape, np.nan) for shape in asked.wanted()]
 
 
 class _Part:
@@ -176,10 +178,10 @@ class _Part:
         if self.size > asked.most:
             places = sorted(rng.choice(self.size, asked.most, replace=False).tolist())
             yield from self._along(self.sizes * rng.choice([-1.0, 1.0], self.size))
-        for place, d, raised in differences(asked.f, asked.args, self.k, places, asked.check, asked.result):
+        for place, d, strayed in differences(asked.f, asked.args, self.k, places, asked.check, asked.result):
             index = tuple(int(n) for n in np.unravel_index(place, np.shape(self.x))) if np.ndim(self.x) else ()
             for at in np.ndindex(asked.result):
-                yield self._entry(at, (*at, *index), place, d, raised, self.rounding[at] / self.sizes[place])
+                yield self._entry(at, (*at, *index), place, d, strayed, self.rounding[at] / self.sizes[place])
 
     def _along(self, v: Array) -> Iterator[Entry]:
         """The derivative along a direction, for all entries together."""
@@ -187,7 +189,7 @@ class _Part:
         phi = Along(asked.f, asked.args, direction, asked.check, asked.result)
         d = difference(phi, noise_of(phi, asked.args, direction), [0.125, 2.0**-16])
         for at in np.ndindex(asked.result):
-            yield self._entry(at, None, v, d, phi.raised, self.rounding[at] * np.sqrt(self.size))
+            yield self._entry(at, None, v, d, phi.strayed, self.rounding[at] * np.sqrt(self.size))
 
     def _entry(
         self,
@@ -195,7 +197,7 @@ class _Part:
         index: tuple[int, ...] | None,
         v: Any,
         d: Difference,
-        raised: str,
+        strayed: str,
         rounding: float,
     ) -> Entry:
         """One number: the entry at place v, or the derivative along v."""
@@ -203,14 +205,14 @@ class _Part:
 
         def loose() -> float:
             """By how much it, hoad's or that claimed, moves with the last digits of x."""
-            moves = [
-                abs(_component(self.flat(own)[at], v) - exact) + abs(_component(self.flat(other)[at], v) - claimed)
-                for own, other in self.shaken.part(self.part)
-            ]
-            return LOOSE * float(np.max(np.nan_to_num(moves, posinf=0.0), initial=0.0))
+            pairs = [(self.flat(own)[at], self.flat(other)[at]) for own, other in self.shaken.part(self.part)]
+            moves = [(_component(own, v) - exact, _component(other, v) - claimed) for own, other in pairs]
+            return LOOSE * float(
+                np.max(np.sum(abs(np.nan_to_num(moves, posinf=0.0, neginf=0.0)), axis=-1), initial=0.0)
+            )
 
         whose = "the gradient of f" if self.asked.kind == "hessian" else "f"
-        found = judged(claimed, exact, d.at(at), self.asked.rtol, rounding, loose, whose, raised)
+        found = judged(claimed, exact, d.at(at), self.asked.rtol, rounding, loose, whose, strayed)
         return Entry(self.k, index, claimed, exact, *found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ TRUSTED = 1e-3  # relative error up to which a difference can judge a derivative
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 SMALL = (2.0**-20, 2.0**-31, 2.0**-41)  # of the first step: those that are looked at last
 LEVEL = 5  # halvings over which φ(h) − φ(−h) stays as it is, at a jump
+EVEN = 100.0  # times its value at 0, a function that is not much larger over a step
 STRAIGHT = 0.85  # how much of φ(h) − 2φ(0) + φ(−h), over h, is left when h is halved, at a kink
+STEEPEST = 1.95  # how much it can grow: at the root of |t|; twice as much shows a pole beside 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +37,11 @@ class Difference:
     jump : ndarray
         By how much the function on the right exceeds that on the left; 0 where there is no jump.
     near, near_error : ndarray
-        Value and error by steps of the first width alone, which may be hidden by rounding.
+        Value and error by steps no wider than the first, which may be hidden by rounding.
     floor : ndarray
         An error that is as good as none for a function of this size that changes over steps of this width.
+    even : ndarray of bool
+        Whether it is about as large over these steps as it is at 0.
     """
 
     value: Array
@@ -45,6 +49,7 @@ class Difference:
     kink: Array
     jump: Array
     floor: Array
+    even: NDArray[np.bool_]
     near: Array
     near_error: Array
 
@@ -57,11 +62,15 @@ class Difference:
         """Of one entry."""
         return Difference(**{field.name: np.asarray(getattr(self, field.name)[index]) for field in fields(self)})
 
-    def trusted(self, claimed: Array) -> NDArray[np.bool_]:
-        """Where it can judge: the error is small beside the value, or as good as none."""
+    def resolved(self, claimed: Array) -> NDArray[np.bool_]:
+        """Where it shows some digits of the value, or of what was claimed."""
         size = np.maximum(abs(self.value), abs(np.nan_to_num(claimed, posinf=0.0, neginf=0.0)))
-        small = self.error <= np.maximum(TRUSTED * size, self.floor)
-        return np.asarray(small & np.isfinite(self.value) & self.smooth)
+        return np.asarray((self.error <= TRUSTED * size) & np.isfinite(self.value) & self.smooth)
+
+    def trusted(self, claimed: Array) -> NDArray[np.bool_]:
+        """Where it can judge: it shows some digits, or that there is as good as none."""
+        small = (self.error <= self.floor) & np.isfinite(self.value) & self.smooth
+        return np.asarray(small | self.resolved(claimed))
 
     def allows(self, claimed: Array) -> NDArray[np.bool_]:
         """Where small steps alone cannot exclude this value: over large ones the function may be another."""
@@ -92,18 +101,18 @@ def difference(phi: Callable[[float], Array], noise: Array, widths: Sequence[flo
         scale = max(widths[:2])
         best = _ladder(phi, noise, widths[0], scale)
         for width in widths[1:]:
-            if np.all(best.trusted(best.value)):
+            if np.all(best.resolved(best.value) | (best.trusted(best.value) & best.even)):
                 break
-            best = _better(best, _ladder(phi, noise, width, scale))
+            best = _better(best, _ladder(phi, noise, width, scale), narrower=width < widths[0])
     return best
 
 
-def _better(a: Difference, b: Difference) -> Difference:
+def _better(a: Difference, b: Difference, narrower: bool) -> Difference:
     """Entry by entry, the one of less error; of a wide and a narrow one, the narrow one where only that is smooth."""
     first = (a.error <= b.error) & ~(b.trusted(b.value) & ~a.smooth)
-    names = ("value", "error", "kink", "jump", "floor")
+    names = ("value", "error", "kink", "jump", "floor", "even", *(("near", "near_error") if narrower else ()))
     chosen = {name: np.where(first, getattr(a, name), getattr(b, name)) for name in names}
-    return Difference(**chosen, near=a.near, near_error=a.near_error)
+    return replace(a, **chosen)
 
 
 def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: float) -> Difference:
@@ -143,7 +152,8 @@ def _ladder(phi: Callable[[float], Array], noise: Array, width: float, scale: fl
         slopes.append(((phi(h) - phi(-h)) / (2 * h), np.fmax(noise, 2.0**-53 * size) / h))
     value, error = _consistent(rows, slopes)
     floor = 1e-10 * size / scale + 64 * SMALLEST / width
-    return Difference(value, error, _kink(bends, centre.shape), _jump(gaps), floor, value, error)
+    even = size <= EVEN * abs(centre)
+    return Difference(value, error, _kink(bends, centre.shape), _jump(gaps), floor, even, value, error)
 
 
 def _consistent(rows: list[tuple[Array, Array]], slopes: list[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -167,15 +177,17 @@ def _consistent(rows: list[tuple[Array, Array]], slopes: list[tuple[Array, Array
 
 
 def _kink(bends: list[tuple[Array, Array]], shape: tuple[int, ...]) -> Array:
-    """Where the second difference over h stays as it is while h falls, instead of falling with it."""
+    """Where the second difference over h stays as it is while h falls, instead of falling too; inf where it grows."""
     kink = np.zeros(shape)
     for k in range(3, len(bends)):
         last = [bend for bend, _ in bends[k - 3 : k + 1]]
         noise = bends[k][1]
         ratios = np.array([after / before for before, after in itertools.pairwise(last)])
-        straight = np.all((ratios > STRAIGHT) & (ratios < 1 / STRAIGHT), axis=0) & (abs(last[-1]) > noise)
+        stays = np.all((ratios > STRAIGHT) & (ratios < STEEPEST), axis=0) & (abs(last[-1]) > noise)
+        grows = np.all(ratios > 1 / STRAIGHT, axis=0)
         hidden = (abs(last[-1]) <= noise) & (abs(kink) <= 2 * noise)
-        kink = np.where(straight, 2 * last[-1] - last[-2], np.where(hidden, kink, 0.0))
+        found = np.where(grows, np.copysign(np.inf, last[-1]), 2 * last[-1] - last[-2])
+        kink = np.where(stays, found, np.where(hidden, kink, 0.0))
     return kink
 
 

@@ -14,6 +14,7 @@ from hoad.check.points import Array, epsilon
 PLACES = 7  # values on a side of x; x itself may be where f jumps
 FACTORS = (1.0, (1 + 5**0.5) / 2)  # two spacings, since one may fit the grid of floats by accident
 NARROWER, WIDER = (1e-2, 1e-4), (1e2, 1e4)  # other steps to try
+GRAIN = 0.29  # the standard deviation of a rounding, in last digits
 USUAL = 1e-6  # of the values: noise above it is looked at more closely
 BOTH = (1.0, -1.0)
 
@@ -34,36 +35,42 @@ def noise_of(
     Moré and Wild (2011), Estimating computational noise, SIAM Journal on Scientific Computing 33.
     """
     eps = epsilon(*(args[k] for k in directions))
-    step = _step(args, directions, eps)
-    return np.asarray(np.max([0.5 * eps * abs(phi(0.0)), *(_beside(phi, side * step) for side in sides)], axis=0))
+    lengths = _lengths(args, directions)
+    step, grain = eps ** (2 / 3) * lengths[0], GRAIN * eps * lengths[1]
+    found = [0.5 * eps * abs(phi(0.0)), *(_beside(phi, side * step, grain) for side in sides)]
+    return np.asarray(np.max(found, axis=0))
 
 
-def _beside(phi: Callable[[float], Array], step: float) -> Array:
+def _beside(phi: Callable[[float], Array], step: float, grain: float) -> Array:
     """The noise on one side, by steps over which φ neither varies by more than its noise nor stands still."""
-    noise, doubtful, still = _estimated(phi, step)
+    noise, doubtful, still = _estimated(phi, step, grain)
     for factor in NARROWER:
         if not doubtful.any():
             break
-        other, again, stands = _estimated(phi, factor * step)
+        other, again, stands = _estimated(phi, factor * step, grain)
         noise = np.where(doubtful & ~stands, np.minimum(noise, other), noise)
         doubtful = doubtful & again & ~stands
     for factor in WIDER:
         if not still.any():
             break
-        other, _, stands = _estimated(phi, factor * step)
+        other, _, stands = _estimated(phi, factor * step, grain)
         noise, still = np.where(still, other, noise), still & stands
     return noise
 
 
-def _estimated(phi: Callable[[float], Array], step: float) -> tuple[Array, Flags, Flags]:
-    """The noise by steps of this size; where φ may vary over them so much as to hide it; and where it stands still."""
+def _estimated(phi: Callable[[float], Array], step: float, grain: float) -> tuple[Array, Flags, Flags]:
+    """The noise by steps of this size; where φ may vary over them so much as to hide it; and where it stands still.
+
+    The last digit of t, the grain, rounds φ by no less than its slope times that.
+    """
     tables = [_table(phi, factor * step) for factor in FACTORS]
     noise = np.max([_deviation(table) for table in tables], axis=0)
     thirds = [np.sign(np.diff(table, 3, axis=0)) for table in tables]
     varies = np.any([abs(np.sum(signs, axis=0)) == len(signs) for signs in thirds], axis=0)
     varies |= noise > USUAL * np.max(np.abs(tables), axis=(0, 1))
     stands = np.any([np.mean(np.diff(table, axis=0) == 0, axis=0) >= 0.5 for table in tables], axis=0)
-    return noise, varies, stands
+    slope = np.ptp(tables[0], axis=0) / abs((PLACES - 1) * step)
+    return np.maximum(noise, grain * slope), varies, stands
 
 
 def _table(phi: Callable[[float], Array], step: float) -> Array:
@@ -85,8 +92,8 @@ def _deviation(table: Array) -> Array:
     return np.asarray(size * np.median(found, axis=0))
 
 
-def _step(args: Sequence[Any], directions: dict[int, Any], eps: float) -> float:
-    """A step that changes x in its last third of digits."""
+def _lengths(args: Sequence[Any], directions: dict[int, Any]) -> tuple[float, float]:
+    """The t over which x changes as a whole, and that over which it does so first; this is 0 where x is."""
     ratios: list[float] = []
     sizes: list[tuple[float, float]] = []
     for k, v in directions.items():
@@ -94,7 +101,7 @@ def _step(args: Sequence[Any], directions: dict[int, Any], eps: float) -> float:
         ratios.extend((x[(x > 0) & (v > 0)] / v[(x > 0) & (v > 0)]).tolist())
         sizes.append((float(x.max(initial=0.0)), float(v.max(initial=0.0))))
     largest = max(x for x, _ in sizes) / (max(v for _, v in sizes) or 1.0)
-    return float(eps ** (2 / 3)) * (max(min(ratios), 1e-4 * largest) if ratios else 1.0)
+    return (max(min(ratios), 1e-4 * largest), min(ratios)) if ratios else (1.0, 0.0)
 
 
 __all__ = ["noise_of"]

@@ -114,8 +114,8 @@ class Along:
 
     Attributes
     ----------
-    raised : str
-        What f raised beside x when it first did, and where; nothing where it did not.
+    strayed : str
+        What f did out of its domain when it first did, as in "raises ZeroDivisionError: ..."; nothing where it did not.
     """
 
     def __init__(
@@ -126,9 +126,9 @@ class Along:
         check: str,
         shape: tuple[int, ...] | None = None,
     ) -> None:
-        self._f, self._args, self._directions, self._check = f, args, directions, check
+        self._f, self._args, self._directions = f, args, directions
         self.shape = np.shape(called(check, name_of(f), f, args)) if shape is None else shape
-        self.raised = ""
+        self.strayed = ""
 
     def __call__(self, t: float) -> Array:
         at = list(self._args)
@@ -139,15 +139,15 @@ class Along:
         except HoadError:
             raise
         except Exception as error:  # whatever a user's function does out of its domain
-            self.raised = self.raised or told(error)
-            return np.full(self.shape, np.nan)
-        found = numbers(result, self._check)
-        if found.shape != self.shape:
-            raise ShapeError(
-                f"{self._check} needs a function whose result keeps its shape near x, but it has shape {self.shape} "
-                f"at x and {found.shape} beside it."
-            )
+            return self._undefined(f"raises {told(error)}")
+        found = as_numbers(result)
+        if found is None or found.shape != self.shape:
+            return self._undefined(f"returns {described(result)}")
         return found
+
+    def _undefined(self, how: str) -> Array:
+        self.strayed = self.strayed or how
+        return np.full(self.shape, np.nan)
 
 
 def typical(x: Any) -> Array:

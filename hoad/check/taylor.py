@@ -171,8 +171,8 @@ def _notes(remainders: Remainders, remainder: Remainder, phi: Along, picked: Pic
     left = int(np.sum(~np.isfinite(remainders.signed[0, :, 0]).all(axis=1)))
     if left:
         yield f"left out, as out of the domain of f: {count(left, 'step')} along v"
-    if phi.raised:
-        yield f"beside x, f raises {phi.raised}"
+    if phi.strayed:
+        yield f"beside x, f {phi.strayed}"
     rounding = np.fmax(*remainder.rounding.values())
     noisy = float(np.max(rounding / np.fmax(abs(value), 1e-300), initial=0.0))
     if noisy > 1e4 * remainder.eps and np.any(value):

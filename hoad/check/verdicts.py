@@ -33,7 +33,7 @@ def judged(
     rounding: float,
     loose: Callable[[], float],
     whose: str,
-    raised: str,
+    strayed: str,
 ) -> Judged:
     """Judge what was claimed.
 
@@ -51,8 +51,8 @@ def judged(
         ``() -> float``: by how much both numbers move with the last digits of x; asked for where it matters.
     whose : str
         What the difference is taken of.
-    raised : str
-        What that raised beside x.
+    strayed : str
+        What that did out of its domain.
     """
     approximate, error = float(d.value), float(d.error)
     trusted = bool(d.trusted(np.asarray(claimed)))
@@ -72,7 +72,7 @@ def judged(
     if not d.smooth:
         verdict, reason = UNDECIDED, _break_text(whose, approximate, float(d.kink), float(d.jump))
     elif math.isnan(reference):
-        verdict, reason = UNDECIDED, _fault_text(whose, approximate, raised)
+        verdict, reason = UNDECIDED, _fault_text(whose, approximate, strayed)
     elif not math.isfinite(claimed):
         verdict, reason = WRONG, "it is not finite"
     elif known and not at_odds:
@@ -90,6 +90,8 @@ def judged(
     else:
         verdict = RIGHT if near(claimed, approximate, slack) else WRONG
         reason = OTHER_RULE if at_odds else ""
+        if verdict == RIGHT and not d.resolved(np.asarray(claimed)) and abs(claimed) > loose():
+            verdict, reason = UNDECIDED, "beside the rest of f it is so small that differences cannot tell it from 0"
     if verdict == WRONG:
         reason = "; ".join(filter(None, [_hint(claimed, reference), reason]))
     agreed = approximate if math.isnan(reference) else reference
@@ -104,16 +106,18 @@ def _break_text(whose: str, slope: float, kink: float, jump: float) -> str:
         return (
             f"{whose} jumps here: on the left it is {abs(jump):.6g} {'less' if jump > 0 else 'more'} than on the right"
         )
+    if math.isinf(kink):
+        return f"{whose} has a cusp here: its slopes on both sides are not finite"
     sides = f"the slope is {slope - kink / 2:.6g} on the left and {slope + kink / 2:.6g} on the right"
     return f"{whose} has a kink here: {sides}"
 
 
-def _fault_text(whose: str, approximate: float, raised: str) -> str:
+def _fault_text(whose: str, approximate: float, strayed: str) -> str:
     """What is the matter where the difference cannot judge."""
     if not math.isnan(approximate):
         return "the difference is at fault: its error is too large to judge"
-    if raised:
-        return f"beside x, {whose} raises {raised}, so differences cannot judge"
+    if strayed:
+        return f"beside x, {whose} {strayed}, so differences cannot judge"
     return f"{whose} is not finite on both sides of x, so differences cannot judge"
 
 
