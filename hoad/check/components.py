@@ -16,7 +16,7 @@ from hoad.check.differences import Difference, difference
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, epsilon, moved, quietly, typical
 from hoad.check.report import UNDECIDED, name_of
-from hoad.check.verdicts import OTHER_RULE, judged
+from hoad.check.verdicts import OTHER_RULE, Claim
 from hoad.errors import HoadError, count
 
 SHAKES = 4  # points beside x at which derivatives are taken, where their rounding must be known
@@ -39,10 +39,12 @@ class Question:
         The arguments differentiated with respect to.
     several : bool
         Whether derivatives come in a tuple, one for each of these.
-    result : tuple of int
-        The shape of f(x).
+    value : ndarray
+        f(x).
     rtol, most, seed
         As the user gave them.
+    suspect : str
+        What to look at where hoad and differences of f disagree.
     """
 
     kind: str
@@ -52,21 +54,28 @@ class Question:
     args: tuple[Any, ...]
     wrt: tuple[int, ...]
     several: bool
-    result: Shape
+    value: Array
     rtol: float
     most: int
     seed: int
+    suspect: str = "see hoad.check.rule for the primitives that f uses"
 
     @property
     def check(self) -> str:
         """What errors call it."""
         return f"check.{self.kind}"
 
+    @property
+    def result(self) -> Shape:
+        """The shape of f(x)."""
+        return self.value.shape
+
     def wanted(self) -> list[Shape]:
         """The shapes of the derivatives."""
         return [(*self.result, *np.shape(self.args[k])) for k in self.wrt]
 
 
+@np.errstate(all="ignore")
 def compared(asked: Question) -> DerivativeReport:
     """Every component of a derivative, for each argument asked for."""
     name, wanted = name_of(asked.f), asked.wanted()
@@ -84,10 +93,10 @@ def compared(asked: Question) -> DerivativeReport:
     if any(np.size(asked.args[k]) > asked.most for k in asked.wrt):
         notes.append(f"{asked.most} of the entries of x were drawn, and one direction for all of them together")
     if off := [e for e in entries if e.verdict != UNDECIDED and OTHER_RULE in e.reason]:
-        notes.append(
-            f"hoad's own derivative disagrees with trustworthy differences in {count(len(off), 'component')}: see "
-            "hoad.check.rule for the primitives that f uses"
-        )
+        where = f"in {count(len(off), 'component')}"
+        notes.append(f"hoad's own derivative disagrees with trustworthy differences {where}: {asked.suspect}")
+    if not np.array_equal(Along(asked.f, asked.args, {}, asked.check, asked.result)(0.0), asked.value, equal_nan=True):
+        notes.append("called again at x, f gives another value: it is random, or keeps a state")
     return DerivativeReport(asked.kind, name, asked.args, tuple(entries), size, "", tuple(notes))
 
 
@@ -212,8 +221,21 @@ class _Part:
             )
 
         whose = "the gradient of f" if self.asked.kind == "hessian" else "f"
-        found = judged(claimed, exact, d.at(at), self.asked.rtol, rounding, loose, whose, strayed)
-        return Entry(self.k, index, claimed, exact, *found)
+        value = float(self.asked.value[at])
+        claim = Claim(claimed, exact, d.at(at), value, self.asked.rtol, rounding, loose, whose, strayed)
+        found = claim.judged()
+        return Entry(
+            self.k,
+            index,
+            claimed,
+            exact,
+            found.difference,
+            found.error,
+            found.trusted,
+            found.verdict,
+            found.reason,
+            found.digits,
+        )
 
 
 def _component(derivative: Array, v: Any) -> float:

@@ -47,7 +47,7 @@ class Entry:
         What is the matter, where something is.
     digits : float
         Significant digits that the claimed value shares with what it was judged by; nan where that is 0 to within
-        its error.
+        its error, or nothing could judge.
     """
 
     argument: int
@@ -137,6 +137,11 @@ class DerivativeReport(Report):
         lines = [f"{self.kind} of {self.name} at {value_text(self.at if len(self.at) > 1 else self.at[0])}: {verdict}"]
         if self.shape_error:
             return "\n".join([*lines, f"  {self.shape_error}"])
+        lines += self._table() if self.entries else ["  it has no components"]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _table(self) -> list[str]:
+        """The worst components, in order."""
         ranks = {WRONG: 0, UNDECIDED: 1, RIGHT: 2}
         chosen = sorted(self.entries, key=lambda e: (ranks[e.verdict], _digits_of(e)))[:ROWS]
         shown = [entry for entry in self.entries if entry in chosen]
@@ -150,10 +155,10 @@ class DerivativeReport(Report):
         if not any(row[0] for row in rows[1:]):
             kept = kept[1:]
         left = [k for k, column in enumerate(kept) if column in (0, 6, 7)]
-        lines += aligned([[row[k] for k in kept] for row in rows], left=left)
+        lines = aligned([[row[k] for k in kept] for row in rows], left=left)
         if len(shown) < len(self.entries):
             lines.append(f"  ... {len(self.entries) - len(shown)} components left out, all of them as good or better")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+        return lines
 
     def plot(self, ax: Any = None) -> Any:
         """The error of every component beside that of the differences, on `ax` or a figure of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from hoad.check.derivative_report import DerivativeReport
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, quietly
 from hoad.check.report import name_of
 from hoad.drivers import first, second
-from hoad.errors import ShapeError
+from hoad.errors import ArgumentError, ShapeError
 from hoad.trace import positions
 
 Argnums = int | tuple[int, ...]
@@ -63,6 +64,10 @@ def gradient(
         If f is not scalar, or the point is not finite.
     DTypeError
         If an argument is no float.
+    CheckError
+        If f or its derivative raises an error of arithmetic at x, or writes to x.
+    ArgumentError
+        If one of them cannot be called.
 
     See Also
     --------
@@ -91,10 +96,11 @@ def gradient(
       [0]            6     6           6  ...         15.7  right
       [1]           -1     1           1  ...          0.0  wrong  the sign is wrong
     """
-    _check_scalar("gradient", _shape_of_result("gradient", f, g, args), "Use hoad.check.jacobian.")
+    wrt = _arguments("gradient", f, g, args, argnums, rtol, most)
+    value = _value("gradient", f, args)
+    _check_scalar("gradient", value.shape, "use hoad.check.jacobian")
     own = first.grad(f, argnums)
-    wrt = _arguments("gradient", args, argnums)
-    return compared(Question("gradient", f, g, own, args, wrt, isinstance(argnums, tuple), (), rtol, most, seed))
+    return compared(Question("gradient", f, g, own, args, wrt, isinstance(argnums, tuple), value, rtol, most, seed))
 
 
 def jacobian(
@@ -136,6 +142,10 @@ def jacobian(
         If the point is not finite, or f returns no array.
     DTypeError
         If an argument is no float.
+    CheckError
+        If f or its derivative raises an error of arithmetic at x, or writes to x.
+    ArgumentError
+        If one of them cannot be called.
 
     See Also
     --------
@@ -157,10 +167,10 @@ def jacobian(
     >>> hoad.check.jacobian(f, j, np.array([1.0, 3.0])).passed
     True
     """
-    shape = _shape_of_result("jacobian", f, j, args)
+    wrt = _arguments("jacobian", f, j, args, argnums, rtol, most)
+    value = _value("jacobian", f, args)
     own = first.jacobian(f, argnums)
-    wrt = _arguments("jacobian", args, argnums)
-    return compared(Question("jacobian", f, j, own, args, wrt, isinstance(argnums, tuple), shape, rtol, most, seed))
+    return compared(Question("jacobian", f, j, own, args, wrt, isinstance(argnums, tuple), value, rtol, most, seed))
 
 
 def hessian(
@@ -205,6 +215,10 @@ def hessian(
         If f is not scalar, or the point is not finite.
     DTypeError
         If an argument is no float.
+    CheckError
+        If f or its derivative raises an error of arithmetic at x, or writes to x.
+    ArgumentError
+        If one of them cannot be called.
 
     See Also
     --------
@@ -226,41 +240,52 @@ def hessian(
     >>> hoad.check.hessian(f, h, np.array([1.0, 3.0])).passed
     True
     """
-    _check_scalar("hessian", _shape_of_result("hessian", f, h, args), "Check its parts one by one.")
-    wrt = _arguments("hessian", args, argnums)
+    wrt = _arguments("hessian", f, h, args, argnums, rtol, most)
     if np.ndim(argnums):
         raise ShapeError(f"check.hessian takes one argument at a time, but argnums={argnums!r}. Check block by block.")
+    _check_scalar("hessian", _value("hessian", f, args).shape, "check its parts one by one")
     (k,) = wrt
     slope, note = _slope(f, gradient, args, k)
-    own = second.hessian(f, k)
-    asked = Question("hessian", slope, h, own, args, wrt, False, np.shape(args[k]), rtol, most, seed)
+    value, own = numbers(quietly(slope, *args), "check.hessian"), second.hessian(f, k)
+    asked = Question("hessian", slope, h, own, args, wrt, False, value, rtol, most, seed)
+    if gradient is not None:
+        asked = replace(asked, suspect="see hoad.check.gradient for the gradient that was given")
     report = compared(asked)
-    notes = (*report.notes, *([note] if note else []), *_asymmetry(h, args, rtol, report))
-    return replace(report, name=name_of(f), notes=notes)
+    return replace(report, name=name_of(f), notes=(*report.notes, note, *_asymmetry(h, args, rtol, report)))
 
 
 # ---- how it is answered ---------------------------------------------------------------------------------------------
 
 
-def _shape_of_result(kind: str, f: Callable[..., Any], claim: Callable[..., Any], args: tuple[Any, ...]) -> Shape:
-    """The shape of f(x), once it is known that there are functions and a point."""
+def _arguments(
+    kind: str,
+    f: Callable[..., Any],
+    claim: Callable[..., Any],
+    args: tuple[Any, ...],
+    argnums: Argnums,
+    rtol: float,
+    most: int,
+) -> tuple[int, ...]:
+    """The arguments to differentiate by, once it is known that there are functions, and a point that can be moved."""
     check = f"check.{kind}"
     check_functions(check, f, claim)
     if not args:
         raise ShapeError(f"{check} needs a point: the arguments of f, as in {check}(f, g, x).")
-    return numbers(called(check, name_of(f), f, args), check).shape
+    wrt = positions(argnums, len(args), check)
+    check_arguments(check, args, wrt)
+    if not (rtol >= 0 and most >= 0):
+        raise ArgumentError(f"{check} takes rtol and most of 0 or more, not rtol={rtol!r}, most={most!r}.")
+    return wrt
+
+
+def _value(kind: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Array:
+    return numbers(called(f"check.{kind}", "f", f, args), f"check.{kind}")
 
 
 def _check_scalar(kind: str, shape: Shape, advice: str) -> None:
     if shape:
-        raise ShapeError(f"check.{kind} needs a scalar function, but f(x) has shape {shape}. {advice}")
-
-
-def _arguments(kind: str, args: tuple[Any, ...], argnums: Argnums) -> tuple[int, ...]:
-    """The arguments to differentiate by, once it is known that they can be moved."""
-    wrt = positions(argnums, len(args), f"check.{kind}")
-    check_arguments(f"check.{kind}", args, wrt)
-    return wrt
+        number = "Return a number, as by f(x).item(), or" if math.prod(shape) == 1 else "For several results,"
+        raise ShapeError(f"check.{kind} needs a scalar function, but f(x) has shape {shape}. {number} {advice}.")
 
 
 def _slope(

@@ -21,6 +21,7 @@ BOTH = (1.0, -1.0)
 Flags = NDArray[np.bool_]
 
 
+@np.errstate(all="ignore")
 def noise_of(
     phi: Callable[[float], Array], args: Sequence[Any], directions: dict[int, Any], sides: Sequence[float] = BOTH
 ) -> Array:
@@ -69,8 +70,8 @@ def _estimated(phi: Callable[[float], Array], step: float, grain: float) -> tupl
     varies = np.any([abs(np.sum(signs, axis=0)) == len(signs) for signs in thirds], axis=0)
     varies |= noise > USUAL * np.max(np.abs(tables), axis=(0, 1))
     stands = np.any([np.mean(np.diff(table, axis=0) == 0, axis=0) >= 0.5 for table in tables], axis=0)
-    slope = np.ptp(tables[0], axis=0) / abs((PLACES - 1) * step)
-    return np.maximum(noise, grain * slope), varies, stands
+    rounded = np.ptp(tables[0], axis=0) * (grain / abs((PLACES - 1) * step))
+    return np.maximum(noise, rounded), varies, stands
 
 
 def _table(phi: Callable[[float], Array], step: float) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def as_numbers(result: Any) -> Array | None:
         array = np.asarray(result)
     except (TypeError, ValueError):  # rows of several lengths
         return None
-    return array.astype(np.float64) if array.dtype.kind in "fiub" else None
+    if array.dtype.kind in "fiub" or (array.dtype.kind == "O" and all(isinstance(item, Real) for item in array.flat)):
+        return array.astype(np.float64)
+    return None
 
 
 def numbers(result: Any, check: str) -> Array:
@@ -57,15 +60,17 @@ def numbers(result: Any, check: str) -> Array:
 
 
 def called(check: str, whose: str, f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """What a function returns at the point itself.
+    """What a function returns at the point itself, which it must leave as it is.
 
     Raises
     ------
     CheckError
-        If it has no value there, as at a pole of Python's floats: with the place in the user's file.
+        If it has no value there, as at a pole of Python's floats, with the place in the user's file; or if it writes
+        to its arguments.
     """
+    given = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
     try:
-        return quietly(f, *args)
+        found = quietly(f, *given)
     except HoadError:
         raise
     except (ArithmeticError, ValueError) as error:
@@ -73,6 +78,13 @@ def called(check: str, whose: str, f: Callable[..., Any], args: Sequence[Any]) -
         raise CheckError(
             f"{check} needs a point where {whose} has a value, but at {at} it raises {told(error)}. Check beside it."
         ) from error
+    for k, (before, after) in enumerate(zip(args, given, strict=True)):
+        if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
+            raise CheckError(
+                f"{check} needs functions that leave their arguments as they are, but {whose} writes to argument {k}. "
+                "Let it write to a copy."
+            )
+    return found
 
 
 def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int], finite: bool = True) -> None:
@@ -84,10 +96,9 @@ def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int], finite:
 
 
 def check_functions(check: str, *functions: Any) -> None:
-    """Raise unless all of them can be called; None stands for one that was not given."""
+    """Raise unless all of them can be called."""
     for f in functions:
-        if f is not None:
-            check_function(check, f)
+        check_function(check, f)
 
 
 def quietly(f: Callable[..., Any], *args: Any) -> Any:

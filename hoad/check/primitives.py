@@ -112,11 +112,12 @@ def rule(
     notes: list[str] = []
     examples = [operands] if operands else list(_examples(primitive, f, notes))
     findings: list[RuleFinding] = []
-    for xs in examples:
-        findings += Trial(name, f, xs, seed).findings(orders)
-    for point in special:
-        xs = point if isinstance(point, tuple) else (point,)
-        findings.append(tried_at_special(name, f, xs, seed, min(orders, 2)))
+    with np.errstate(all="ignore"):
+        for xs in examples:
+            findings += Trial(name, f, xs, seed).findings(orders)
+        for point in special:
+            xs = point if isinstance(point, tuple) else (point,)
+            findings.append(tried_at_special(name, f, xs, seed, min(orders, 2)))
     return RuleReport(name, orders, tuple(findings), tuple(notes))
 
 

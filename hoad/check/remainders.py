@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoad.check.noise import BOTH, noise_of
-from hoad.check.points import Along, Array, is_moved, moved
-from hoad.errors import ShapeError
+from hoad.check.points import Along, Array, as_numbers, is_moved, moved
+from hoad.errors import ArgumentError, ShapeError
 
 MOST_STEPS = 64  # halvings
 MOST_DOUBLINGS = 4  # where a small v hides the highest order
@@ -114,9 +114,10 @@ class Remainder:
 def walk(remainder: Remainder, steps: Sequence[float] | None) -> Remainders:
     """Remainders at falling steps, until nothing is left but rounding; or at those that were asked for."""
     if steps is not None:
-        h = np.sort(np.asarray(steps, np.float64).ravel())[::-1]
+        given = as_numbers(steps)
+        h = np.unique(given)[::-1] if given is not None else np.zeros(0)
         if h.size < 2 or not np.all((h > 0) & np.isfinite(h)):
-            raise ValueError("check.taylor_test takes at least two steps, all of them positive.")
+            raise ArgumentError(f"check.taylor_test takes at least two steps, all of them positive, not {steps!r}.")
         return _collected({float(t): _both(remainder, float(t)) for t in h})
     found: dict[float, tuple[Array, Array]] = {}
     quiet = 0

@@ -92,6 +92,8 @@ def value_text(x: Any) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(map(value_text, x))})"
     array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        return repr(x)
     if array.ndim == 0:
         return f"{float(array):.6g}"
     if array.size > 6:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from hoad.check.findings import judged
 from hoad.check.points import (
     Along,
     Array,
+    as_numbers,
     called,
     check_arguments,
     check_functions,
@@ -27,7 +27,10 @@ from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
 from hoad.drivers.higher import derivative
-from hoad.errors import ShapeError, count
+from hoad.errors import ArgumentError, CheckError, HoadError, ShapeError, count
+from hoad.target import told
+
+HIGHEST = 20
 
 
 def taylor_test(
@@ -73,8 +76,10 @@ def taylor_test(
         If v does not fit x, the point is not finite, or f returns no real array.
     DTypeError
         If x is no float.
-    ValueError
-        If the order is negative or above 20, or steps are not positive.
+    ArgumentError
+        If the order is negative or above 20, steps are not positive, or f cannot be called.
+    CheckError
+        If f raises an error of arithmetic at x, writes to x, or cannot be traced where hoad's derivatives are tested.
 
     See Also
     --------
@@ -112,7 +117,7 @@ def taylor_test(
     is 1.66520848, but f shows 1.648721... (it is off by 1.0%).
     """
     check = "check.taylor_test"
-    check_functions(check, f, gradient, hessian)
+    check_functions(check, f, *(given for given in (gradient, hessian) if given is not None))
     args = x if isinstance(x, tuple) else (x,)
     check_arguments(check, args, range(len(args)))
     degree = _degree(order, gradient, hessian)
@@ -149,7 +154,7 @@ def taylor_test(
         rates=rates,
         plateau=plateau,
         findings=tuple(findings),
-        notes=tuple(_notes(remainders, remainder, phi, picked, flat[0])),
+        notes=tuple(_notes(remainders, remainder, phi, picked, flat[0], value)),
     )
 
 
@@ -167,7 +172,9 @@ def _shown(remainders: Remainders, chosen: list[int]) -> tuple[Array, Array, Arr
     return worst, rates, plateau
 
 
-def _notes(remainders: Remainders, remainder: Remainder, phi: Along, picked: Picked, value: Array) -> Iterator[str]:
+def _notes(
+    remainders: Remainders, remainder: Remainder, phi: Along, picked: Picked, value: Array, first: Array
+) -> Iterator[str]:
     left = int(np.sum(~np.isfinite(remainders.signed[0, :, 0]).all(axis=1)))
     if left:
         yield f"left out, as out of the domain of f: {count(left, 'step')} along v"
@@ -177,6 +184,8 @@ def _notes(remainders: Remainders, remainder: Remainder, phi: Along, picked: Pic
     noisy = float(np.max(rounding / np.fmax(abs(value), 1e-300), initial=0.0))
     if noisy > 1e4 * remainder.eps and np.any(value):
         yield f"values of f are uncertain by {noisy:.1e} of their size, more than rounding alone"
+    if not np.array_equal(phi(0.0), first):
+        yield "called again at x, f gives another value: it is random, or keeps a state"
     if picked.places is not None:
         yield f"{len(picked.places)} of {picked.size} components of f were drawn, and one combination of all"
 
@@ -195,8 +204,11 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
     if not isinstance(directions, (tuple, list)) or len(directions) != len(args):
         raise ShapeError(f"check.taylor_test needs a direction for each of {len(args)} arguments, as a tuple.")
     for k, (d, x) in enumerate(zip(directions, args, strict=True)):
-        if np.shape(d) != np.shape(x):
-            raise ShapeError(f"direction {k} must have shape {np.shape(x)}, but has shape {np.shape(d)}.")
+        numeric = as_numbers(d)
+        if numeric is None or not np.all(np.isfinite(numeric)):
+            raise ShapeError(f"direction {k} must be of finite real numbers, but is {value_text(d)}.")
+        if numeric.shape != np.shape(x):
+            raise ShapeError(f"direction {k} must have shape {np.shape(x)}, but has shape {numeric.shape}.")
     found = {k: np.asarray(d, np.float64) if np.ndim(d) else float(d) for k, d in enumerate(directions)}
     if any(d.size for d in map(np.asarray, found.values())) and not any(np.any(d) for d in found.values()):
         raise ShapeError("check.taylor_test needs a direction, but v is zero.")
@@ -204,10 +216,10 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
 
 
 def _degree(order: int | None, gradient: Any, hessian: Any) -> int:
-    degree = operator.index(order) if order is not None else 1 if gradient and not hessian else 2
-    if not 0 <= degree <= 20:
-        raise ValueError(f"check.taylor_test takes an order from 0 to 20, not {degree}.")
-    return degree
+    degree = order if order is not None else 1 if gradient and not hessian else 2
+    if degree not in range(HIGHEST + 1):
+        raise ArgumentError(f"check.taylor_test takes an order from 0 to {HIGHEST}, not {order!r}.")
+    return int(degree)
 
 
 def _derivative(
@@ -224,7 +236,15 @@ def _derivative(
     given = {1: gradient, 2: hessian}.get(n)
     if given is None:
         moving = derivative(lambda t: f(*(x + t * direction[k] for k, x in enumerate(args))), n)
-        return np.broadcast_to(numbers(quietly(moving, 0.0), check), shape)
+        try:
+            return np.broadcast_to(numbers(quietly(moving, 0.0), check), shape)
+        except HoadError:
+            raise
+        except Exception as error:  # whatever f does to a traced value
+            raise CheckError(
+                f"{check} needs a function that hoad can trace, but traced it raises {told(error)}. Give your own "
+                "derivatives, gradient=g and hessian=h."
+            ) from error
     returned = called(check, name_of(given), given, args)
     claimed, wrong = read(returned, [(*shape, *np.shape(args[0]) * n)], False)
     if wrong:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between
 OTHER_RULE = "hoad's own derivative is another"
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True)
+class Judgement:
     """What is found of one number; as the last attributes of `Entry`."""
 
     difference: float
@@ -25,24 +27,18 @@ class Judged(NamedTuple):
     digits: float
 
 
-def judged(
-    claimed: float,
-    exact: float,
-    d: Difference,
-    rtol: float,
-    rounding: float,
-    loose: Callable[[], float],
-    whose: str,
-    strayed: str,
-) -> Judged:
-    """Judge what was claimed.
+@dataclass(frozen=True)
+class Claim:
+    """A number that was claimed to be a derivative, and what speaks for or against it.
 
-    Parameters
+    Attributes
     ----------
     claimed, exact : float
         The number to be judged, and hoad's; nan where hoad has none.
     d : Difference
         Of one number.
+    value : float
+        Of the function itself.
     rtol : float
         Relative error that counts as right.
     rounding : float
@@ -54,71 +50,103 @@ def judged(
     strayed : str
         What that did out of its domain.
     """
-    approximate, error = float(d.value), float(d.error)
-    trusted = bool(d.trusted(np.asarray(claimed)))
 
-    def near(a: float, b: float, slack: float) -> bool:
-        return abs(a - b) <= slack + rtol * max(abs(a), abs(b))
+    claimed: float
+    exact: float
+    d: Difference
+    value: float
+    rtol: float
+    rounding: float
+    loose: Callable[[], float]
+    whose: str
+    strayed: str
 
-    def excluded(value: float) -> bool:
-        """Whether the difference can judge, and says that it is not this."""
-        return trusted and not near(value, approximate, slack) and not d.allows(np.asarray(value))
-
-    slack, own = 4 * error, 0.0  # what the difference leaves open, and rounding of the number itself
-    known = math.isfinite(exact)
-    at_odds = known and excluded(exact)
-    reference = exact if known and not at_odds else approximate if trusted else math.nan
-    reason = ""
-    if not d.smooth:
-        verdict, reason = UNDECIDED, _break_text(whose, approximate, float(d.kink), float(d.jump))
-    elif math.isnan(reference):
-        verdict, reason = UNDECIDED, _fault_text(whose, approximate, strayed)
-    elif not math.isfinite(claimed):
-        verdict, reason = WRONG, "it is not finite"
-    elif known and not at_odds:
-        reason = "" if trusted else "the difference is at fault: its error is too large; judged by hoad"
-        if near(claimed, exact, 0.0):
-            verdict = RIGHT
-        elif excluded(claimed) or not near(claimed, exact, rounding):
-            verdict = WRONG
-        elif near(claimed, exact, own := min(rounding, loose())):
-            verdict = RIGHT
+    def judged(self) -> Judgement:
+        """The verdict, with its reason."""
+        reference, slack = self.reference, 0.0
+        reason = self._why_undecided()
+        if reason:
+            verdict = UNDECIDED
+        elif not math.isfinite(self.claimed):
+            verdict, reason = WRONG, "it is not finite"
+        elif reference == self.exact:
+            verdict, reason, slack = self._beside_hoad()
         else:
-            verdict, reason = UNDECIDED, "beside the others it is so small that differences cannot tell it from hoad's"
-    elif not near(claimed, approximate, slack) and d.allows(np.asarray(claimed)):
-        verdict, reason = UNDECIDED, "the difference is at fault: rounding hides it over steps of the size of x"
-    else:
-        verdict = RIGHT if near(claimed, approximate, slack) else WRONG
-        reason = OTHER_RULE if at_odds else ""
-        if verdict == RIGHT and not d.resolved(np.asarray(claimed)) and abs(claimed) > loose():
-            verdict, reason = UNDECIDED, "beside the rest of f it is so small that differences cannot tell it from 0"
-    if verdict == WRONG:
-        reason = "; ".join(filter(None, [_hint(claimed, reference), reason]))
-    agreed = approximate if math.isnan(reference) else reference
-    vanishes = verdict == RIGHT and abs(agreed) <= (slack if agreed == approximate else own)
-    digits = math.nan if vanishes else float(digits_between(claimed, agreed))
-    return Judged(approximate, error, trusted, verdict, reason, digits)
+            verdict, reason, slack = self._beside_difference()
+        if verdict == WRONG:
+            reason = "; ".join(filter(None, [_hint(self.claimed, reference), reason]))
+        vanishes = verdict == RIGHT and abs(reference) <= slack
+        digits = math.nan if vanishes or verdict == UNDECIDED else float(digits_between(self.claimed, reference))
+        return Judgement(float(self.d.value), float(self.d.error), self.trusted, verdict, reason, digits)
 
+    @cached_property
+    def trusted(self) -> bool:
+        """Whether the difference can judge."""
+        return bool(self.d.trusted(np.asarray(self.claimed)))
 
-def _break_text(whose: str, slope: float, kink: float, jump: float) -> str:
-    """What is the matter where there is no derivative."""
-    if jump:
-        return (
-            f"{whose} jumps here: on the left it is {abs(jump):.6g} {'less' if jump > 0 else 'more'} than on the right"
-        )
-    if math.isinf(kink):
-        return f"{whose} has a cusp here: its slopes on both sides are not finite"
-    sides = f"the slope is {slope - kink / 2:.6g} on the left and {slope + kink / 2:.6g} on the right"
-    return f"{whose} has a kink here: {sides}"
+    @cached_property
+    def reference(self) -> float:
+        """hoad's, unless a difference that can be trusted denies it; nan where nothing can judge."""
+        if math.isfinite(self.exact) and not self._denies(self.exact):
+            return self.exact
+        return float(self.d.value) if self.trusted else math.nan
 
+    def _near(self, a: float, b: float, slack: float) -> bool:
+        return abs(a - b) <= slack + self.rtol * max(abs(a), abs(b))
 
-def _fault_text(whose: str, approximate: float, strayed: str) -> str:
-    """What is the matter where the difference cannot judge."""
-    if not math.isnan(approximate):
-        return "the difference is at fault: its error is too large to judge"
-    if strayed:
-        return f"beside x, {whose} {strayed}, so differences cannot judge"
-    return f"{whose} is not finite on both sides of x, so differences cannot judge"
+    def _denies(self, value: float) -> bool:
+        """Whether the difference can judge, and says that it is not this."""
+        open = self._near(value, float(self.d.value), 4 * float(self.d.error))
+        return self.trusted and not open and not self.d.allows(np.asarray(value))
+
+    def _why_undecided(self) -> str:
+        """Why there is no derivative, or nothing to judge it by; nothing where there is."""
+        if not math.isfinite(self.value):
+            return f"{self.whose} is {self.value} at x"
+        if not self.d.smooth:
+            return self._break_text()
+        return self._fault_text() if math.isnan(self.reference) else ""
+
+    def _beside_hoad(self) -> tuple[str, str, float]:
+        """Verdict, reason, and what rounding leaves open, where hoad judges."""
+        reason = "" if self.trusted else f"{self._fault_text()}; judged by hoad"
+        if self._near(self.claimed, self.exact, 0.0):
+            return RIGHT, reason, 0.0
+        if self._denies(self.claimed) or not self._near(self.claimed, self.exact, self.rounding):
+            return WRONG, reason, 0.0
+        own = min(self.rounding, self.loose())
+        if self._near(self.claimed, self.exact, own):
+            return RIGHT, reason, own
+        return UNDECIDED, "beside the others it is so small that differences cannot tell it from hoad's", own
+
+    def _beside_difference(self) -> tuple[str, str, float]:
+        """The same where the difference judges."""
+        claimed, slack = np.asarray(self.claimed), 4 * float(self.d.error)
+        if not self._near(self.claimed, self.reference, slack):
+            if self.d.allows(claimed):
+                return UNDECIDED, "the difference is at fault: rounding hides it over steps of the size of x", slack
+            return WRONG, OTHER_RULE if math.isfinite(self.exact) else "", slack
+        if not self.d.resolved(claimed) and abs(self.claimed) > self.loose():
+            return UNDECIDED, "beside the rest of f it is so small that differences cannot tell it from 0", slack
+        return RIGHT, OTHER_RULE if math.isfinite(self.exact) else "", slack
+
+    def _break_text(self) -> str:
+        """What is the matter where there is no derivative."""
+        slope, kink, jump = float(self.d.value), float(self.d.kink), float(self.d.jump)
+        if jump:
+            more = f"{abs(jump):.6g} {'more' if jump > 0 else 'less'}"
+            return f"{self.whose} jumps here: on the right it is {more} than on the left"
+        if math.isinf(kink):
+            return f"{self.whose} has a cusp here: its slopes on both sides are not finite"
+        sides = f"the slope is {slope - kink / 2:.6g} on the left and {slope + kink / 2:.6g} on the right"
+        return f"{self.whose} has a kink here: {sides}"
+
+    def _fault_text(self) -> str:
+        """What is the matter where the difference cannot judge."""
+        if not math.isnan(float(self.d.value)):
+            return "the difference is at fault: its error is too large"
+        how = self.strayed or "is not finite"
+        return f"differences cannot judge: beside x, {self.whose} {how}"
 
 
 def _hint(claimed: float, reference: float) -> str:
@@ -136,4 +164,4 @@ def _hint(claimed: float, reference: float) -> str:
     return f"it is off by {abs(ratio - 1):.1%}" if 1e-4 < abs(ratio - 1) < 1 else ""
 
 
-__all__ = ["OTHER_RULE", "judged"]
+__all__ = ["OTHER_RULE", "Claim", "Judgement"]
