@@ -75,9 +75,13 @@ class Question:
         return [(*self.result, *np.shape(self.args[k])) for k in self.wrt]
 
 
-@np.errstate(all="ignore")
 def compared(asked: Question) -> DerivativeReport:
     """Every component of a derivative, for each argument asked for."""
+    with np.errstate(all="ignore"):
+        return _compared(asked)
+
+
+def _compared(asked: Question) -> DerivativeReport:
     name, wanted = name_of(asked.f), asked.wanted()
     size = sum(map(math.prod, wanted))
     claimed, misfit = read(called(asked.check, "yours", asked.claim, asked.args), wanted, asked.several)

@@ -14,6 +14,7 @@ from hoad.check.points import Array, epsilon
 PLACES = 7  # values on a side of x; x itself may be where f jumps
 FACTORS = (1.0, (1 + 5**0.5) / 2)  # two spacings, since one may fit the grid of floats by accident
 NARROWER, WIDER = (1e-2, 1e-4), (1e2, 1e4)  # other steps to try
+LONE = 1e3  # times every other, the change from one value to the next that is a jump
 GRAIN = 0.29  # the standard deviation of a rounding, in last digits
 USUAL = 1e-6  # of the values: noise above it is looked at more closely
 BOTH = (1.0, -1.0)
@@ -55,7 +56,7 @@ def _beside(phi: Callable[[float], Array], step: float, grain: float) -> Array:
         if not still.any():
             break
         other, _, stands = _estimated(phi, factor * step, grain)
-        noise, still = np.where(still, other, noise), still & stands
+        noise, still = np.where(still & ~stands, other, noise), still & stands
     return noise
 
 
@@ -75,9 +76,13 @@ def _estimated(phi: Callable[[float], Array], step: float, grain: float) -> tupl
 
 
 def _table(phi: Callable[[float], Array], step: float) -> Array:
-    """Values at evenly spaced points; zeros for an entry that is not finite at all of them."""
+    """Values at evenly spaced points, without a jump between two; zeros where they are not all finite."""
     table = np.array([phi(k * step) for k in range(1, PLACES + 1)])
-    return np.where(np.all(np.isfinite(table), axis=0), table, 0.0)
+    table = np.where(np.all(np.isfinite(table), axis=0), table, 0.0)
+    steps = np.diff(table, axis=0)
+    lone = abs(steps) > LONE * np.sort(abs(steps), axis=0)[-2]
+    table[1:] -= np.cumsum(np.where(lone, steps, 0.0), axis=0)
+    return table
 
 
 def _deviation(table: Array) -> Array:

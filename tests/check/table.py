@@ -137,7 +137,12 @@ def case(name: str, f: Callable[[Any], Any], terms: Terms, x: Any, *open: str) -
 SMOOTH = [
     case("exp", np.exp, lambda x: [np.exp(x)], 0.5),
     case("polynomial", lambda x: x**5 - 3 * x**2 + x, lambda x: [5 * x**4, -6 * x, 1.0], 1.2),
-    case("quotient", lambda x: (1 + x) / (2 + x * x), lambda x: [1 / (2 + x * x), -2 * x * (1 + x) / (2 + x * x) ** 2], 0.3),
+    case(
+        "quotient",
+        lambda x: (1 + x) / (2 + x * x),
+        lambda x: [1 / (2 + x * x), -2 * x * (1 + x) / (2 + x * x) ** 2],
+        0.3,
+    ),
     case("linear", lambda x: 3 * x, lambda x: [1.0, 2.0], 2.0),
     case("tanh, flat", np.tanh, lambda x: [1 / np.cosh(x) ** 2], 5.0),
     case("power", lambda x: x**0.1, lambda x: [0.1 * x**-0.9], 1e-5),
@@ -146,7 +151,7 @@ SMOOTH = [
     case("an inflection", np.sin, lambda x: [np.cos(x)], np.pi),
     case("a minimum", lambda x: np.cos(x) + 0.1 * x, lambda x: [-np.sin(x), 0.1], 3.0416),
     case("Euler steps", euler, euler_terms, 0.8),
-]  # fmt: skip
+]
 
 SCALED = [
     case("log, small", np.log, lambda x: [1 / x], 1e-8),
@@ -160,20 +165,33 @@ SCALED = [
     case("cancelling", lambda x: 1 - np.cos(x), lambda x: [np.sin(x)], 1e-3),
     case("softplus", lambda x: np.log1p(np.exp(x)), lambda x: [sigmoid(x)], 30.0),
     case("sigmoid", sigmoid, lambda x: [sigmoid(x) * (1 - sigmoid(x))], -20.0),
-    case("narrow", lambda x: np.exp(-0.5 * (x / 1e-3) ** 2), lambda x: [-x / 1e-6 * np.exp(-0.5 * (x / 1e-3) ** 2)], 5e-4),
+    case(
+        "narrow", lambda x: np.exp(-0.5 * (x / 1e-3) ** 2), lambda x: [-x / 1e-6 * np.exp(-0.5 * (x / 1e-3) ** 2)], 5e-4
+    ),
     case("steep", lambda x: np.arctan(1e5 * x), lambda x: [1e5 / (1 + (1e5 * x) ** 2)], 1e-5),
     case("sixteen powers", lambda x: np.sum(np.log(x)), lambda x: [1 / x], np.array([1e-8, 1.0, 1e8])),
-    case("uneven weights", lambda x: np.sum(UNEVEN * x**2), lambda x: [2 * UNEVEN * x], np.array([0.7, -1.3, 0.4]), "differences"),
+    case(
+        "uneven weights",
+        lambda x: np.sum(UNEVEN * x**2),
+        lambda x: [2 * UNEVEN * x],
+        np.array([0.7, -1.3, 0.4]),
+        "differences",
+    ),
     case("uneven point", lambda x: np.sum(x**2), lambda x: [x, x], np.array([1e-4, 1.0, 1e4])),
-]  # fmt: skip
+]
 
 OSCILLATING = [
     case("fast sine", lambda x: np.sin(1e3 * x), lambda x: [1e3 * np.cos(1e3 * x)], 0.3),
     case("far sine", np.sin, lambda x: [np.cos(x)], 1e4),
     case("chirp", lambda x: np.sin(1 / x), lambda x: [-np.cos(1 / x) / x**2], 0.02),
     case("sinc", lambda x: np.sin(x) / x, lambda x: [np.cos(x) / x, -np.sin(x) / x**2], 2.5),
-    case("beats", lambda x: np.sin(50 * x) * np.sin(53 * x), lambda x: [50 * np.cos(50 * x) * np.sin(53 * x), 53 * np.sin(50 * x) * np.cos(53 * x)], 0.37),
-]  # fmt: skip
+    case(
+        "beats",
+        lambda x: np.sin(50 * x) * np.sin(53 * x),
+        lambda x: [50 * np.cos(50 * x) * np.sin(53 * x), 53 * np.sin(50 * x) * np.cos(53 * x)],
+        0.37,
+    ),
+]
 
 POLES = [
     case("pole at 1e-3", lambda x: 1 / (x - 1), lambda x: [-1 / (x - 1) ** 2], 1.001),
@@ -181,8 +199,13 @@ POLES = [
     case("tangent", np.tan, lambda x: [1 / np.cos(x) ** 2], np.pi / 2 - 1e-2),
     case("log at 1e-4", lambda x: np.log(abs(x - 1)), lambda x: [1 / (x - 1)], 1 + 1e-4),
     case("reciprocal", lambda x: 1 / x, lambda x: [-1 / x**2], 1e-6),
-    case("two poles", lambda x: 1 / (x - 1) + 1 / (x - 1.001), lambda x: [-1 / (x - 1) ** 2, -1 / (x - 1.001) ** 2], 1.0002),
-]  # fmt: skip
+    case(
+        "two poles",
+        lambda x: 1 / (x - 1) + 1 / (x - 1.001),
+        lambda x: [-1 / (x - 1) ** 2, -1 / (x - 1.001) ** 2],
+        1.0002,
+    ),
+]
 
 PIECEWISE = [
     case("a kink nearby", lambda x: abs(x - 1) + x**2, lambda x: [2 * x, np.sign(x - 1)], 1.0001),
@@ -190,40 +213,100 @@ PIECEWISE = [
     case("two formulas", lambda x: np.where(x > 0, x**2, -np.sin(x)), lambda x: [2 * x if x > 0 else -np.cos(x)], -0.5),
     case("a jump nearby", lambda x: np.floor(x) + x**2, lambda x: [2 * x], 2.001),
     case("stairs", lambda x: np.floor(x) + 0.01 * x, lambda x: [0.01], 2.5),
-    case("the largest", lambda x: np.max(x) * x[1], lambda x: [x[1] * one_hot(x, 2), np.max(x) * one_hot(x, 1)], np.array([1.0, 0.9, 1.1])),
-    case("clipped", lambda x: np.sum(np.clip(x, -1, 1) * x), lambda x: [np.clip(x, -1, 1), np.where(abs(x) < 1, x, 0)], np.array([0.3, -2.0, 0.99])),
-]  # fmt: skip
+    case(
+        "the largest",
+        lambda x: np.max(x) * x[1],
+        lambda x: [x[1] * one_hot(x, 2), np.max(x) * one_hot(x, 1)],
+        np.array([1.0, 0.9, 1.1]),
+    ),
+    case(
+        "clipped",
+        lambda x: np.sum(np.clip(x, -1, 1) * x),
+        lambda x: [np.clip(x, -1, 1), np.where(abs(x) < 1, x, 0)],
+        np.array([0.3, -2.0, 0.99]),
+    ),
+]
 
 NOISY = [
     case("noise of 1e-10", lambda x: np.sin(x) + 1e-10 * NOISE.standard_normal(), lambda x: [np.cos(x)], 1.0),
-    case("noise in a vector", lambda x: np.sum(x**3) + 1e-10 * NOISE.standard_normal(), lambda x: [x**2, 2 * x**2], np.array([0.5, -1.5])),
+    case(
+        "noise in a vector",
+        lambda x: np.sum(x**3) + 1e-10 * NOISE.standard_normal(),
+        lambda x: [x**2, 2 * x**2],
+        np.array([0.5, -1.5]),
+    ),
     case("float32", lambda x: np.sum(np.sin(x)), lambda x: [np.cos(x)], np.array([0.5, 1.5], np.float32)),
-    case("float32, scaled", lambda x: np.sum(x**2 * np.exp(-x)), lambda x: [2 * x * np.exp(-x), -(x**2) * np.exp(-x)], np.array([1e-2, 1.0, 10.0], np.float32)),
-]  # fmt: skip
+    case(
+        "float32, scaled",
+        lambda x: np.sum(x**2 * np.exp(-x)),
+        lambda x: [2 * x * np.exp(-x), -(x**2) * np.exp(-x)],
+        np.array([1e-2, 1.0, 10.0], np.float32),
+    ),
+]
 
 ARRAYS = [
     case("Rosenbrock", rosenbrock, rosenbrock_terms, np.array([-1.2, 1.0, 0.7])),
     case("quadratic form", lambda x: x @ A @ x, lambda x: [A @ x, A.T @ x], np.array([0.5, -1.0, 2.0])),
-    case("logistic loss", lambda w: np.sum(np.log1p(np.exp(-Y * (X @ w)))), lambda w: [-X.T @ (Y * sigmoid(-Y * (X @ w)))], np.array([0.4, -0.6])),
+    case(
+        "logistic loss",
+        lambda w: np.sum(np.log1p(np.exp(-Y * (X @ w)))),
+        lambda w: [-X.T @ (Y * sigmoid(-Y * (X @ w)))],
+        np.array([0.4, -0.6]),
+    ),
     case("norm", lambda x: np.sqrt(np.sum(x**2)), lambda x: [x / np.sqrt(np.sum(x**2))], np.array([3.0, 4.0, 12.0])),
-    case("cross entropy", lambda x: np.log(np.sum(np.exp(x))) - x[0], lambda x: [softmax(x), -one_hot(x, 0)], np.array([1.0, 2.0, 0.5])),
+    case(
+        "cross entropy",
+        lambda x: np.log(np.sum(np.exp(x))) - x[0],
+        lambda x: [softmax(x), -one_hot(x, 0)],
+        np.array([1.0, 2.0, 0.5]),
+    ),
     case("product", np.prod, lambda x: [np.prod(x) / x], np.array([0.5, 2.0, -3.0, 1.5])),
-    case("broadcast", lambda b: np.sum((A + b) ** 2), lambda b: [2 * np.sum(A, axis=0), 6 * b], np.array([0.1, 0.2, 0.3])),
+    case(
+        "broadcast", lambda b: np.sum((A + b) ** 2), lambda b: [2 * np.sum(A, axis=0), 6 * b], np.array([0.1, 0.2, 0.3])
+    ),
     case("determinant", np.linalg.det, lambda a: [cofactors(a)], A),
     case("log-determinant", lambda a: np.linalg.slogdet(a)[1], lambda a: [np.linalg.inv(a).T], A),
     case("trace", lambda x: np.trace(A @ x @ x.T), lambda x: [A @ x, A.T @ x], np.arange(6.0).reshape(3, 2) / 4 - 0.3),
     case("two hundred", lambda x: np.sum(x**4), lambda x: [x**3, 3 * x**3], np.linspace(0.5, 1.5, 200)),
-]  # fmt: skip
+]
 
 VECTORS = [
-    case("two results", lambda x: np.stack([x[0] * x[1], np.sin(x[0])]), lambda x: [np.array([[x[1], 0], [np.cos(x[0]), 0]]), np.array([[0, x[0]], [0, 0]])], np.array([0.3, 1.1])),
-    case("softmax", softmax, lambda x: [np.diag(softmax(x)), -np.outer(softmax(x), softmax(x))], np.array([1.0, 2.0, 0.5])),
+    case(
+        "two results",
+        lambda x: np.stack([x[0] * x[1], np.sin(x[0])]),
+        lambda x: [np.array([[x[1], 0], [np.cos(x[0]), 0]]), np.array([[0, x[0]], [0, 0]])],
+        np.array([0.3, 1.1]),
+    ),
+    case(
+        "softmax",
+        softmax,
+        lambda x: [np.diag(softmax(x)), -np.outer(softmax(x), softmax(x))],
+        np.array([1.0, 2.0, 0.5]),
+    ),
     case("matrix times vector", lambda x: A @ x, lambda x: [A], np.array([0.5, -1.0, 2.0])),
     case("item by item", np.sin, lambda x: [np.diag(np.cos(x))], RAMP),
-    case("polar", lambda p: np.stack([p[0] * np.cos(p[1]), p[0] * np.sin(p[1])]), lambda p: [np.array([[np.cos(p[1]), 0], [np.sin(p[1]), 0]]), p[0] * np.array([[0, -np.sin(p[1])], [0, np.cos(p[1])]])], np.array([2.0, 0.6])),
-    case("normalised", lambda x: x / np.sqrt(x @ x), lambda x: [np.eye(3) / np.sqrt(x @ x), -np.outer(x, x) / np.sqrt(x @ x) ** 3], np.array([1.0, 2.0, 2.0])),
-    case("results of all sizes", lambda x: np.stack([1e-8 * np.exp(x), 1e8 * np.sin(x)]), lambda x: [np.array([1e-8 * np.exp(x), 0]), np.array([0, 1e8 * np.cos(x)])], 0.4),
-]  # fmt: skip
+    case(
+        "polar",
+        lambda p: np.stack([p[0] * np.cos(p[1]), p[0] * np.sin(p[1])]),
+        lambda p: [
+            np.array([[np.cos(p[1]), 0], [np.sin(p[1]), 0]]),
+            p[0] * np.array([[0, -np.sin(p[1])], [0, np.cos(p[1])]]),
+        ],
+        np.array([2.0, 0.6]),
+    ),
+    case(
+        "normalised",
+        lambda x: x / np.sqrt(x @ x),
+        lambda x: [np.eye(3) / np.sqrt(x @ x), -np.outer(x, x) / np.sqrt(x @ x) ** 3],
+        np.array([1.0, 2.0, 2.0]),
+    ),
+    case(
+        "results of all sizes",
+        lambda x: np.stack([1e-8 * np.exp(x), 1e8 * np.sin(x)]),
+        lambda x: [np.array([1e-8 * np.exp(x), 0]), np.array([0, 1e8 * np.cos(x)])],
+        0.4,
+    ),
+]
 
 # Where there is no derivative, or no telling.
 OPEN = [
@@ -232,9 +315,16 @@ OPEN = [
     case("jump", lambda x: np.floor(x) + x, lambda x: [1.0], 2.0, *CHECKS),
     case("cusp", lambda x: np.sqrt(abs(x)), lambda x: [1.0], 0.0, *CHECKS),
     case("edge", np.sqrt, lambda x: [root_slope(x)], 0.0, *CHECKS),
-    case("noise of 0.1", lambda x: np.sin(x) + 0.1 * NOISE.standard_normal(), lambda x: [np.cos(x)], 1.0, "differences", "taylor"),
+    case(
+        "noise of 0.1",
+        lambda x: np.sin(x) + 0.1 * NOISE.standard_normal(),
+        lambda x: [np.cos(x)],
+        1.0,
+        "differences",
+        "taylor",
+    ),
     case("buried", lambda x: 1e16 + np.sin(x) + x, lambda x: [np.cos(x), 1.0], 1.0, "differences", "taylor"),
     case("pole at 1e-12", lambda x: 1 / (x - 1), lambda x: [-1 / (x - 1) ** 2], 1 + 1e-12, "differences", "taylor"),
-]  # fmt: skip
+]
 
 TABLE = [*SMOOTH, *SCALED, *OSCILLATING, *POLES, *PIECEWISE, *NOISY, *ARRAYS, *VECTORS, *OPEN]

@@ -59,6 +59,25 @@ def test_kinks(f: Any, kink: float) -> None:
     assert found.kink == pytest.approx(kink) and not found.trusted(np.asarray(0.0))
 
 
+@pytest.mark.parametrize(("f", "jump"), [(np.floor, 1.0), (lambda x: np.exp(x) - 3 * np.heaviside(x - 2, 0.5), -3.0)])
+def test_jumps(f: Any, jump: float) -> None:
+    found = differenced(f, 2.0)
+    assert found.jump == pytest.approx(jump, abs=1e-3) and not found.trusted(np.asarray(0.0))
+
+
+def test_cusps() -> None:
+    assert differenced(lambda x: np.sqrt(abs(x)), 0.0).kink == np.inf
+    assert differenced(lambda x: -(abs(x) ** 0.7), 0.0).kink == -np.inf
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_poles_are_not_trusted_beyond(apart: float) -> None:
+    """Over steps that are longer than the way to the pole, differences agree on another value."""
+    found = differenced(lambda x: 1 / (x - 1), 1 + apart)
+    exact = -1 / ((1 + apart) - 1) ** 2
+    assert not found.trusted(np.asarray(exact)) or found.value == pytest.approx(exact, rel=1e-3)
+
+
 @pytest.mark.parametrize("x", [1e-9, 1e-3, 1.0])
 def test_no_kink_where_there_is_none(x: float) -> None:
     assert differenced(abs, x).kink == 0 and differenced(abs, x).value == pytest.approx(1.0)
@@ -78,6 +97,22 @@ def test_noise_is_estimated(amplitude: float) -> None:
     rng = np.random.default_rng(0)
     phi = Along(lambda x: np.sin(x) + amplitude * rng.standard_normal(), (1.0,), {0: 1.0}, "the test")
     assert amplitude / 4 < noise_of(phi, (1.0,), {0: 1.0}) < 4 * amplitude
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-10, 1e-11, 1e-12])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_what_varies_fast_is_no_noise(apart: float, side: float) -> None:
+    """Beside a pole: rounding of x, times the slope."""
+    x = 1 + side * apart
+    phi = Along(lambda x: 1 / (x - 1), (x,), {0: 1.0}, "the test")
+    usual = 2.0**-53 / (x - 1) ** 2
+    assert usual / 8 < noise_of(phi, (x,), {0: 1.0}, (side,)) < 8 * usual
+
+
+def test_a_kink_at_the_point_is_no_noise() -> None:
+    for f in (abs, np.floor):
+        phi = Along(f, (2.0,), {0: 1.0}, "the test")
+        assert noise_of(phi, (2.0,), {0: 1.0}) < 1e-15
 
 
 def test_rounding_of_a_cancelling_function_is_noise() -> None:
