@@ -105,19 +105,32 @@ def _compared(asked: Question) -> DerivativeReport:
 
 
 def differences(
-    f: Callable[..., Any], args: tuple[Any, ...], k: int, places: Sequence[int], check: str, shape: Shape
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    k: int,
+    places: Sequence[int],
+    check: str,
+    shape: Shape,
+    noise: Array | None = None,
 ) -> Iterator[tuple[int, Difference, str]]:
     """The difference of f, of this shape, by each of these entries of argument k; and what f did out of its domain."""
     x = args[k]
     sizes = np.broadcast_to(typical(x), np.shape(x)).ravel()
     largest = float(sizes.max(initial=0.0)) or 1.0
-    noise = noise_of(Along(f, args, {k: typical(x)}, check, shape), args, {k: typical(x)})
+    if noise is None:
+        noise = noise_by(f, args, k, check, shape)
     for place in places:
         unit = np.zeros(np.size(x))
         unit[place] = 1.0
         phi = Along(f, args, {k: unit.reshape(np.shape(x)) if np.ndim(x) else 1.0}, check, shape)
         d = difference(phi, noise, _widths(float(sizes[place]), largest))
         yield place, d, phi.strayed
+
+
+def noise_by(f: Callable[..., Any], args: tuple[Any, ...], k: int, check: str, shape: Shape) -> Array:
+    """The noise in f where all of argument k changes in proportion."""
+    direction = {k: typical(args[k])}
+    return noise_of(Along(f, args, direction, check, shape), args, direction)
 
 
 def _widths(size: float, largest: float) -> list[float]:
@@ -246,4 +259,4 @@ def _component(derivative: Array, v: Any) -> float:
     return float(derivative[v] if isinstance(v, int) else derivative @ v)
 
 
-__all__ = ["Question", "compared", "differences"]
+__all__ = ["Question", "compared", "differences", "noise_by"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hoad.arguments import positions
 from hoad.check.claims import Shape, read
-from hoad.check.components import Question, compared, differences
+from hoad.check.components import Question, compared, differences, noise_by
 from hoad.check.derivative_report import DerivativeReport
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, quietly
 from hoad.check.report import name_of
@@ -75,12 +75,12 @@ def gradient(
 
     Notes
     -----
-    Cost: about 30 values of f a component, and one gradient by hoad.
+    Cost: about 20 values of f a component, 30 more for each argument, and one gradient by hoad.
 
     A difference is a number with an error of its own: central differences at halved steps are extrapolated to step 0
-    (Ridders 1982), with an estimate of the error that holds rounding in f too. Where that error is large, or f has a
-    kink, it is the difference that is at fault, and hoad's derivative judges instead, if f can be traced. Where neither
-    can tell, the component is undecided, and the check does not pass.
+    (Ridders 1982), with an estimate of the error that holds rounding in f too. Where that error is large, it is the
+    difference that is at fault, and hoad's derivative judges instead, if f can be traced. Where neither can tell, or f
+    has a kink or jumps, the component is undecided, and the check does not pass.
 
     Examples
     --------
@@ -153,8 +153,8 @@ def jacobian(
 
     Notes
     -----
-    Cost: about 30 values of f an entry of x, and one Jacobian by hoad. How differences are judged is said under
-    `gradient`.
+    Cost: about 20 values of f an entry of x, 30 more for each argument, and one Jacobian by hoad. How differences are
+    judged is said under `gradient`.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def hessian(
 
     Notes
     -----
-    Cost: about 30 gradients an entry of x, and one Hessian by hoad. How differences are judged is said under
+    Cost: about 20 gradients an entry of x, 30 more, and one Hessian by hoad. How differences are judged is said under
     `gradient`.
 
     Examples
@@ -307,9 +307,11 @@ def _slope(
     else:
         return by_hoad, "differences are of hoad's gradient"
 
+    noise = noise_by(f, args, k, "check.hessian", ())
+
     def by_differences(*at: Any) -> Array:
-        entries = [d.value for _, d, _ in differences(f, at, k, range(np.size(at[k])), "check.hessian", ())]
-        return np.reshape(entries, np.shape(at[k]))
+        found = differences(f, at, k, range(np.size(at[k])), "check.hessian", (), noise)
+        return np.reshape([d.value for _, d, _ in found], np.shape(at[k]))
 
     return by_differences, reason
 

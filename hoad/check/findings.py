@@ -14,7 +14,7 @@ from hoad.check.report import RIGHT, UNDECIDED, WRONG
 from hoad.check.taylor_report import BAD, EXACT, Finding
 
 DENIED = 8.0  # times the doubt of both, coefficients of two sides are not the same
-LEAST = 2.0  # digits of a coefficient that a derivative must have to be called right
+LEAST = 2.3  # digits of a coefficient that a derivative must have to be called right
 NEGLIGIBLE = 1e-10  # of the change of f over v: an error in a term that is as good as none
 
 RANK = {WRONG: 0, UNDECIDED: 1, RIGHT: 2, EXACT: 3}

@@ -83,9 +83,7 @@ def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, chan
         reason = "the remainders fall more slowly than h: f is not smooth at x"
         return replace(found, verdict=UNDECIDED, reason=reason) if steady else found
     excess, uncertain = extrapolated(t[seen], r[seen] / t[seen] ** n, noise[seen] / h[seen] ** n)
-    last = seen[-1]
-    shown = excess * t[last] ** n  # what an error in the coefficient would leave at the last step
-    if abs(excess) > 4 * uncertain and abs(r[last] - shown) <= 0.5 * abs(shown) + 4 * noise[last]:
+    if abs(excess) > 4 * uncertain and _is_left(excess, r / t**n, noise / h**n, seen):
         return replace(found, verdict=WRONG, excess=excess, doubt=uncertain)
     if abs(excess) + uncertain <= 10.0**-REMARKED * abs(coefficients[n]):
         return found
@@ -93,6 +91,15 @@ def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, chan
         return replace(found, verdict=UNSEEN, reason=TOO_SMALL)
     reason = "the rate is no whole number: f is not smooth here, or its derivative is wrong by little"
     return replace(found, verdict=UNDECIDED, reason=reason)
+
+
+def _is_left(excess: float, left: Array, noise: Array, seen: NDArray[np.int_]) -> bool:
+    """Whether what is left over tⁿ tends to this error in the coefficient, and what is below rounding allows it."""
+    off, tail = abs(left - excess), seen[-TAIL:]
+    nears = off[tail[-1]] <= off[tail[0]] + 4 * noise[tail[-1]]
+    roughly, closely = (part * abs(excess) + 4 * noise for part in (0.5, 0.25))
+    below = slice(tail[-1] + 1, None)
+    return bool(nears and off[tail[-1]] <= roughly[tail[-1]]) and not np.any(off[below] > closely[below])
 
 
 def _hardly_seen(count: int, size: Array, floor: Array, scale: float, found: Judgement) -> Judgement:

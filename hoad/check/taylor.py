@@ -87,12 +87,13 @@ def taylor_test(
 
     Notes
     -----
-    Cost: about 60 values of f, and hoad's derivatives along v; memory for them all. Of a result with more than 256
+    Cost: about 140 values of f, and hoad's derivatives along v; memory for them all. Of a result with more than 256
     components, some are drawn, and one random combination of all stands for the rest.
 
-    Rounding in f is estimated beforehand, at x and x + v, from differences of neighbouring values. The rate is that of
-    the last few remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. A rate of n that
-    differs between v and −v is a kink; one that is no whole number, a function that is not smooth.
+    Rounding in f is estimated beforehand, at x and x ± v, from differences of neighbouring values. The rate is that of
+    the last few remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. Steps of −v are
+    tried as well: where f shows another coefficient there, it has a kink, and the order is undecided. So it is where
+    the rate is no whole number, and where rounding would hide an error of one per cent that is more than none beside f.
 
     References
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad.check import gradient, jacobian, taylor_test
+from hoad.check import TaylorReport, gradient, jacobian, taylor_test
 
 Terms = Callable[[Any], list[Any]]
 
@@ -47,19 +47,19 @@ class Case:
 CHECKS = ("traced", "differences", "taylor")
 
 
+def outcome(report: Any) -> str:
+    """What a report says: passed, wrong or undecided."""
+    found = report.findings if isinstance(report, TaylorReport) else report.entries
+    wrong = not found or "wrong" in {each.verdict for each in found}
+    return "passed" if report.passed else "wrong" if wrong else "undecided"
+
+
 def verdict(case: Case, check: str, claim: Callable[[Any], Any]) -> str:
-    """What a check says of a derivative: passed, wrong or undecided."""
-    report: Any
+    """What a check says of a derivative."""
     if check == "taylor":
-        report = taylor_test(case.f, case.x, gradient=claim)
-        verdicts = {finding.verdict for finding in report.findings}
-    else:
-        f = case.f if check == "traced" else untraceable(case.f)
-        with np.errstate(all="ignore"):
-            compare = jacobian if np.ndim(case.f(case.x)) else gradient
-        report = compare(f, claim, case.x)
-        verdicts = {entry.verdict for entry in report.entries} or {"wrong"}
-    return "passed" if report.passed else "wrong" if "wrong" in verdicts else "undecided"
+        return outcome(taylor_test(case.f, case.x, gradient=claim))
+    compare = jacobian if np.ndim(case.f(case.x)) else gradient
+    return outcome(compare(case.f if check == "traced" else untraceable(case.f), claim, case.x))
 
 
 def untraceable(f: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from check.functions import spoiled_at_order
-from check.table import CHECKS, TABLE, Case, verdict
+from check.table import CHECKS, TABLE, Case, outcome, verdict
 
 from hoad.check import gradient, taylor_test
 from hoad.check.differences import difference
@@ -40,6 +40,15 @@ def test_table(case: Case, check: str) -> None:
     assert verdict(case, check, case.derivative()) in {"passed", *allowed}
     for slip, claim in case.mutations():
         assert verdict(case, check, claim) in {"wrong", *allowed}, slip
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+def test_table_to_the_fourth_order(case: Case) -> None:
+    """hoad's own derivatives are right; what rounding hides of the fourth is undecided."""
+    report = taylor_test(case.f, case.x, order=4)
+    verdicts = [finding.verdict for finding in report.findings]
+    assert "wrong" not in verdicts
+    assert case.open or case.name.startswith("float32") or "undecided" not in verdicts[:4], report.failure()
 
 
 def test_the_table_is_as_large_as_it_says() -> None:
@@ -118,15 +127,12 @@ def test_components(rng: np.random.Generator) -> None:
 def test_orders(rng: np.random.Generator) -> None:
     """Taylor tests to order 4, right, and 1 % off in one order."""
     right: Counter[str] = Counter()
-    missed: Counter[int] = Counter()
+    wrong: Counter[str] = Counter()
     for trial in range(800):
         f, _, x, length = stretched(rng)
         v = float(length * 10.0 ** rng.uniform(-2, 0.5))
-        report = taylor_test(f, x, v, order=4)
-        verdicts = {finding.verdict for finding in report.findings}
-        right["passed" if report.passed else "wrong" if "wrong" in verdicts else "undecided"] += 1
-        order = 1 + trial % 4
-        missed[order] += taylor_test(spoiled_at_order(f, x, order, 1.01), x, v, order=4).passed
-    print(f"\nright derivatives: {dict(right)}\n1 % errors that passed, of 200, by order: {dict(missed)}")
+        right[outcome(taylor_test(f, x, v, order=4))] += 1
+        wrong[outcome(taylor_test(spoiled_at_order(f, x, 1 + trial % 4, 1.01), x, v, order=4))] += 1
+    print(f"\nright derivatives: {dict(right)}\n1 % off in one order: {dict(wrong)}")
     assert right["wrong"] == 0 and right["undecided"] <= 0.01 * right.total()
-    assert not missed
+    assert wrong["passed"] == 0 and wrong["undecided"] <= 0.05 * wrong.total()
