@@ -21,6 +21,8 @@ BOTH = (1.0, -1.0)
 
 Flags = NDArray[np.bool_]
 
+SHORTEST = 1e-290  # of the steps: at a subnormal point another would be 0
+
 
 @np.errstate(all="ignore")
 def noise_of(
@@ -38,7 +40,7 @@ def noise_of(
     """
     eps = epsilon(*(args[k] for k in directions))
     lengths = _lengths(args, directions)
-    step, grain = eps ** (2 / 3) * lengths[0], GRAIN * eps * lengths[1]
+    step, grain = max(eps ** (2 / 3) * lengths[0], SHORTEST), GRAIN * eps * lengths[1]
     found = [0.5 * eps * abs(phi(0.0)), *(_beside(phi, side * step, grain) for side in sides)]
     return np.asarray(np.max(found, axis=0))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from check.functions import POINT, A, smooth, smooth_gradient, smooth_hessian, spoiled, spoiled_at_order, untraceable
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hoad
@@ -460,6 +460,7 @@ def test_what_cannot_be_tested(arguments: Any, options: Any, error: type[Excepti
     st.sampled_from([np.exp, np.sin, np.tanh, lambda u: 1 / (1 + u * u), lambda u: u**5 - 3 * u * u + u]),
     st.sampled_from([1, 2]),
 )
+@example(u=5e-324, amplitude=0.0, length=0.0, reach=0.0, f=np.exp, order=1)
 def test_scale_does_not_matter(u: float, amplitude: float, length: float, reach: float, f: Any, order: int) -> None:
     """A function, stretched and blown up by powers of ten: right derivatives are never called wrong."""
     a, b = 10.0**amplitude, 10.0**length
