@@ -36,11 +36,6 @@ def _lower_half(a):
     return a * (np.tri(n, dtype=a.dtype) - 0.5 * np.eye(n, dtype=a.dtype))
 
 
-def _overlap(x, y):
-    """xᵀ y; columns of y that are strong zeros stay so."""
-    return apply_primitive(prim.OVERLAP, None, x, y)
-
-
 def _gaps(w, size):
     """wⱼ - wᵢ, or nan where rounding hides the difference; ∞ on the diagonal, so that its reciprocal is 0."""
     n = w.shape[-1]
@@ -60,7 +55,7 @@ def _eigh(g, p, x, uplo):
     if x.size == 0:
         return (None,)
     w, v = p
-    turned = _overlap(v, g[1]) / _gaps(w, w.shape[-1])
+    turned = _t(v) @ g[1] / _gaps(w, w.shape[-1])
     return (_symmetric((v * g[0][..., None, :] + v @ turned) @ _t(v)),)
 
 
@@ -72,7 +67,7 @@ def _svd(g, p, x):
     *_, m, n = x.shape
     column, row = s[..., :, None], s[..., None, :]
     gap, both = _gaps(s, max(m, n)), row + column
-    turned_u, turned_v = _overlap(u, u_bar) / gap / both, _overlap(_t(vh), _t(vh_bar)) / gap / both
+    turned_u, turned_v = _t(u) @ u_bar / gap / both, vh @ _t(vh_bar) / gap / both
     inside = (turned_u + _t(turned_u)) * row + (turned_v + _t(turned_v)) * column
     x_bar = (u * s_bar[..., None, :] + u @ inside) @ vh
     if m > n:
@@ -111,6 +106,5 @@ vjp(prim.CHOLESKY, _cholesky)
 vjp(prim.EIGH, _eigh)
 vjp(prim.SVD, _svd)
 vjp(prim.QR, _qr)
-vjp(prim.OVERLAP, lambda g, p, x, y: (y @ _t(g), x @ g))
 vjp(prim.PINV, _pinv)
 vjp(prim.LSTSQ, _lstsq)

@@ -764,14 +764,6 @@ linalg(
     uses=["inv"],
 )
 linalg("multi_dot", lambda x: np.linalg.multi_dot([x, x.T, x]), lambda x: x @ x.T @ x, SMALL, uses=["matmul"])
-OVERLAP = primitive_named("overlap")
-decompositions(
-    "overlap",
-    lambda x, y: apply_primitive(OVERLAP, None, x, y) if is_traced(x) or is_traced(y) else OVERLAP.function(None, x, y),
-    lambda x, y: _swap(x) @ y,
-    shapes((3, 2), (3, 2)),
-    shapes((2, 2, 3), (2, 2, 1)),
-)
 decompositions(
     "norm_2_of_matrix",
     lambda x: np.linalg.norm(x, 2),

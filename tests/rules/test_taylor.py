@@ -25,7 +25,7 @@ NUDGE = mp.mpf(10) ** -30
 NOT_CLOSED = frozenset(
     """modf modf_whole frexp max max_axis min min_axes solve inv det det_of_singular adjugate slogdet norm_inf norm_-inf
     norm_1_of_matrix norm_-1_of_matrix norm_inf_of_matrix norm_-inf_of_matrix cholesky cholesky_upper
-    eigh eigh_of_upper eigvalsh svd svdvals qr pinv lstsq norm_2_of_matrix nuclear_norm matrix_exponential overlap
+    eigh eigh_of_upper eigvalsh svd svdvals qr pinv lstsq norm_2_of_matrix nuclear_norm matrix_exponential
     matrix_power_negative ptp""".split()
 )
 ELEMENTWISE = [case for case in CASES if isinstance(case, Elementwise)]
