@@ -37,6 +37,7 @@ EXTENSIONS = [
     "tangent",
     "lower",
     "engine",
+    "segment",
     "ufuncs",
     "recording",
     "portable",

@@ -104,6 +104,7 @@ class Tape:
         self._outputs = tuple(outputs)
         self._single = single
         self._evaluated = False
+        self._lowered: tuple[list[int], Lowered] | None = None  # the inputs it was lowered for, and how it runs
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
@@ -217,8 +218,9 @@ class Program(list[Tape]):
     2
     """
 
-    # For `call` nodes: the number of last inputs that the outputs are linear in, inputs that no output needs, and the
-    # adjoint programs made so far.
+    # For `call` nodes: the number of first inputs that have no adjoint, of last inputs that the outputs are linear in,
+    # inputs that no output needs, and the adjoint programs made so far.
+    _fixed: int = 0
     _linear: int = 0
     _omitted: frozenset[int] = frozenset()
 
@@ -229,6 +231,8 @@ class Program(list[Tape]):
 
     _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
+    _derived: Callable[[bool], Program]
+    _pull_back: Callable[[Any, Any, tuple[Any, ...]], tuple[Any, ...]]
 
     @property
     def inputs(self) -> tuple[Aval, ...]:
@@ -280,12 +284,12 @@ class Program(list[Tape]):
 
     def _lowered(self) -> Lowered:
         tape = self._last
-        found = getattr(tape, "_lowered", None)
+        found = tape._lowered
         inputs = self._input_nodes()
         if found is None or found[0] != inputs:
             self._check_chain()
             found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
-            tape._lowered = found  # type: ignore[attr-defined]
+            tape._lowered = found
         return found[1]
 
     def evaluate(self, *args: Any) -> Any:
@@ -642,6 +646,11 @@ class Program(list[Tape]):
             return results
         return results if isinstance(results, tuple) else (results,)
 
+    def _forget(self) -> None:
+        """Drop what was made of the program and can be made again."""
+        self._adjoints = {}
+        self._last._lowered = None
+
     def _as_it_is(self) -> Program:
         """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
         if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
@@ -663,7 +672,7 @@ class Program(list[Tape]):
     def __reduce__(self) -> Any:
         if self:
             self._check_chain()
-        extra = (self._linear, self._omitted)
+        extra = (self._fixed, self._linear, self._omitted)
         return _restored, (dump(list(self)) if self else None, extra)
 
     def __copy__(self) -> Program:
@@ -674,7 +683,7 @@ class Program(list[Tape]):
 
     def _twin(self) -> Program:
         made = Program(self)
-        made._linear, made._omitted = self._linear, self._omitted
+        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
         return made
 
     def __hash__(self) -> int:  # type: ignore[override]
@@ -690,7 +699,7 @@ class Program(list[Tape]):
         return f"Program([{', '.join(map(repr, self))}])"
 
 
-def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
+def _restored(data: Any, extra: tuple[int, int, frozenset[int]]) -> Program:
     """A program out of a pickle."""
     program = Program()
     if data is not None:
@@ -698,11 +707,11 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
         for window, inputs, outputs, kind, single in windows:
             parent = program[-1] if program else None
             program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent))
-    program._linear, program._omitted = extra
+    program._fixed, program._linear, program._omitted = extra
     return program
 
 
-def call_program(params: tuple[Program], *values: Any) -> Any:
+def call_program(params: tuple[Any], *values: Any) -> Any:
     """The values of a `call` node."""
     return params[0].evaluate(*values)
 

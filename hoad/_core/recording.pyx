@@ -16,6 +16,7 @@ from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
+from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
@@ -222,6 +223,17 @@ cdef class Recording:
                 break
         PyMem_RawFree(reached)
         return out
+
+    def cut(self, list outputs):
+        """What was recorded, as far as these outputs and the guards need it, as a graph of its own.
+
+        If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
+        """
+        cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs)
+        if self.graph.frame.live == 0:
+            self.frame = drop_guards(self.graph, self.frame)
+            self.frame = keep_constants(self.graph, self.frame, made.constants)
+        return made
 
     def end(self):
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""

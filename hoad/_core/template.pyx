@@ -256,6 +256,8 @@ cdef class Template:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
                 zeros += operands[k] == ZERO
+            if zeros and sig.primitive.of_programs and no_seed(sig, operands, count):
+                return ZERO
             if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
                     zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
@@ -268,6 +270,16 @@ cdef class Template:
             return emitter.emit_ext(sig.primitive, sig.params, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
+
+
+cdef bint no_seed(Signature sig, const int32_t* operands, int32_t count) except -1:
+    """Whether all of the operands that a program is linear in are symbolic zeros."""
+    cdef int32_t linear = sig.params[0]._linear
+    cdef int32_t k
+    for k in range(count - linear, count):
+        if operands[k] != ZERO:
+            return False
+    return linear > 0
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from hoad._core.calls import apply_primitive
 from hoad._core.primitive import Primitive, rules_epoch
 from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
+from hoad._core.tape import Aval
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
-from hoad.primitive import on_new_call
-from hoad.program import Program, Tape
+from hoad.primitive import declare_call, on_new_call
+from hoad.program import Program, Tape, call_program
 from hoad.rules.registry import set_rule
 
 
@@ -97,9 +99,9 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     return _extended(program, seed, simplify, list(program._first._inputs))
 
 
-def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int]) -> Program:
-    """The program with the adjoints of the nodes `wrt` as one more tape."""
-    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=False)
+def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], apart: bool = False) -> Program:
+    """The program with the adjoints of the nodes `wrt` as one more tape, on a copy of its graph if `apart`."""
+    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=apart)
     if simplify:
         origin, epoch = Program(program), rules_epoch()
 
@@ -134,42 +136,67 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 
 
-def _adjoint_of(program: Program, linear: bool) -> Program:
+class Callee(Protocol):
+    """What a `call` node computes: a program, or what can be evaluated and pulled back as one."""
+
+    # The number of first inputs that have no adjoint, and of last inputs that the outputs are linear in.
+    _fixed: int
+    _linear: int
+
+    @property
+    def inputs(self) -> tuple[Aval, ...]: ...
+    @property
+    def results(self) -> tuple[Aval, ...]: ...
+    def evaluate(self, *values: Any) -> Any: ...
+    def _derived(self, linear: bool) -> Callee: ...
+    def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]: ...
+
+
+def adjoint_of(program: Program, linear: bool, apart: bool = False) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
     key = (linear, rules_epoch())
     if key not in program._adjoints:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
-        made = _extended(program, "symbolic", True, nodes[first:] if linear else nodes[:first])
-        made._linear = len(made._last._inputs)
+        wrt = nodes[first:] if linear else nodes[program._fixed : first]
+        made = _extended(program, "symbolic", True, wrt, apart)
+        made._fixed, made._linear = program._fixed, len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
     return program._adjoints[key]
 
 
-def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...]:
+def called(callee: Callee, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A `call` node on these values, its results as a tuple."""
+    results = apply_primitive(declare_call(len(callee.results), call_program), (callee,), *values)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def pull_back(callee: Callee, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The adjoint of a call is a call of the adjoint program.
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    seeds = [s for s, aval in zip(g if isinstance(g, tuple) else (g,), program.results, strict=True) if aval.inexact]
-    first = len(inputs) - program._linear
-    found: list[Any] = []
-    if first:
-        found += _several(_adjoint_of(program, False)(*inputs, *seeds))
-    if program._linear:
-        found += _several(_adjoint_of(program, True)(*inputs[:first], *seeds))
-    return tuple(found)
+    seeds = tuple(s for s, aval in zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True) if aval.inexact)
+    first = len(inputs) - callee._linear
+    found: tuple[Any, ...] = (None,) * callee._fixed
+    if first > callee._fixed:
+        found += called(callee._derived(False), (*inputs, *seeds))
+    if callee._linear:
+        found += called(callee._derived(True), (*inputs[:first], *seeds))
+    return found
 
 
-def _several(results: Any) -> tuple[Any, ...]:
-    return results if isinstance(results, tuple) else (results,)
+def _call_rule(g: Any, p: Any, *inputs: Any, program: Callee) -> tuple[Any, ...]:
+    return program._pull_back(g, p, inputs)
 
 
 def _give_rule(primitive: Primitive) -> None:
     set_rule(primitive, _call_rule)
 
 
+Program._derived = adjoint_of
+Program._pull_back = pull_back
 on_new_call.append(_give_rule)
 
-__all__ = ["gradient"]
+__all__ = ["Callee", "adjoint_of", "called", "gradient", "pull_back"]

@@ -1,0 +1,38 @@
+"""Time for memory: functions whose intermediate values are computed again in the reverse sweep."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from hoad._core.recording import running
+from hoad.primitive import declare_call
+from hoad.program import call_program
+from hoad.trace import check_function, recorder_among
+from hoad.transform.composite import Apart, Known, Stretch
+
+
+def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f itself, of which a derivative keeps no intermediate values.
+    """
+    check_function("checkpoint", f)
+    known = Known()
+
+    @functools.wraps(f, updated=())
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if running() is None:
+            record = recorder_among(args)
+            return f(*args, **kwargs) if record is None else record(checkpointed, args, kwargs)
+        apart = Apart(f, args, kwargs)
+        if not apart.values:
+            return apart.shape
+        segment = apart.segment
+        stretch = Stretch(known.program(segment), known)
+        call = declare_call(len(apart.values), call_program)
+        return apart.record(call, stretch, segment.constants + segment.outer)
+
+    return checkpointed
+
+
+__all__ = ["checkpoint"]
