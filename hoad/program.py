@@ -222,6 +222,7 @@ class Program(list[Tape]):
     # inputs that no output needs, and the adjoint programs made so far.
     _fixed: int = 0
     _linear: int = 0
+    _described = "the adjoint of a program"  # whose rule it is, for messages
     _omitted: frozenset[int] = frozenset()
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:

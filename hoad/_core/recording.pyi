@@ -1,6 +1,7 @@
 """A derivative being taken, and tapes growing on sealed ones."""
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from hoad._core.tape import Aval, Graph
 from hoad._core.traced import Array, Scalar
 
 SYMBOLIC_ZERO: Final[int]
+RUNNING: Final[ContextVar[Graph | None]]
 
 class Recording:
     """One derivative being taken."""

@@ -188,6 +188,8 @@ cdef class Recording:
 
     def results(self, list operands, bint traced=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
+        if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
+            return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
         values = self.compute(operands)
         if not traced and (not self.nested or not self.reaches_out(operands)):
             return values
@@ -273,7 +275,7 @@ cdef class Recording:
 
 
 # The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
-cdef object RUNNING = ContextVar("hoad_running", default=None)
+RUNNING = ContextVar("hoad_running", default=None)
 
 
 def running():

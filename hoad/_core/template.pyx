@@ -396,6 +396,8 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
 
 cdef str describe(Signature sig):
     """Whose rule it is, for messages."""
+    if sig.primitive.of_programs:
+        return sig.params[0]._described
     rule = sig.primitive.rule_name or "the rule"
     return f"{rule} of {sig.primitive.name}"
 
@@ -406,10 +408,12 @@ cdef list inputs_of(Graph graph, tuple avals):
 
 cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object where):
     """Call the rule; returns its tuple, checked for form."""
+    from hoad._core.recording import RUNNING
     cdef Primitive primitive = sig.primitive
     rule = primitive.require_rule(where)
     keywords = primitive.keywords(sig.params)
     many = primitive.nout > 1
+    before = RUNNING.set(graph)     # a derivative taken in the rule is nested in the template
     try:
         adjoints = rule(tuple(g) if many else g[0], tuple(p) if many else p[0], *x, **keywords)
     except HoadError as error:
@@ -419,6 +423,8 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
             f"{describe(sig)}, called at {sig}, raised {type(error).__name__}: {error}. A rule takes (g, p, *operands) "
             "and its parameters as keywords, and returns one adjoint per operand."
         ) from error
+    finally:
+        RUNNING.reset(before)
     if not isinstance(adjoints, tuple):
         raise RuleError(
             f"{describe(sig)} returned {type(adjoints).__name__}, not a tuple. Return one adjoint per operand, "

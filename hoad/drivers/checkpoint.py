@@ -10,14 +10,13 @@ from hoad._core.recording import running
 from hoad.primitive import declare_call
 from hoad.program import call_program
 from hoad.trace import check_function, recorder_among
-from hoad.transform.composite import Apart, Known, Stretch
+from hoad.transform.composite import Apart, Stretch, program_of
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """f itself, of which a derivative keeps no intermediate values.
     """
     check_function("checkpoint", f)
-    known = Known()
 
     @functools.wraps(f, updated=())
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
@@ -28,9 +27,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         if not apart.values:
             return apart.shape
         segment = apart.segment
-        stretch = Stretch(known.program(segment), known)
         call = declare_call(len(apart.values), call_program)
-        return apart.record(call, stretch, segment.constants + segment.outer)
+        return apart.record(call, Stretch(program_of(segment)), segment.constants + segment.outer)
 
     return checkpointed
 

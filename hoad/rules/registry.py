@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import importlib
 import inspect
@@ -111,7 +112,7 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     """Give a primitive its rule; templates of an earlier rule are forgotten."""
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
-    if _positional(rule) < 3:
+    if positional(rule) < 3:
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} names no operand. Name at least one.")
     made = _resolve(target)
     made.rule = rule
@@ -202,9 +203,12 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
         inexact = any(x.inexact for x in operands)
-        try:
+        def call() -> Any:
             with np.errstate(all="ignore"):
-                results = function(params, *ones)
+                return function(params, *ones)
+
+        try:
+            results = contextvars.Context().run(call)  # no part of the recording that runs
         except Exception as failure:
             shapes = ", ".join("a float" if x.number == 0 else f"an array of shape {x.shape}" for x in operands)
             raise RuleError(
@@ -269,10 +273,10 @@ def _arity(made: Primitive) -> int:
     """How many leading arguments are operands: as many as the rule names."""
     if made.rule is None:
         return made.nin if made.nin >= 0 else MANY
-    return _positional(made.rule) - 2
+    return positional(made.rule) - 2
 
 
-def _positional(rule: Rule) -> int:
+def positional(rule: Rule) -> int:
     """How many positional arguments without a default a rule has."""
     parameters = list(inspect.signature(rule).parameters.values())
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):

@@ -155,7 +155,8 @@ class Callee(Protocol):
 def adjoint_of(program: Program, linear: bool, apart: bool = False) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
     key = (linear, rules_epoch())
-    if key not in program._adjoints:
+    made = program._adjoints.get(key)
+    if made is None:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
         wrt = nodes[first:] if linear else nodes[program._fixed : first]
@@ -163,7 +164,7 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False) -> Program:
         made._fixed, made._linear = program._fixed, len(made._last._inputs)
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
-    return program._adjoints[key]
+    return made
 
 
 def called(callee: Callee, values: tuple[Any, ...]) -> tuple[Any, ...]:

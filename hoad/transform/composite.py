@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +17,7 @@ from hoad._core.recording import Recording, differentiating
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
 from hoad._core.traced import is_traced
+from hoad.errors import count
 from hoad.program import Program, Tape
 from hoad.transform.adjoint import adjoint_of, pull_back
 
@@ -40,9 +43,9 @@ class Apart:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         chosen: Sequence[int] = (),
-        results: Callable[[Recording, Any], bool] | None = None,
+        pick: Callable[[Recording, Any], int | None] | None = None,
     ) -> None:
-        is_result = _is_new if results is None else results
+        pick = _new_operand if pick is None else pick
         with differentiating() as d:
             given = list(args)
             self.operands = [d.operand(args[k]) for k in chosen]
@@ -52,9 +55,10 @@ class Apart:
             found: list[int] = []
 
             def kept(leaf: Any) -> Any:
-                if not is_result(d, leaf):
+                operand = pick(d, leaf)
+                if operand is None:
                     return leaf
-                found.append(d.operand(leaf))
+                found.append(operand)
                 return Result(len(found) - 1)
 
             self.shape = mapped(kept, returned)
@@ -62,11 +66,12 @@ class Apart:
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
         self.graph = d.graph
+        self.operand = d.operand  # of a plain value, in the running graph
+        self.aval = d.aval
 
     def record(self, primitive: Primitive, callee: Any, operands: list[int]) -> Any:
         """One node for all of it; what the function returned, made of the results of the node."""
-        results = record_known(self.graph, primitive, (callee,), operands, self.values)
-        return mapped(lambda leaf: results[leaf.number] if isinstance(leaf, Result) else leaf, self.shape)
+        return filled(self.shape, record_known(self.graph, primitive, (callee,), operands, self.values))
 
 
 class Result:
@@ -76,11 +81,17 @@ class Result:
         self.number = number
 
 
-def _is_new(d: Recording, leaf: Any) -> bool:
-    """Whether something that was returned is a value that the function computed, traced."""
-    if isinstance(leaf, np.ndarray) and leaf.dtype == object:
-        return holds_traced(leaf)
-    return is_traced(leaf) and d.operand(leaf) >= d.start
+def _new_operand(d: Recording, leaf: Any) -> int | None:
+    """The operand of something that was returned, if it is a value that the function computed, traced."""
+    if is_traced(leaf) or isinstance(leaf, np.ndarray) and leaf.dtype == object and holds_traced(leaf):
+        operand = d.operand(leaf)
+        return operand if operand >= d.start else None
+    return None
+
+
+def filled(shape: Any, results: Sequence[Any]) -> Any:
+    """What the function returned, with these results in their places."""
+    return mapped(lambda leaf: results[leaf.number] if isinstance(leaf, Result) else leaf, shape)
 
 
 def mapped(function: Callable[[Any], Any], x: Any) -> Any:
@@ -94,41 +105,11 @@ def mapped(function: Callable[[Any], Any], x: Any) -> Any:
     return function(x)
 
 
-class Known:
-    """The programs that a function was recorded as, as long as something refers to them: equal ones are one.
-
-    One of them at a time keeps what was derived from it.
-    """
-
-    def __init__(self) -> None:
-        self._programs: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
-        self._latest: weakref.ref[Program] | None = None
-
-    def program(self, segment: Segment) -> Program:
-        """The program of what was recorded."""
-        content = segment.content()
-        program = self._programs.get(content)
-        if program is None:
-            single = len(segment.outputs) == 1
-            program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", single)])
-            program._fixed = len(segment.constants)
-            self._programs[content] = program
-        return program
-
-    def use(self, program: Program) -> None:
-        """Let the program used before forget what was derived from it."""
-        latest = None if self._latest is None else self._latest()
-        if latest is not None and latest is not program:
-            latest._forget()
-        self._latest = weakref.ref(program)
-
-
 class Stretch:
     """A program behind a `call` node, or a derivative of one, which is made whenever it is evaluated."""
 
-    def __init__(self, program: Program, known: Known, path: tuple[bool, ...] = ()) -> None:
+    def __init__(self, program: Program, path: tuple[bool, ...] = ()) -> None:
         self._program = program
-        self._known = known
         self._path = path
         self._fixed = program._fixed
         self._linear = program._linear
@@ -141,18 +122,58 @@ class Stretch:
             self.inputs = (self.inputs[:first] if linear else self.inputs) + seeds
             self._linear = len(seeds)
 
+    _described = "the adjoint of a call"
+
     def _derived(self, linear: bool) -> Stretch:
-        return Stretch(self._program, self._known, (*self._path, linear))
+        return Stretch(self._program, (*self._path, linear))
 
     _pull_back = pull_back
 
     def evaluate(self, *values: Any) -> Any:
         """The outputs, replayed."""
         program = self._program
-        self._known.use(program)
+        _keep(program)
         for linear in self._path:
             program = adjoint_of(program, linear, apart=program is self._program)
         return program.evaluate(*values)
 
+    def __repr__(self) -> str:
+        return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
 
-__all__ = ["Apart", "Known", "Result", "Stretch", "mapped"]
+
+# ---- programs in use ------------------------------------------------------------------------------------------------
+
+# Programs by content, as long as something refers to them: segments that compute the same are one program.
+_programs: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
+
+# Those evaluated last. The others forget what was derived from them, which costs more memory than they do.
+_latest: collections.deque[weakref.ref[Program]] = collections.deque()
+MOST_DERIVED = 8
+
+
+def program_of(segment: Segment) -> Program:
+    """The program of what was recorded."""
+    content = segment.content()
+    program = _programs.get(content)
+    if program is None:
+        single = len(segment.outputs) == 1
+        program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", single)])
+        program._fixed = len(segment.constants)
+        _programs[content] = program
+    return program
+
+
+def _keep(program: Program) -> None:
+    """Let a program keep what is derived from it, and one that was not evaluated of late forget it."""
+    this = weakref.ref(program)
+    if this in _latest:
+        return
+    _latest.append(this)
+    with contextlib.suppress(IndexError):  # another thread was faster
+        while len(_latest) > MOST_DERIVED:
+            former = _latest.popleft()()
+            if former is not None:
+                former._forget()
+
+
+__all__ = ["Apart", "Result", "Stretch", "filled", "mapped", "program_of"]
