@@ -29,6 +29,13 @@ Formulas
 Rules
     rules.vjp        give a function its derivative rule
     primitive        make any function one operation
+    custom_vjp       give a function composed of others a rule of its own
+Memory
+    checkpoint       a function whose intermediate values a reverse sweep computes again
+    checkpointed_loop
+                     a loop of which a few states are kept
+    checkpoint_schedule
+                     which states to keep, and what to compute again: the binomial schedule
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
 Errors, all of them HoadError
@@ -55,8 +62,11 @@ import typing as _typing
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
 from hoad import display, rules
+from hoad.drivers.checkpoint import checkpoint
+from hoad.drivers.custom import custom_vjp
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
+from hoad.drivers.loop import checkpointed_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (
     ArgumentError,
@@ -72,6 +82,7 @@ from hoad.errors import (
 )
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.rules.registry import primitive
+from hoad.schedule import checkpoint_schedule
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 
@@ -97,6 +108,10 @@ __all__ = [
     "TapeNode",
     "TracedValueError",
     "check",
+    "checkpoint",
+    "checkpoint_schedule",
+    "checkpointed_loop",
+    "custom_vjp",
     "derivative",
     "display",
     "grad",

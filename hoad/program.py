@@ -222,6 +222,7 @@ class Program(list[Tape]):
     # inputs that no output needs, and the adjoint programs made so far.
     _fixed: int = 0
     _linear: int = 0
+    _reverse_only = False  # whether its rule need not be linear
     _described = "the adjoint of a program"  # whose rule it is, for messages
     _omitted: frozenset[int] = frozenset()
 

@@ -562,5 +562,6 @@ cdef Plan plan_of(Signature sig):
         plan.itemsize = sig.results[0].itemsize
     else:
         plan.signature = sig
+        plan.batched = primitive.batch is not None
     sig.plan = plan
     return plan

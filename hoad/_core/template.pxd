@@ -28,4 +28,7 @@ cdef class Template:
 
 cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=*)
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)
+cdef Template author_jvp_template(Signature sig, uint64_t active)
+cdef int forget_old(Signature sig) except -1
+cdef bint reverse_only(Signature sig) except -1
 cdef str describe(Signature sig)

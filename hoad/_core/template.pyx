@@ -502,9 +502,7 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
-    if sig.version != rules_version(primitive):
-        sig.templates.clear()
-        sig.version = rules_version(primitive)
+    forget_old(sig)
     key = ("vjp", active)
     template = <Template>sig.templates.get(key)
     if template is not None:
@@ -533,21 +531,91 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     template.finish(outputs)
     del g, p, x, adjoints
     graph.thread = 0
-    check_linear(template)
+    if not reverse_only(sig):
+        check_linear(template, 0, len(sig.results), "g")
     if not primitive.per_call:
         sig.templates[key] = template
     return template
 
 
-cdef int check_linear(Template template) except -1:
-    """Raise unless every adjoint is linear in g."""
+cdef int forget_old(Signature sig) except -1:
+    """Drop the templates of rules that have been replaced."""
+    cdef int version = rules_version(sig.primitive)
+    if sig.version != version:
+        sig.templates.clear()
+        sig.version = version
+    return 0
+
+
+cdef bint reverse_only(Signature sig) except -1:
+    """Whether the rule is one that need not be linear in g, and so has no transpose."""
+    return sig.primitive.of_programs and sig.params[0]._reverse_only
+
+
+cdef Template author_jvp_template(Signature sig, uint64_t active):
+    """The tangent of `sig` by the rule that the author of the primitive wrote for it."""
+    from hoad._core.recording import RUNNING
+    cdef Template template = Template.__new__(Template)
+    cdef Graph graph = Graph(False)
+    cdef int nout = len(sig.results)
+    cdef int k
+    inputs_of(graph, sig.results)       # for g, which a tangent does not depend on
+    p = inputs_of(graph, sig.results)
+    x = inputs_of(graph, sig.avals)
+    dots = inputs_of(graph, sig.avals)
+    template.graph = graph
+    template.signature = sig
+    template.mode = "jvp"
+    template.active = active
+    template.n_leaves = graph.size
+    dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<Aval>sig.avals[k]).inexact else None
+            for k in range(len(x))]
+    before = RUNNING.set(graph)
+    try:
+        found = sig.primitive.jvp(tuple(dots), tuple(p) if nout > 1 else p[0], *x,
+                                  **sig.primitive.keywords(sig.params))
+    except HoadError as error:
+        raise type(error)(f"the jvp of {sig.primitive.name} cannot be recorded: {error}") from error
+    except Exception as error:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes (dots, "
+            "p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the result."
+        ) from error
+    finally:
+        RUNNING.reset(before)
+    found = found if nout > 1 else (found,)
+    if not isinstance(found, tuple) or len(found) != nout:
+        raise RuleError(f"the jvp of {sig.primitive.name} returns a tuple of {nout} tangents, not {found!r}.")
+    template.finish([fitted_tangent(sig, graph, found[k], sig.results[k]) for k in range(nout)])
+    del p, x, dots, found
+    graph.thread = 0
+    check_linear(template, template.n_leaves - len(sig.avals), template.n_leaves, "the tangents")
+    return template
+
+
+cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval):
+    """The operand of a tangent, checked against the shape of its result."""
+    cdef Aval found
+    if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
+        return <int>ZERO
+    if not is_traced(tangent):
+        raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
+    found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape {aval.shape}."
+        )
+    return operand_of(graph, tangent if found.dtype == aval.dtype else tangent.astype(aval.dtype))
+
+
+cdef int check_linear(Template template, int32_t first, int32_t end, str what) except -1:
+    """Raise unless every output is linear in the leaves ``[first, end)``."""
     cdef Graph graph = template.graph
     cdef int32_t i, j, k, n, dependent
     cdef const int32_t* operands
-    cdef int nout = len(template.signature.results)
     cdef bytearray of_g = bytearray(graph.size)
     cdef Node* node
-    for i in range(nout):
+    for i in range(first, end):
         of_g[i] = 1
     for j in range(template.n_steps):
         i = template.steps[j]
@@ -563,18 +631,18 @@ cdef int check_linear(Template template) except -1:
         for k in range(n):
             if not is_linear_in(graph, node, operands, k, n, dependent, of_g):
                 raise RuleError(
-                    f"{describe(template.signature)} is not linear in g: it computes "
-                    f"{primitive_of(node.op).name} of g. Every adjoint must be a product of g with something that "
+                    f"{describe(template.signature)} is not linear in {what}: it computes "
+                    f"{primitive_of(node.op).name} of {what}. What it returns must be a product with something that "
                     "does not depend on g. If the operation is linear, declare its primitive with linear=."
                 )
     for k in range(graph.n_guards):
         if of_g[graph.guards[k].node]:
-            raise RuleError(f"{describe(template.signature)} is not linear in g: it branches on g.")
+            raise RuleError(f"{describe(template.signature)} is not linear in {what}: it branches on them.")
     for k in range(template.n_outputs):
         if template.outputs[k] != ZERO and not (template.outputs[k] >= 0 and of_g[template.outputs[k]]):
             raise RuleError(
-                f"{describe(template.signature)} is not linear in g: adjoint {k} does not contain g. Every adjoint "
-                "must be a product with g, or None for zero."
+                f"{describe(template.signature)} is not linear in {what}: item {k} of what it returns does not contain "
+                f"{what}. It must be a product with {what}, or None for zero."
             )
     return 0
 

@@ -142,6 +142,8 @@ class Callee(Protocol):
     # The number of first inputs that have no adjoint, and of last inputs that the outputs are linear in.
     _fixed: int
     _linear: int
+    _reverse_only: bool
+    _described: str
 
     @property
     def inputs(self) -> tuple[Aval, ...]: ...

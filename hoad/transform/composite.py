@@ -31,6 +31,8 @@ class Apart:
         What it recorded, cut out of the running graph.
     operands : list of int
         Of the arguments that became inputs.
+    constants : list of ndarray
+        The arrays that it captured.
     values : list
         Of the results, as they were; None in a rule, where nothing has a value.
     shape : Any
@@ -65,6 +67,7 @@ class Apart:
             del given, returned
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
+            self.constants = [d.value(k) for k in self.segment.constants]
         self.graph = d.graph
         self.operand = d.operand  # of a plain value, in the running graph
         self.aval = d.aval
@@ -72,6 +75,13 @@ class Apart:
     def record(self, primitive: Primitive, callee: Any, operands: list[int]) -> Any:
         """One node for all of it; what the function returned, made of the results of the node."""
         return filled(self.shape, record_known(self.graph, primitive, (callee,), operands, self.values))
+
+
+def leaves(x: Any) -> list[Any]:
+    """The items of tuples, lists and dictionaries, in order."""
+    found: list[Any] = []
+    mapped(found.append, x)
+    return found
 
 
 class Result:
@@ -105,22 +115,33 @@ def mapped(function: Callable[[Any], Any], x: Any) -> Any:
     return function(x)
 
 
+def derived_avals(
+    inputs: tuple[Aval, ...], results: tuple[Aval, ...], fixed: int, path: tuple[bool, ...]
+) -> tuple[tuple[Aval, ...], tuple[Aval, ...], int]:
+    """(inputs, results, inputs that it is linear in) of the adjoint of the adjoint ... of a program.
+
+    The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others.
+    """
+    linear = 0
+    for by_linear in path:
+        seeds = tuple(aval for aval in results if aval.inexact)
+        first = len(inputs) - linear
+        results = inputs[first:] if by_linear else inputs[fixed:first]
+        inputs = (inputs[:first] if by_linear else inputs) + seeds
+        linear = len(seeds)
+    return inputs, results, linear
+
+
 class Stretch:
     """A program behind a `call` node, or a derivative of one, which is made whenever it is evaluated."""
+
+    _reverse_only = False
 
     def __init__(self, program: Program, path: tuple[bool, ...] = ()) -> None:
         self._program = program
         self._path = path
         self._fixed = program._fixed
-        self._linear = program._linear
-        self.inputs: tuple[Aval, ...] = program.inputs
-        self.results: tuple[Aval, ...] = program.results
-        for linear in path:
-            seeds = tuple(aval for aval in self.results if aval.inexact)
-            first = len(self.inputs) - self._linear
-            self.results = self.inputs[first:] if linear else self.inputs[self._fixed : first]
-            self.inputs = (self.inputs[:first] if linear else self.inputs) + seeds
-            self._linear = len(seeds)
+        self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
 
     _described = "the adjoint of a call"
 
@@ -176,4 +197,4 @@ def _keep(program: Program) -> None:
                 former._forget()
 
 
-__all__ = ["Apart", "Result", "Stretch", "filled", "mapped", "program_of"]
+__all__ = ["Apart", "Result", "Stretch", "derived_avals", "filled", "leaves", "mapped", "program_of"]
