@@ -233,8 +233,8 @@ class Program(list[Tape]):
 
     _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
-    _derived: Callable[[bool], Program]
-    _pull_back: Callable[[Any, Any, tuple[Any, ...]], tuple[Any, ...]]
+    _derived: ClassVar[Callable[..., Program]]
+    _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
     @property
     def inputs(self) -> tuple[Aval, ...]:

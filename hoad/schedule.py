@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hoad.errors import ArgumentError
 
@@ -80,8 +80,8 @@ def recomputed_steps(steps: int, slots: int) -> int:
     Examples
     --------
     >>> import hoad
-    >>> hoad.schedule.recomputed_steps(10, 10), hoad.schedule.recomputed_steps(10, 3), hoad.schedule.recomputed_steps(10, 1)
-    (9, 15, 45)
+    >>> [hoad.schedule.recomputed_steps(10, s) for s in (10, 3, 1)]
+    [9, 15, 45]
     """
     _check(steps, slots)
     r = _repeats(steps, slots)
@@ -174,7 +174,7 @@ def _actions(steps: int, slots: int) -> Iterator[Action]:
             stretches.append((middle, high))
 
 
-def _check(steps: int, slots: int) -> None:
+def _check(steps: Any, slots: Any) -> None:
     for name, number in (("steps", steps), ("slots", slots)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ArgumentError(f"a schedule takes {name} as a positive int, not {number!r}.")

@@ -349,7 +349,8 @@ cdef class Lowered:
         cdef Aval aval = (<Plan>step.plan).signature.avals[k]
         cdef bint truth = self.truths[step.first + k]
         cdef bint varies = self.places[step.first + k] < 0
-        cdef cnp.ndarray array = np.empty((work.lanes if varies else 1, *aval.shape), np.float64 if truth else aval.dtype)
+        cdef object dtype = np.float64 if truth else aval.dtype
+        cdef cnp.ndarray array = np.empty((work.lanes if varies else 1, *aval.shape), dtype)
         memcpy(cnp.PyArray_DATA(array), self.pointer(step.first + k, work.uniform, work.varying, 0),
                cnp.PyArray_NBYTES(array))
         found = array.astype(bool) if truth else array

@@ -603,7 +603,8 @@ cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval
     found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape:
         raise RuleError(
-            f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape {aval.shape}."
+            f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape "
+            f"{aval.shape}. A tangent has the shape of its result."
         )
     return operand_of(graph, tangent if found.dtype == aval.dtype else tangent.astype(aval.dtype))
 

@@ -89,9 +89,7 @@ class CustomVJP:
         self._arity = 0
         self._is_linear = True
 
-    def defvjp(
-        self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True
-    ) -> Any:
+    def defvjp(self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True) -> Any:
         """Give the function its rule: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
 
         Parameters

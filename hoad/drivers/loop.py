@@ -170,9 +170,7 @@ def _check_same(k: int, state: tuple[Any, ...], after: tuple[Any, ...] | None) -
         )
 
 
-def checkpointed_loop(
-    step: Callable[..., Any], steps: int, state: Any, *args: Any, slots: int | None = None
-) -> Any:
+def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: Any, slots: int | None = None) -> Any:
     """The state after n steps ``state = step(k, state, *args)``, of which derivatives keep only a few.
 
     Parameters
@@ -237,8 +235,7 @@ def checkpointed_loop(
     0.25
     """
     check_function("checkpointed_loop", step)
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
-        raise ArgumentError(f"checkpointed_loop takes a number of steps, an int, not {steps!r}.")
+    _check_steps(steps)
     record = recorder_among([state, *args])
     if record is not None:
         return record(checkpointed_loop, (step, steps, state, *args), {"slots": slots})
@@ -266,6 +263,11 @@ def checkpointed_loop(
     chosen = math.isqrt(2 * steps) + 1 if slots is None else slots
     results = called(Span(loop, 0, int(steps), chosen), tuple(values))
     return results if several else results[0]
+
+
+def _check_steps(steps: Any) -> None:
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        raise ArgumentError(f"checkpointed_loop takes a number of steps, an int, not {steps!r}.")
 
 
 def _aval(x: Any) -> Aval:

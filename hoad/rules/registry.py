@@ -416,6 +416,10 @@ def _make(function: Any, rule: Rule | None, nout: Any, linear: Any, further: dic
     for name, given in further.items():
         if given is not None and not callable(given):
             raise ArgumentError(f"primitive takes {name} as a function, not {given!r}.")
+    if further["jvp"] is not None and positional(further["jvp"]) < 3:
+        raise RuleError(
+            f"jvp is a function of (dots, p, *operands), but {further['jvp']!r} names no operand. Name at least one."
+        )
     if not isinstance(nout, int) or not 1 <= nout <= RESULTS_LIMIT or not isinstance(linear, tuple):
         raise ArgumentError(
             "primitive takes nout as a number of results and linear as a tuple of operands; it can have 1 to "

@@ -180,7 +180,9 @@ def pull_back(callee: Callee, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    seeds = tuple(s for s, aval in zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True) if aval.inexact)
+    seeds = tuple(
+        s for s, aval in zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True) if aval.inexact
+    )
     first = len(inputs) - callee._linear
     found: tuple[Any, ...] = (None,) * callee._fixed
     if first > callee._fixed:

@@ -93,7 +93,7 @@ class Result:
 
 def _new_operand(d: Recording, leaf: Any) -> int | None:
     """The operand of something that was returned, if it is a value that the function computed, traced."""
-    if is_traced(leaf) or isinstance(leaf, np.ndarray) and leaf.dtype == object and holds_traced(leaf):
+    if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)):
         operand = d.operand(leaf)
         return operand if operand >= d.start else None
     return None

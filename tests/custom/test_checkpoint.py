@@ -1,0 +1,278 @@
+"""Checkpoints: derivatives as without them, and the memory they are for."""
+
+from __future__ import annotations
+
+import gc
+import math
+import pickle
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from rules.modes import along, words
+
+import hoad
+
+W = np.array([[1.0, 0.5], [0.2, -0.3]])
+X = np.array([0.3, 0.7])
+
+
+def layer(h: Any) -> Any:
+    return np.tanh(W @ h) * h
+
+
+kept = hoad.checkpoint(layer)
+
+
+def plain(x: Any) -> Any:
+    return np.sum(layer(layer(layer(x))) ** 2)
+
+
+def checkpointed(x: Any) -> Any:
+    return np.sum(kept(kept(kept(x))) ** 2)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_every_mode_and_order(order: int) -> None:
+    directions = [(np.array(v),) for v in ([1.0, 2.0], [0.3, -1.0], [-0.5, 0.5], [2.0, 0.1])][:order]
+    want = along(plain, "f" * order, directions)(X)
+    for word in words(order):
+        assert along(checkpointed, word, directions)(X) == pytest.approx(want, rel=1e-11)
+
+
+def test_matrices() -> None:
+    for mode in ("forward", "reverse"):
+        found = hoad.jacobian(lambda x: kept(kept(x)), mode=mode)(X)
+        np.testing.assert_allclose(found, hoad.jacobian(lambda x: layer(layer(x)))(X), rtol=1e-14)
+    np.testing.assert_allclose(hoad.hessian(checkpointed)(X), hoad.hessian(plain)(X), rtol=1e-13, atol=1e-16)
+
+
+def test_record_and_replay() -> None:
+    program = hoad.gradient(hoad.record(checkpointed, X))
+    y = np.array([-0.4, 1.1])
+    np.testing.assert_allclose(program.evaluate(y), hoad.grad(plain)(y), rtol=1e-14)
+    second = hoad.gradient(program, seed="symbolic")
+    np.testing.assert_allclose(second.evaluate(y, X), hoad.hvp(plain)(y, X), rtol=1e-13)
+    assert [node.operation for node in program[0].nodes].count("call") == 3
+    assert "adjoint of" in str(program)
+
+
+def test_a_program_in_a_pickle() -> None:
+    program = pickle.loads(pickle.dumps(hoad.record(checkpointed, X)))
+    assert program.evaluate(X) == plain(X)
+    np.testing.assert_allclose(hoad.gradient(program).evaluate(X), hoad.grad(plain)(X), rtol=1e-14)
+
+
+def test_traced_values_from_outside() -> None:
+    def f(x: Any, wrap: Any) -> Any:
+        scale = np.sum(x) ** 2
+        return np.sum(wrap(lambda h: np.sin(h * scale) + scale)(x))
+
+    for order in (1, 2, 3):
+        directions = [(X,)] * order
+        want = along(lambda x: f(x, lambda g: g), "r" * order, directions)(X)
+        for word in words(order):
+            assert along(lambda x: f(x, hoad.checkpoint), word, directions)(X) == pytest.approx(want, rel=1e-12)
+
+
+def test_a_loop_variable_is_what_it_was() -> None:
+    """The function is not run again when the variable that it uses has changed."""
+
+    def f(x: Any) -> Any:
+        for k in range(1, 4):
+            x = hoad.checkpoint(lambda h: h * k + np.sin(h))(x)
+        return x
+
+    def like(x: Any) -> Any:
+        for k in range(1, 4):
+            x = x * k + np.sin(x)
+        return x
+
+    assert hoad.grad(f)(0.3) == pytest.approx(hoad.grad(like)(0.3), rel=1e-15)
+
+
+def test_captured_arrays_are_as_they_were() -> None:
+    weights = np.array([2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        x = hoad.checkpoint(lambda h: h * weights)(x)
+        weights[:] = 5.0
+        x = hoad.checkpoint(lambda h: h * weights)(x)
+        return np.sum(x)
+
+    assert hoad.grad(f)(X).tolist() == [10.0, 15.0]
+
+
+def test_containers_parameters_and_plain_results() -> None:
+    @hoad.checkpoint
+    def f(tree: dict[str, Any], mode: str, *, n: int) -> Any:
+        return {"a": tree["x"] * n, "rest": [tree["y"], mode, tree["x"] * tree["y"]]}
+
+    def g(x: Any) -> Any:
+        found = f({"x": x, "y": x * x}, "up", n=2)
+        assert found["rest"][1] == "up"
+        return found["a"] + found["rest"][0] + found["rest"][2]
+
+    assert hoad.grad(g)(2.0) == 2 + 4 + 12
+    assert f({"x": 1.0, "y": 2.0}, "up", n=3) == {"a": 3.0, "rest": [2.0, "up", 2.0]}
+    assert hoad.grad(lambda x: hoad.checkpoint(lambda: 3.0)() * x)(1.0) == 3.0
+    assert hoad.grad(lambda x: hoad.checkpoint(lambda y: y)(x) * x)(3.0) == 6.0
+
+
+def test_branches() -> None:
+    bent = hoad.checkpoint(lambda x: x * x if x > 0 else -x)
+    assert (hoad.grad(bent)(2.0), hoad.grad(bent)(-2.0)) == (4.0, -1.0)
+    program = hoad.record(bent, 2.0)
+    assert program.evaluate(3.0) == 9.0
+    with pytest.raises(hoad.GuardError, match=r"test_checkpoint\.py"):
+        program.evaluate(-3.0)
+
+    def outside(x: Any) -> Any:
+        positive = x > 0
+        return hoad.checkpoint(lambda y: y * y if positive else -y)(x)
+
+    assert (hoad.grad(outside)(2.0), hoad.grad(outside)(-2.0)) == (4.0, -1.0)
+    with pytest.raises(hoad.GuardError):
+        hoad.record(outside, 2.0).evaluate(-3.0)
+
+
+def test_a_value_that_gets_out() -> None:
+    """What f leaves behind is traced as ever, and has its derivative."""
+    out = []
+
+    @hoad.checkpoint
+    def f(x: Any) -> Any:
+        out.append(x * x)
+        return x + 1
+
+    def g(x: Any) -> Any:
+        out.clear()
+        y = f(x)
+        return y * out[0]
+
+    assert hoad.grad(g)(3.0) == 9 + 4 * 6
+    assert hoad.derivative(g, 2)(3.0) == 2 * 6 + 4 * 2
+    out.clear()
+
+
+def test_an_exception_leaves_the_recording_as_it_was() -> None:
+    @hoad.checkpoint
+    def fails(x: Any) -> Any:
+        x = np.sin(x)
+        raise ValueError("no")
+
+    def f(x: Any) -> Any:
+        with pytest.raises(ValueError, match="no"):
+            fails(x)
+        return x * x
+
+    assert hoad.grad(f)(3.0) == 6.0
+
+
+def test_one_within_another_and_derivatives_within() -> None:
+    inner = hoad.checkpoint(np.sin)
+    outer = hoad.checkpoint(lambda x: inner(x * x) * inner(x))
+    with_grad = hoad.checkpoint(lambda x: hoad.grad(lambda y: np.exp(x * y))(x))
+    for order in (1, 2, 3):
+        for word in words(order):
+            found = along(outer, word, [(1.0,)] * order)(0.7)
+            want = along(lambda x: np.sin(x * x) * np.sin(x), "r" * order, [(1.0,)] * order)(0.7)
+            assert found == pytest.approx(want, rel=1e-12)
+            found = along(with_grad, word, [(1.0,)] * order)(0.7)
+            want = along(lambda x: x * np.exp(x * x), "r" * order, [(1.0,)] * order)(0.7)
+            assert found == pytest.approx(want, rel=1e-12)
+
+
+def test_in_a_rule() -> None:
+    square = hoad.custom_vjp(lambda x: x**3)
+    square.defvjp(lambda g, p, x: (g * hoad.checkpoint(lambda y: 3 * y * y)(x),))
+    assert [hoad.derivative(square, k)(2.0) for k in (1, 2, 3)] == [12.0, 12.0, 6.0]
+
+
+def test_symbols() -> None:
+    x = hoad.symbols("x")
+    e = hoad.checkpoint(lambda y: np.sin(y) * y)(x)
+    assert e.evaluate({x: 2.0}) == pytest.approx(2 * math.sin(2))
+
+
+def test_equal_calls_share_one_program_and_nothing_outlives_its_use() -> None:
+    program = hoad.record(checkpointed, X)
+    callees = [node.parameters["program"] for node in program[0].nodes if node.operation == "call"]
+    assert len({id(callee._program) for callee in callees}) == 1
+    other = hoad.record(lambda x: np.sum(hoad.checkpoint(lambda h: np.tanh(W @ h) * h)(x)), X)
+    assert other[0].nodes[1].parameters["program"]._program is callees[0]._program
+    from hoad.transform.composite import _programs
+
+    content = [key for key, found in _programs.items() if found is callees[0]._program]
+    del program, callees, other
+    gc.collect()
+    assert content[0] not in _programs
+
+
+def test_threads() -> None:
+    program = hoad.gradient(hoad.record(checkpointed, X))
+    want = program.evaluate(X).tolist()
+    wrong: list[Any] = []
+
+    def replay() -> None:
+        for _ in range(50):
+            if program.evaluate(X).tolist() != want or hoad.grad(checkpointed)(X).tolist() != want:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=replay) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import hoad
+
+wrap = hoad.checkpoint if sys.argv[2] == "checkpoint" else (lambda f: f)
+
+if sys.argv[1] == "numbers":
+    x0 = 1.0
+    @wrap
+    def step(x):
+        for _ in range(2500):
+            x = x + 0.0001 * np.sin(x) * x
+        return x
+else:
+    x0 = np.linspace(0.0, 1.0, 10000)
+    @wrap
+    def step(x):
+        for _ in range(10):
+            x = x + 0.01 * np.sin(x) * x
+        return x
+
+def f(x):
+    for _ in range(40):
+        x = step(x)
+    return np.sum(x)
+
+hoad.grad(np.sin)(1.0)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+hoad.grad(f)(x0)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("kind", ["numbers", "arrays"])
+def test_peak_memory(kind: str) -> None:
+    """At most a quarter of what a derivative takes without checkpoints; it is a tenth and less."""
+    pytest.importorskip("resource")
+
+    def peak(mode: str) -> int:
+        run = subprocess.run(
+            [sys.executable, "-c", MEMORY, kind, mode], capture_output=True, text=True, check=True, timeout=300
+        )
+        return int(run.stdout)
+
+    assert peak("checkpoint") < peak("none") / 4
