@@ -46,6 +46,7 @@ from hoad._core.template cimport (
     author_jvp_template,
     describe,
     forget_old,
+    is_kept,
     reverse_only,
     values_for,
     vjp_template,
@@ -101,7 +102,7 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
     template.finish(tangents)
     for k in range(template.n_steps):
         check_transposed(template, template.steps[k], nout)
-    if not sig.primitive.per_call:
+    if is_kept(sig.primitive):
         sig.templates[key] = template
     return template
 

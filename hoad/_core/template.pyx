@@ -533,9 +533,14 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     graph.thread = 0
     if not reverse_only(sig):
         check_linear(template, 0, len(sig.results), "g")
-    if not primitive.per_call:
+    if is_kept(primitive):
         sig.templates[key] = template
     return template
+
+
+cdef bint is_kept(Primitive primitive) noexcept:
+    """Whether templates are kept; with a program in them, they would keep it alive until cycles are collected."""
+    return not primitive.per_call and not primitive.of_programs
 
 
 cdef int forget_old(Signature sig) except -1:
@@ -578,8 +583,8 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
         raise type(error)(f"the jvp of {sig.primitive.name} cannot be recorded: {error}") from error
     except Exception as error:
         raise RuleError(
-            f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes (dots, "
-            "p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the result."
+            f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes "
+            "(dots, p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the result."
         ) from error
     finally:
         RUNNING.reset(before)

@@ -47,8 +47,8 @@ class _Loop:
         """Raise unless a step gives a state like the one before."""
         if found != self.state:
             raise ShapeError(
-                f"step {k} of a checkpointed loop made {_names(found)} of a state of {_names(self.state)}. The state has "
-                "the same number of parts, shapes and dtypes all along: make it so before the loop."
+                f"step {k} of a checkpointed loop made {_names(found)} of a state of {_names(self.state)}. The state "
+                "has the same number of parts, shapes and dtypes all along: make it so before the loop."
             )
 
     def recorded(self, k: int, values: tuple[Any, ...]) -> tuple[Program, list[Any], tuple[Any, ...]]:
@@ -250,8 +250,8 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
     for aval in avals[: len(flat)]:
         if not aval.inexact:
             raise DTypeError(
-                f"the state of a checkpointed loop is made of floats, but part of it is {aval.dtype}. Make it float, or "
-                "compute it from the number of the step."
+                f"the state of a checkpointed loop is made of floats, but part of it is {aval.dtype}. Make it float, "
+                "or compute it from the number of the step."
             )
     count = len(flat)
 

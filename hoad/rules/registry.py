@@ -236,7 +236,7 @@ def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable
         declared = shape(*operands, **dict(params))
         results = declared if nout > 1 else (declared,)
         if not isinstance(results, tuple) or len(results) != nout:
-            raise RuleError(f"shape of {name} gave {declared!r} for {count(nout, 'result')}. Give a tuple, one for each.")
+            raise RuleError(f"shape of {name} gave {declared!r} for {count(nout, 'result')}. Give a tuple of shapes.")
         inexact = [x.dtype for x in operands if x.inexact]
         dtype = np.result_type(*inexact) if inexact else np.dtype(np.float64)
         return tuple(_declared_aval(result, dtype, name) for result in results)
