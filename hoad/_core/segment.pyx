@@ -64,7 +64,7 @@ cdef object row_key(Ext* ext):
     """The operation of an extension row; the segment keeps alive what is named by its identity."""
     cdef object sig = <object>ext.sig
     if isinstance(sig, Signature) and (<Signature>sig).primitive.of_programs:
-        return ext.first, ext.count, (<Signature>sig).primitive.op, id((<Signature>sig).params[0])
+        return ext.first, ext.count, (<Signature>sig).primitive.op, (<Signature>sig).params[0]._identity
     return ext.first, ext.count, id(sig)
 
 

@@ -584,7 +584,8 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     except Exception as error:
         raise RuleError(
             f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes "
-            "(dots, p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the result."
+            "(dots, p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the "
+            "result."
         ) from error
     finally:
         RUNNING.reset(before)

@@ -44,6 +44,10 @@ class Ruled:
         self._described = f"the rule of {owner._name}"
 
     @property
+    def _identity(self) -> Any:
+        return id(self._program), self._operands, tuple(self._taken), id(self._rule)
+
+    @property
     def results(self) -> tuple[Aval, ...]:
         return self._program.results
 
@@ -88,6 +92,7 @@ class CustomVJP:
         self._rule: Callable[..., Any] | None = None
         self._arity = 0
         self._is_linear = True
+        self._is_pair = False
 
     def defvjp(self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True) -> Any:
         """Give the function its rule: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
@@ -134,7 +139,7 @@ class CustomVJP:
         """
         for given in (rule,) if bwd is None else (rule, bwd):
             check_function("defvjp", given)
-        self._is_linear = linear
+        self._is_linear, self._is_pair = linear, bwd is not None
         if bwd is not None:
             self._rule, self._arity = self._of_pair(rule, bwd), MANY
             return None
@@ -233,8 +238,11 @@ class CustomVJP:
 
     def _with_parameters(self, others: dict[int, Any], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """The rule as a function of g, p and the operands, at these arguments that are none."""
-        rule: Any = self._rule
-        if self._arity == MANY and rule.__qualname__.startswith("CustomVJP."):
+        rule = self._rule
+        assert rule is not None
+        if not others and not kwargs and not self._is_pair:
+            return rule  # the same for every call
+        if self._is_pair:
             return functools.partial(rule, args=others, **kwargs)
         names = list(inspect.signature(self._f).parameters) if others else []
         return functools.partial(rule, **kwargs, **{names[k]: value for k, value in others.items()})

@@ -86,6 +86,10 @@ class Span:
         self._path = path
         self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
 
+    @property
+    def _identity(self) -> Any:
+        return id(self)
+
     def _derived(self, linear: bool) -> Span:
         return Span(self._loop, self._low, self._high, self._slots, (*self._path, linear))
 

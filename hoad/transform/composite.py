@@ -145,6 +145,10 @@ class Stretch:
 
     _described = "the adjoint of a call"
 
+    @property
+    def _identity(self) -> Any:
+        return id(self._program), self._path
+
     def _derived(self, linear: bool) -> Stretch:
         return Stretch(self._program, (*self._path, linear))
 

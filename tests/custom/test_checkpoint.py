@@ -107,6 +107,60 @@ def test_captured_arrays_are_as_they_were() -> None:
     assert hoad.grad(f)(X).tolist() == [10.0, 15.0]
 
 
+def test_captured_arrays_at_random(rng: np.random.Generator) -> None:
+    """Segments that share arrays, which change between them, and leave traced values behind."""
+    arrays = [rng.normal(size=3) for _ in range(4)]
+
+    def f(x: Any, wrap: Any, plan: Any) -> Any:
+        held = [array.copy() for array in arrays]
+        for used, changed, leaks in plan:
+            left: list[Any] = []
+
+            def segment(h: Any, used: Any = used, leaks: bool = leaks, left: list[Any] = left, x: Any = x) -> Any:
+                for k in used:
+                    h = np.tanh(h * held[k] + x[0]) + held[(k + 1) % 4] / 2
+                if leaks:
+                    left.append(h * held[used[0]])
+                return h
+
+            y = wrap(segment)(x)
+            y = y + left[0] if left else y
+            held[changed] += 0.25
+            x = y * held[changed]
+        return np.sum(x)
+
+    for _ in range(30):
+        plan = [(rng.integers(0, 4, 3), rng.integers(0, 4), bool(rng.integers(0, 2))) for _ in range(5)]
+        x = rng.normal(size=3)
+        found = hoad.grad(lambda x, plan=plan: f(x, hoad.checkpoint, plan))(x)
+        np.testing.assert_allclose(
+            found, hoad.grad(lambda x, plan=plan: f(x, lambda g: g, plan))(x), rtol=1e-11, atol=1e-14
+        )
+
+
+def test_linear_maps_from_outside_and_inside() -> None:
+    def outside(x: Any) -> Any:
+        _, pull = hoad.vjp(np.sin, x)
+        return hoad.checkpoint(lambda t: pull(t)[0] * t)(x)
+
+    def inside(x: Any) -> Any:
+        left: list[Any] = []
+
+        @hoad.checkpoint
+        def f(t: Any) -> Any:
+            y, push = hoad.linearize(np.sin, t)
+            left.append(push)
+            return y * t
+
+        return f(x) * left[0](1.0)
+
+    for order in (1, 2):
+        want = along(lambda x: np.cos(x) * x * x, "r" * order, [(1.0,)] * order)(0.5)
+        assert along(outside, "r" * order, [(1.0,)] * order)(0.5) == pytest.approx(want, rel=1e-13)
+        want = along(lambda x: np.sin(x) * x * np.cos(x), "r" * order, [(1.0,)] * order)(0.5)
+        assert along(inside, "r" * order, [(1.0,)] * order)(0.5) == pytest.approx(want, rel=1e-13)
+
+
 def test_containers_parameters_and_plain_results() -> None:
     @hoad.checkpoint
     def f(tree: dict[str, Any], mode: str, *, n: int) -> Any:
@@ -207,6 +261,11 @@ def test_equal_calls_share_one_program_and_nothing_outlives_its_use() -> None:
     assert other[0].nodes[1].parameters["program"]._program is callees[0]._program
     from hoad.transform.composite import _programs
 
+    nested = hoad.checkpoint(lambda h: kept(kept(h)) * h)
+    nest = hoad.record(lambda x: np.sum(nested(nested(x))), X)
+    callees_ = [node.parameters["program"] for node in nest[0].nodes if node.operation == "call"]
+    assert len({id(callee._program) for callee in callees_}) == 1
+    del nest, callees_
     content = [key for key, found in _programs.items() if found is callees[0]._program]
     del program, callees, other
     gc.collect()

@@ -269,6 +269,35 @@ def test_an_implicit_fixed_point(driver: str) -> None:
             assert pointwise(root, word, (0,) * order)(2.0) == pytest.approx(want, rel=1e-12)
 
 
+def test_a_jacobian_in_a_rule() -> None:
+    """The root of a system, by the implicit function theorem: b̄ = J⁻ᵀ x̄, with J by a driver."""
+    matrix = np.array([[2.0, 1.0], [0.5, 3.0]])
+
+    def residual(x: Any, b: Any) -> Any:
+        return matrix @ x + 0.1 * x**3 - b
+
+    def steps(b: Any) -> Any:
+        x = b * 0.0
+        for _ in range(20):
+            x = x - np.linalg.solve(matrix + np.diag(0.3 * x**2), residual(x, b))
+        return x
+
+    root = hoad.custom_vjp(steps)
+    root.defvjp(lambda g, x, b: (np.linalg.solve(hoad.jacobian(residual)(x, b).T, g),))
+    b, v = np.array([1.0, 2.0]), np.array([0.3, -0.5])
+    for order in (1, 2, 3):
+        want = along(lambda b: np.sum(steps(b) ** 2), "f" * order, [(v,)] * order)(b)
+        for word in words(order):
+            assert along(lambda b: np.sum(root(b) ** 2), word, [(v,)] * order)(b) == pytest.approx(want, rel=1e-11)
+
+
+def test_the_check_of_rules_takes_composites() -> None:
+    assert hoad.check.rule(log1pexp).passed
+    wrong = hoad.custom_vjp(lambda x: x**2)
+    wrong.defvjp(lambda g, p, x: (g * x,))
+    assert not hoad.check.rule(wrong, 2.0).passed
+
+
 def test_a_composite_in_the_rule_of_another() -> None:
     outer = hoad.custom_vjp(lambda x: np.log(1 + np.exp(x)) ** 2)
     outer.defvjp(lambda g, p, x: (2 * g * log1pexp(x) / (1 + np.exp(-x)),))
