@@ -222,18 +222,24 @@ class Program(list[Tape]):
     # inputs that no output needs, and the adjoint programs made so far.
     _fixed: int = 0
     _linear: int = 0
+    _strong: tuple[bool, ...] = ()  # which of the latter have zeros that stand for no dependence
+    _origin: tuple[Program, bool] | None = (
+        None  # of an adjoint: what it is of, and whether by the inputs that that is linear in
+    )
     _reverse_only = False  # whether its rule need not be linear
     _described = "the adjoint of a program"  # whose rule it is, for messages
     _omitted: frozenset[int] = frozenset()
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
-        self._adjoints: dict[tuple[bool, int], Program] = {}
+        self._adjoints: dict[tuple[bool, tuple[bool, ...], int], Program] = {}
         self._frozen: Program | None = None
 
     _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
     _derived: ClassVar[Callable[..., Program]]
+    _with_strong: ClassVar[Callable[..., Program]]
+    _strong_results: ClassVar[Callable[..., tuple[bool, ...]]]
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
     @property
@@ -679,7 +685,7 @@ class Program(list[Tape]):
     def __reduce__(self) -> Any:
         if self:
             self._check_chain()
-        extra = (self._fixed, self._linear, self._omitted)
+        extra = (self._fixed, self._linear, self._omitted, self._strong, self._origin)
         return _restored, (dump(list(self)) if self else None, extra)
 
     def __copy__(self) -> Program:
@@ -690,7 +696,8 @@ class Program(list[Tape]):
 
     def _twin(self) -> Program:
         made = Program(self)
-        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
+        made._fixed, made._linear, made._omitted, made._strong = self._fixed, self._linear, self._omitted, self._strong
+        made._origin = self._origin
         return made
 
     def __hash__(self) -> int:  # type: ignore[override]
@@ -706,7 +713,7 @@ class Program(list[Tape]):
         return f"Program([{', '.join(map(repr, self))}])"
 
 
-def _restored(data: Any, extra: tuple[int, int, frozenset[int]]) -> Program:
+def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     """A program out of a pickle."""
     program = Program()
     if data is not None:
@@ -714,7 +721,7 @@ def _restored(data: Any, extra: tuple[int, int, frozenset[int]]) -> Program:
         for window, inputs, outputs, kind, single in windows:
             parent = program[-1] if program else None
             program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent))
-    program._fixed, program._linear, program._omitted = extra
+    program._fixed, program._linear, program._omitted, program._strong, program._origin = extra
     return program
 
 

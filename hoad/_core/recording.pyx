@@ -434,9 +434,11 @@ cdef class Extension:
         self.graph.drop_notes()
         self.done()
 
-    def input(self, aval):
-        """A new input of this abstract value."""
+    def input(self, aval, bint strong=False):
+        """A new input of this abstract value; `strong` if its zeros stand for no dependence."""
         new_input(self.graph, aval, False)
+        if strong:
+            self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
     def constant(self, value):

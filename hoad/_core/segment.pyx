@@ -259,10 +259,10 @@ cdef int keep_captured(Graph graph, int32_t first, dict moved) except -1:
     """Renumber the captured arrays whose constants were moved, and put them before those that go."""
     cdef list order = []
     cdef list kept = []
-    if not moved:
+    if not moved or graph.captured_order is None:
         return 0
-    for key in graph.captured_order:
-        array, operand = graph.captured[key]
+    for key in dict.fromkeys(graph.captured_order):
+        array, operand = graph.captured.get(key, (None, ~first))
         if operand in moved:
             graph.captured[key] = array, moved[operand]
             kept.append((moved[operand], key))

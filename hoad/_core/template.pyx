@@ -243,6 +243,8 @@ cdef class Template:
         cdef int32_t k, zeros = 0
         cdef int32_t count = ext.count
         cdef Signature sig
+        cdef list seeds
+        cdef object strong = None
         if node.op == OP_RESULT:
             k = place[graph.pool[ext.first]]
             return ZERO if k == ZERO else k + graph.pool[ext.first + 1]
@@ -256,8 +258,11 @@ cdef class Template:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
                 zeros += operands[k] == ZERO
-            if zeros and sig.primitive.of_programs and no_seed(sig, operands, count):
-                return ZERO
+            if sig.primitive.of_programs and sig.params[0]._linear:
+                seeds = [operands[k] for k in range(count - <int32_t>sig.params[0]._linear, count)]
+                if all([k == <int32_t>ZERO for k in seeds]):
+                    return ZERO
+                strong = strong_seeds(emitter, sig, seeds)
             if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
                     zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
@@ -267,19 +272,15 @@ cdef class Template:
                 if zeros == count:
                     return ZERO
                 return emitter.assemble(node.b, operands, count, sig.params[0], sig.params[1])
-            return emitter.emit_ext(sig.primitive, sig.params, operands, count, node.b)
+            return emitter.emit_ext(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
 
 
-cdef bint no_seed(Signature sig, const int32_t* operands, int32_t count) except -1:
-    """Whether all of the operands that a program is linear in are symbolic zeros."""
-    cdef int32_t linear = sig.params[0]._linear
-    cdef int32_t k
-    for k in range(count - linear, count):
-        if operands[k] != ZERO:
-            return False
-    return linear > 0
+cdef object strong_seeds(Emitter emitter, Signature sig, list seeds):
+    """Parameters of a call whose zero seeds are strong where they are; None where none of them is."""
+    cdef tuple strong = tuple([k == <int32_t>ZERO or emitter.is_strong(<int32_t>k) for k in seeds])
+    return (sig.params[0]._with_strong(strong),) if any(strong) else None
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------

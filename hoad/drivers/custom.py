@@ -31,6 +31,7 @@ class Ruled:
     """
 
     _linear = 0
+    _strong = ()
 
     def __init__(
         self, apart: Apart, operands: int, taken: Sequence[int], rule: Callable[..., Any], owner: CustomVJP

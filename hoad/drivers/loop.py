@@ -19,8 +19,8 @@ from hoad.numpy_protocol.door import as_traced
 from hoad.program import Program, Tape
 from hoad.schedule import checkpoint_schedule, split
 from hoad.trace import check_function, recorder_among
-from hoad.transform.adjoint import adjoint_of, called, pull_back
-from hoad.transform.composite import Apart, derived_avals, program_of
+from hoad.transform.adjoint import adjoint_of, called, pull_back, strong_results
+from hoad.transform.composite import Apart, Path, derived_avals, program_of
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,11 @@ class Span:
     _reverse_only = False
     _described = "the adjoint of a loop"
 
-    def __init__(self, loop: _Loop, low: int, high: int, slots: int, path: tuple[bool, ...] = ()) -> None:
+    def __init__(self, loop: _Loop, low: int, high: int, slots: int, path: Path = ()) -> None:
         self._loop = loop
         self._low, self._high, self._slots = low, high, slots
         self._path = path
+        self._strong = path[-1][1] if path else ()
         self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
 
     @property
@@ -91,7 +92,13 @@ class Span:
         return id(self)
 
     def _derived(self, linear: bool) -> Span:
-        return Span(self._loop, self._low, self._high, self._slots, (*self._path, linear))
+        return Span(self._loop, self._low, self._high, self._slots, (*self._path, (linear, ())))
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Span:
+        return Span(self._loop, self._low, self._high, self._slots, (*self._path[:-1], (self._path[-1][0], strong)))
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        return (all(self._strong),) * len(self.results)
 
     _pull_back = pull_back
 
@@ -99,7 +106,7 @@ class Span:
         """The results, as a call of a program gives them."""
         if not self._path:
             found = self._state(values)
-        elif self._path == (False,):
+        elif len(self._path) == 1:
             found = self._adjoint(values)
         else:
             found = self._higher(values)
@@ -113,8 +120,10 @@ class Span:
     def _adjoint(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The adjoints of state and arguments, by the actions of a schedule."""
         loop, count = self._loop, len(self._loop.state)
-        now, g = values[: len(self.results)], values[len(self.results) :]
-        of_args = [np.zeros(aval.shape, aval.dtype)[()] for aval in loop.args]
+        primal = count + len(loop.args)
+        now, g = values[:primal], values[primal:]
+        of_args = [np.zeros(aval.shape, aval.dtype)[()] for aval in loop.args if aval.inexact]
+        strong = self._strong
         kept: dict[int, tuple[Any, ...]] = {}
         after: tuple[Any, ...] | None = None
         for action in checkpoint_schedule(self._high - self._low, self._slots):
@@ -130,7 +139,9 @@ class Span:
                 program, constants, state = loop.recorded(k, now)
                 _check_same(k, state, after)
                 after = now[:count]
-                found = adjoint_of(program, False, apart=True).evaluate(*constants, *now, *g)
+                adjoint = adjoint_of(program, False, True, strong)
+                strong = strong_results(adjoint)[:count] if any(strong) else ()
+                found = adjoint.evaluate(*constants, *now, *g)
                 found = found if isinstance(found, tuple) else (found,)
                 g = found[:count]
                 of_args = [a + b for a, b in zip(of_args, found[count:], strict=True)]
@@ -143,8 +154,8 @@ class Span:
             program, constants, _ = self._loop.recorded(self._low, primal)
         else:
             program = self._two_spans()
-        for k, linear in enumerate(self._path):
-            program = adjoint_of(program, linear, apart=k == 0)
+        for k, (linear, strong) in enumerate(self._path):
+            program = adjoint_of(program, linear, k == 0, strong)
         found = program.evaluate(*constants, *values)
         return found if isinstance(found, tuple) else (found,)
 

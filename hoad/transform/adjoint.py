@@ -8,7 +8,7 @@ import numpy as np
 
 from hoad._core.calls import apply_primitive
 from hoad._core.primitive import Primitive, rules_epoch
-from hoad._core.recording import SYMBOLIC_ZERO, Extension, operand_avals
+from hoad._core.recording import SYMBOLIC_ZERO, Extension, node_row, operand_avals
 from hoad._core.tape import Aval
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.primitive import declare_call, on_new_call
@@ -16,13 +16,16 @@ from hoad.program import Program, Tape, call_program
 from hoad.rules.registry import set_rule
 
 
-def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any) -> tuple[list[int], list[int]]:
+def seed_operands(
+    program: Program, tape: Tape, extension: Extension, seed: Any, strong: tuple[bool, ...] = ()
+) -> tuple[list[int], list[int]]:
     """(operand of the seed of each output, those among them that are new inputs)."""
     avals = operand_avals(tape._graph, list(tape._outputs))
     if isinstance(seed, str):
         if seed != "symbolic":
             raise ArgumentError(f"gradient takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        inputs = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
+        flags = iter(strong)
+        inputs = [extension.input(aval, next(flags, False)) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
         return inputs, [k for k in inputs if k != SYMBOLIC_ZERO]
     if seed is None:
         if len(avals) > 1 or avals[0].shape:
@@ -99,16 +102,23 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     return _extended(program, seed, simplify, list(program._first._inputs))
 
 
-def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], apart: bool = False) -> Program:
+def _extended(
+    program: Program,
+    seed: Any,
+    simplify: bool,
+    wrt: list[int],
+    apart: bool = False,
+    strong: tuple[bool, ...] = (),
+) -> Program:
     """The program with the adjoints of the nodes `wrt` as one more tape, on a copy of its graph if `apart`."""
-    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=apart)
+    made, notes = _swept(program, seed, simplify, wrt, noted=not simplify, apart=apart, strong=strong)
     if simplify:
         origin, epoch = Program(program), rules_epoch()
 
         def find_notes() -> Any:
             if rules_epoch() != epoch:
                 return None  # the rules that emitted the tape may be gone
-            return _swept(origin, seed, simplify, wrt, noted=True, apart=True)[1]
+            return _swept(origin, seed, simplify, wrt, noted=True, apart=True, strong=strong)[1]
 
         made._find_notes = find_notes
     else:
@@ -116,13 +126,21 @@ def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], apart
     return Program([*program, made])
 
 
-def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: bool, apart: bool) -> tuple[Tape, Any]:
+def _swept(
+    program: Program,
+    seed: Any,
+    simplify: bool,
+    wrt: list[int],
+    noted: bool,
+    apart: bool,
+    strong: tuple[bool, ...] = (),
+) -> tuple[Tape, Any]:
     """The adjoint tape, and whose adjoint each of its nodes is if that is to be noted."""
     tape = program._last
     program._check_chain()
     extension = Extension(tape._graph, tape._end, tape._guards, simplify, apart)
     try:
-        seeds, inputs = seed_operands(program, tape, extension, seed)
+        seeds, inputs = seed_operands(program, tape, extension, seed, strong)
         outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, wrt, noted))
         notes = extension.notes() if noted else None
     except BaseException:
@@ -139,9 +157,11 @@ def _swept(program: Program, seed: Any, simplify: bool, wrt: list[int], noted: b
 class Callee(Protocol):
     """What a `call` node computes: a program, or what can be evaluated and pulled back as one."""
 
-    # The number of first inputs that have no adjoint, and of last inputs that the outputs are linear in.
+    # The number of first inputs that have no adjoint, and of last inputs that the outputs are linear in; which of the
+    # latter have strong zeros, if any.
     _fixed: int
     _linear: int
+    _strong: tuple[bool, ...]
     _reverse_only: bool
     _described: str
 
@@ -153,21 +173,28 @@ class Callee(Protocol):
     def results(self) -> tuple[Aval, ...]: ...
     def evaluate(self, *values: Any) -> Any: ...
     def _derived(self, linear: bool) -> Callee: ...
+    def _with_strong(self, strong: tuple[bool, ...]) -> Callee: ...
+    def _strong_results(self) -> tuple[bool, ...]: ...
     def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]: ...
 
 
-def adjoint_of(program: Program, linear: bool, apart: bool = False) -> Program:
-    """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
-    key = (linear, rules_epoch())
+def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: tuple[bool, ...] = ()) -> Program:
+    """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds.
+
+    Inputs that are no floats have none. Zeros of a `strong` seed stand for no dependence.
+    """
+    key = (linear, strong, rules_epoch())
     made = program._adjoints.get(key)
     if made is None:
         nodes = program._input_nodes()
         first = len(nodes) - program._linear
-        wrt = nodes[first:] if linear else nodes[program._fixed : first]
-        made = _extended(program, "symbolic", True, wrt, apart)
-        made._fixed, made._linear = program._fixed, len(made._last._inputs)
+        chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
+        wrt = [nodes[k] for k in chosen if program.inputs[k].inexact]
+        made = _extended(program, "symbolic", True, wrt, apart, strong)
+        made._fixed, made._linear, made._strong = program._fixed, len(made._last._inputs), strong
+        made._origin = program, linear
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-        program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
+        program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
     return made
 
 
@@ -186,12 +213,16 @@ def pull_back(callee: Callee, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[
         s for s, aval in zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True) if aval.inexact
     )
     first = len(inputs) - callee._linear
-    found: tuple[Any, ...] = (None,) * callee._fixed
-    if first > callee._fixed:
-        found += called(callee._derived(False), (*inputs, *seeds))
-    if callee._linear:
-        found += called(callee._derived(True), (*inputs[:first], *seeds))
-    return found
+    found: list[Any] = [None] * len(inputs)
+    for linear, chosen, given in (
+        (False, range(callee._fixed, first), inputs),
+        (True, range(first, len(inputs)), inputs[:first]),
+    ):
+        wrt = [k for k in chosen if callee.inputs[k].inexact]
+        if wrt:
+            for k, adjoint in zip(wrt, called(callee._derived(linear), (*given, *seeds)), strict=True):
+                found[k] = adjoint
+    return tuple(found)
 
 
 def _call_rule(g: Any, p: Any, *inputs: Any, program: Callee) -> tuple[Any, ...]:
@@ -202,8 +233,23 @@ def _give_rule(primitive: Primitive) -> None:
     set_rule(primitive, _call_rule)
 
 
+def strong_results(program: Program) -> tuple[bool, ...]:
+    """Which outputs of an adjoint program have zeros that stand for no dependence, as a constant one is."""
+    graph = program._last._graph
+    return tuple(k < 0 or node_row(graph, k)[5] for k in program._last._outputs)
+
+
+def _with_strong(program: Program, strong: tuple[bool, ...]) -> Program:
+    """The same adjoint program, for seeds whose zeros are strong."""
+    assert program._origin is not None
+    origin, linear = program._origin
+    return adjoint_of(origin, linear, strong=strong)
+
+
 Program._derived = adjoint_of
+Program._with_strong = _with_strong
+Program._strong_results = strong_results
 Program._pull_back = pull_back
 on_new_call.append(_give_rule)
 
-__all__ = ["Callee", "adjoint_of", "called", "gradient", "pull_back"]
+__all__ = ["Callee", "adjoint_of", "called", "gradient", "pull_back", "strong_results"]

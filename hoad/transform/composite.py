@@ -19,7 +19,7 @@ from hoad._core.tape import Aval
 from hoad._core.traced import is_traced
 from hoad.errors import count
 from hoad.program import Program, Tape
-from hoad.transform.adjoint import adjoint_of, pull_back
+from hoad.transform.adjoint import adjoint_of, pull_back, strong_results
 
 
 class Apart:
@@ -115,18 +115,23 @@ def mapped(function: Callable[[Any], Any], x: Any) -> Any:
     return function(x)
 
 
+Path = tuple[tuple[bool, tuple[bool, ...]], ...]
+
+
 def derived_avals(
-    inputs: tuple[Aval, ...], results: tuple[Aval, ...], fixed: int, path: tuple[bool, ...]
+    inputs: tuple[Aval, ...], results: tuple[Aval, ...], fixed: int, path: Path
 ) -> tuple[tuple[Aval, ...], tuple[Aval, ...], int]:
     """(inputs, results, inputs that it is linear in) of the adjoint of the adjoint ... of a program.
 
-    The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others.
+    The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others; and
+    which of its seeds have strong zeros.
     """
     linear = 0
-    for by_linear in path:
+    for by_linear, _ in path:
         seeds = tuple(aval for aval in results if aval.inexact)
         first = len(inputs) - linear
-        results = inputs[first:] if by_linear else inputs[fixed:first]
+        chosen = inputs[first:] if by_linear else inputs[fixed:first]
+        results = tuple(aval for aval in chosen if aval.inexact)
         inputs = (inputs[:first] if by_linear else inputs) + seeds
         linear = len(seeds)
     return inputs, results, linear
@@ -137,9 +142,10 @@ class Stretch:
 
     _reverse_only = False
 
-    def __init__(self, program: Program, path: tuple[bool, ...] = ()) -> None:
+    def __init__(self, program: Program, path: Path = ()) -> None:
         self._program = program
         self._path = path
+        self._strong = path[-1][1] if path else ()
         self._fixed = program._fixed
         self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
 
@@ -150,17 +156,27 @@ class Stretch:
         return id(self._program), self._path
 
     def _derived(self, linear: bool) -> Stretch:
-        return Stretch(self._program, (*self._path, linear))
+        return Stretch(self._program, (*self._path, (linear, ())))
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Stretch:
+        return Stretch(self._program, (*self._path[:-1], (self._path[-1][0], strong)))
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        return (True,) * len(self.results) if all(self._strong) else strong_results(self._made())
 
     _pull_back = pull_back
 
     def evaluate(self, *values: Any) -> Any:
         """The outputs, replayed."""
+        return self._made().evaluate(*values)
+
+    def _made(self) -> Program:
+        """The program itself."""
         program = self._program
         _keep(program)
-        for linear in self._path:
-            program = adjoint_of(program, linear, apart=program is self._program)
-        return program.evaluate(*values)
+        for linear, strong in self._path:
+            program = adjoint_of(program, linear, program is self._program, strong)
+        return program
 
     def __repr__(self) -> str:
         return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
@@ -201,4 +217,4 @@ def _keep(program: Program) -> None:
                 former._forget()
 
 
-__all__ = ["Apart", "Result", "Stretch", "derived_avals", "filled", "leaves", "mapped", "program_of"]
+__all__ = ["Apart", "Path", "Result", "Stretch", "derived_avals", "filled", "leaves", "mapped", "program_of"]

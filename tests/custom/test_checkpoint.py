@@ -194,6 +194,108 @@ def test_branches() -> None:
         hoad.record(outside, 2.0).evaluate(-3.0)
 
 
+def masked(x: Any, wrap: Any) -> Any:
+    positive = x > 0
+    return wrap(lambda h: np.where(positive, h * h, h))(x)
+
+
+def masked_by_a_number(x: Any, wrap: Any) -> Any:
+    positive = x[0] > 0
+    return wrap(lambda h: np.where(positive, h * h, h))(x)
+
+
+def ordered(x: Any, wrap: Any) -> Any:
+    places = np.argsort(x)
+    return wrap(lambda h: h[places] * np.arange(3.0))(x)
+
+
+def with_places(x: Any, wrap: Any) -> Any:
+    places, square = wrap(lambda h: (np.argsort(h), h * h))(x)
+    return square[places] * np.arange(3.0)
+
+
+def with_a_truth(x: Any, wrap: Any) -> Any:
+    positive, square = wrap(lambda h: (h[0] > 0, h * h))(x)
+    return np.where(positive, square, x)
+
+
+def cast(x: Any, wrap: Any) -> Any:
+    return wrap(lambda h: h.astype(np.float32) * np.float32(2))(x)
+
+
+def collected(x: Any, wrap: Any) -> Any:
+    return wrap(lambda h: np.array([h[0] * h[1], h[2] ** 2]))(x)
+
+
+def second_factor(x: Any, wrap: Any) -> Any:
+    return wrap(lambda a: np.linalg.svd(a))(np.stack([x, x * x, np.sin(x)]))[1]
+
+
+def at_a_singular_point(x: Any, wrap: Any) -> Any:
+    return np.where(x > 0, wrap(np.sqrt)(np.where(x > 0, x, 0.0)), 0.0)
+
+
+def at_the_origin(x: Any, wrap: Any) -> Any:
+    return wrap(np.linalg.norm)(x - hoad.stop_gradient(x)) + x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        masked,
+        masked_by_a_number,
+        ordered,
+        with_places,
+        with_a_truth,
+        cast,
+        collected,
+        second_factor,
+        at_a_singular_point,
+        at_the_origin,
+    ],
+)
+def test_values_of_every_kind(f: Any) -> None:
+    """Truth values and integers from outside and among the results, casts, strong zeros that come from behind."""
+    x, v = np.array([0.3, -0.7, 2.0]), np.array([1.0, 0.5, -2.0])
+
+    def found(wrap: Any) -> list[Any]:
+        def total(x: Any) -> Any:
+            return np.sum(f(x, wrap) ** 2)
+
+        replayed = hoad.gradient(hoad.record(total, x)).evaluate(x[::-1].copy())
+        return [hoad.grad(total)(x), hoad.hessian(total)(x), hoad.jvp(total, (x,), (v,))[1], replayed] + [
+            hoad.jacobian(lambda x: f(x, wrap), mode=mode)(x) for mode in ("forward", "reverse")
+        ]
+
+    for one, other in zip(found(hoad.checkpoint), found(lambda g: g), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-14)
+
+
+def test_strong_zeros_pass_calls_of_programs_too() -> None:
+    program = hoad.record(np.sqrt, 1.0)
+    for wrap in (program, hoad.checkpoint(np.sqrt), hoad.checkpoint(hoad.checkpoint(np.sqrt))):
+
+        def f(x: Any, wrap: Any = wrap) -> Any:
+            return np.where(x > 0, wrap(x), 0.0)
+
+        with np.errstate(divide="ignore"):
+            assert hoad.grad(f)(0.0) == 0.0
+            assert hoad.jvp(f, (0.0,), (1.0,))[1] == 0.0
+            assert hoad.derivative(f, 2)(0.0) == 0.0
+
+
+def test_strong_zeros_beside_others() -> None:
+    """Of two results one is masked: its operand is, behind two calls, and the other's is not."""
+    both = hoad.checkpoint(lambda x, y: (np.sqrt(x), y * y))
+
+    def f(x: Any, y: Any) -> Any:
+        a, b = both(*both(x, y))
+        return np.where(x > 0, a, 0.0) + b
+
+    with np.errstate(divide="ignore"):
+        assert hoad.grad(f, argnums=(0, 1))(0.0, 2.0) == (0.0, 32.0)
+
+
 def test_a_value_that_gets_out() -> None:
     """What f leaves behind is traced as ever, and has its derivative."""
     out = []

@@ -106,6 +106,22 @@ def test_branches_are_those_of_the_state() -> None:
         assert found == pytest.approx(hoad.grad(like)(x), rel=1e-13)
 
 
+def test_strong_zeros_and_arguments_that_are_no_floats() -> None:
+    def roots(k: int, state: Any, places: Any) -> Any:
+        x, y = state
+        return np.sqrt(x), y[places]
+
+    def f(x: Any) -> Any:
+        a, b = hoad.checkpointed_loop(roots, 3, (x, x * x), np.argsort(x), slots=2)
+        return np.sum(np.where(x > 0, a, 0.0) + b * np.arange(3.0))
+
+    x = np.array([4.0, 0.0, 1.0])
+    with np.errstate(divide="ignore"):
+        found = hoad.grad(f)(x)
+    # places are (1, 2, 0), three times the identity
+    np.testing.assert_allclose(found, [4 ** (-7 / 8) / 8, 0.0, 1 / 8 + 4.0], rtol=1e-13)
+
+
 def test_float32() -> None:
     x = np.ones(3, np.float32)
     found = hoad.grad(lambda x: np.sum(hoad.checkpointed_loop(lambda k, s: s * np.float32(0.5), 4, x, slots=2)))(x)
