@@ -640,8 +640,8 @@ cdef int check_linear(Template template, int32_t first, int32_t end, str what) e
             if not is_linear_in(graph, node, operands, k, n, dependent, of_g):
                 raise RuleError(
                     f"{describe(template.signature)} is not linear in {what}: it computes "
-                    f"{primitive_of(node.op).name} of {what}. What it returns must be a product with something that "
-                    "does not depend on g. If the operation is linear, declare its primitive with linear=."
+                    f"{primitive_of(node.op).name} of {what}. Every item must be a product of {what} with something "
+                    "that does not depend on it. If the operation is linear, declare its primitive with linear=."
                 )
     for k in range(graph.n_guards):
         if of_g[graph.guards[k].node]:
