@@ -40,6 +40,7 @@ EXTENSIONS = [
     "lower",
     "engine",
     "loops",
+    "segment",
     "outline",
     "ufuncs",
     "recording",

@@ -60,6 +60,8 @@ class Primitive:
     @property
     def elementwise(self) -> bool: ...
     rule: Callable[..., Any] | None
+    jvp: Any
+    batch: Any
     rule_name: str | None
     per_call: bool
     of_programs: bool
