@@ -41,7 +41,6 @@ EXTENSIONS = [
     "engine",
     "loops",
     "segment",
-    "outline",
     "ufuncs",
     "recording",
     "portable",

@@ -229,12 +229,13 @@ cdef class Recording:
         PyMem_RawFree(reached)
         return out
 
-    def cut(self, list outputs):
+    def cut(self, list outputs, bint whole=False):
         """What was recorded, as far as these outputs and the guards need it, as a graph of its own.
 
+        With the arrays that it captured and the values of its inputs if `whole`; else these arrays become inputs.
         If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
         """
-        cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs)
+        cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs, whole)
         if self.graph.frame.live == 0:
             self.frame = drop_guards(self.graph, self.frame)
             self.frame = keep_constants(self.graph, self.frame, made.constants)

@@ -1,7 +1,8 @@
-"""Cutting the end of a graph off, as a graph of its own: what a composite recorded becomes a program behind one node.
+"""Cutting the end of a graph off, as a graph of its own: what a function recorded becomes a program behind one node.
 
-Nodes before the cut become inputs, and so do arrays that the segment captured: a program that is called many times
-then holds no copy of them, and calls that differ in nothing else share it.
+The opposite of `inline`. Nodes before the cut become inputs. What was recorded is kept whole (with the arrays that it
+captured, and the values of its inputs), or as a form without values, in which these arrays are inputs too: a program
+that is called many times then holds no copy of them, and calls that differ in nothing else share it.
 """
 
 import numpy as np
@@ -29,7 +30,6 @@ from hoad._core.tape cimport (
     Graph,
     Guard,
     Node,
-    Slot,
     int32_t,
     node_operands,
     operand_aval,
@@ -80,10 +80,13 @@ cdef object guard_key(Guard* guard):
     return guard.node, guard.expected.d
 
 
-cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs):
-    """The nodes from `frame` on that `outputs` and guards need, without values; the nodes `inputs` become inputs."""
+cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole):
+    """The nodes from `frame` on that `outputs` and guards need; the nodes `inputs` become inputs.
+
+    With arrays and the values of inputs if `whole`, else without.
+    """
     cdef Segment made = Segment.__new__(Segment)
-    cdef Graph to = Graph(False)
+    cdef Graph to = Graph(whole)
     cdef int32_t start = frame.start
     cdef int32_t i, k, n
     cdef const int32_t* operands
@@ -97,11 +100,11 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs):
             continue
         operands = node_operands(graph, i, &n)
         for k in range(n):
-            note_outside(made, graph, operands[k], start, place)
+            note_outside(made, graph, operands[k], start, place, whole)
     for i in outputs:
-        note_outside(made, graph, i, start, place)
+        note_outside(made, graph, i, start, place, whole)
     for k in made.constants + inputs + made.outer:
-        place[k] = push_input(to, operand_aval(graph, k))
+        place[k] = push_input(to, operand_aval(graph, k), graph.value_of(k) if whole else None)
     made.inputs = [place[k] for k in made.constants + inputs + made.outer]
     for i in range(start, graph.size):
         if live[i - start] == 1:
@@ -115,11 +118,11 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs):
     return made
 
 
-cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start, dict place) except -1:
-    """Note an operand that will be an input: a node before the cut, or an array."""
+cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start, dict place, bint whole) except -1:
+    """Note an operand that will be an input: a node before the cut, or an array unless those are kept."""
     if operand >= start or operand in place:
         return 0
-    if operand < 0 and graph.consts[~operand].aval <= AVAL_BOOL:
+    if operand < 0 and (whole or graph.consts[~operand].aval <= AVAL_BOOL):
         return 0
     (made.constants if operand < 0 else made.outer).append(operand)
     place[operand] = 0
@@ -152,10 +155,15 @@ cdef bytearray live_nodes(Graph graph, Frame frame, list inputs, list outputs):
     return live
 
 
-cdef int32_t push_input(Graph graph, int32_t aval) except -1:
+cdef int32_t push_input(Graph graph, int32_t aval, object value) except -1:
+    cdef int32_t node
     if aval > AVAL_BOOL:
-        return graph.push_ext(OP_INPUT, 0, None, NULL, 0, aval)
-    return graph.push(OP_INPUT, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
+        node = graph.push_ext(OP_INPUT, 0, None, NULL, 0, aval)
+    else:
+        node = graph.push(OP_INPUT, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
+    if value is not None:
+        graph.set_object(node, value)
+    return node
 
 
 cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
@@ -193,12 +201,16 @@ cdef int32_t copy_row(Graph to, Graph graph, int32_t i, dict place) except -1:
 
 
 cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? -1:
-    """The operand of the copy: the node or input that it became, or its own copy of a number."""
-    cdef Slot value
-    if operand < 0 and graph.consts[~operand].aval <= AVAL_BOOL:
-        value = graph.consts[~operand].value
-        return to.const_float(value.d) if graph.consts[~operand].aval == AVAL_FLOAT else to.const_bool(value.d != 0.0)
-    return place[operand]
+    """The operand of the copy: the node or input that it became, or a constant of its own."""
+    cdef Const* constant
+    if operand >= 0 or operand in place:
+        return place[operand]
+    constant = &graph.consts[~operand]
+    if constant.aval == AVAL_FLOAT:
+        return to.const_float(constant.value.d)
+    if constant.aval == AVAL_BOOL:
+        return to.const_bool(constant.value.d != 0.0)
+    return to.const_object(<object>constant.value.o)
 
 
 cdef int copy_guard(Graph to, Guard* guard, int32_t node) except -1:

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from hoad._core.operands import as_numbers, holds_traced
-from hoad._core.outline import traced_nodes
-from hoad._core.recording import differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import METHODS, graph_of, is_traced
 from hoad._core.where import here
 from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.errors import ArgumentError, ShapeError
-from hoad.transform.loops import Loop, body_program, selected, steps_of
+from hoad.transform.composite import captured_program
+from hoad.transform.loops import Loop, selected, steps_of
 
 FLOAT64 = np.dtype(np.float64)
 NO_LIMIT = 1 << 62
@@ -74,26 +73,21 @@ class _Body:
 
     def __init__(self, f: Callable[[Any, Any], Any], carry: _Tree, numbers: list[Any], rows: _Tree, first: list[Any]):
         n = len(numbers)
-        with differentiating() as d:
-            guards = d.guards
-            traced = [d.input(x) for x in numbers + first]
-            returned = f(carry.with_numbers(traced[:n]), rows.with_numbers(traced[n:]))
-            del traced
+
+        def step(*traced: Any) -> list[Any]:
+            returned = f(carry.with_numbers(list(traced[:n])), rows.with_numbers(list(traced[n:])))
             if not isinstance(returned, tuple) or len(returned) != 2:
                 raise ShapeError(
                     f"the body of a scan returns a pair, (carry, y), but returned {type(returned).__name__}. Where "
                     "there is nothing to collect, return carry, None."
                 )
-            given = [_Tree(part) for part in returned]
-            del returned
-            outputs = [[d.operand(x) for x in tree.numbers] for tree in given]
-            for tree in given:
-                tree.numbers = []
-            self.program, captured = body_program(d, guards, outputs[0] + outputs[1])
-            graph = d.graph
-        self.captured = traced_nodes(graph, captured)
-        self.carry, self.row = given
-        self.carried = list(self.program.results[: len(outputs[0])])
+            self.carry, self.row = map(_Tree, returned)
+            given = self.carry.numbers + self.row.numbers
+            self.carry.numbers = self.row.numbers = []
+            return given
+
+        self.program, self.captured = captured_program(step, numbers + first)
+        self.carried = list(self.program.results[: len(self.carry.places)])
 
 
 def _recorded(f: Callable[[Any, Any], Any], carry: _Tree, rows: _Tree, first: list[Any]) -> _Body:

@@ -15,7 +15,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, differentiating
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
-from hoad._core.traced import is_traced
+from hoad._core.traced import is_traced, traced_node
 from hoad.errors import count
 from hoad.program import Callee, Program, Tape, declare_call_of
 from hoad.transform.adjoint import adjoint_of, strong_results
@@ -75,6 +75,22 @@ class Apart:
         """One node for all of it; what the function returned, made of the results of the node."""
         primitive = declare_call_of(len(self.values))
         return filled(self.shape, record_known(self.graph, primitive, (callee,), operands, self.values))
+
+
+def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Program, list[Any]]:
+    """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs.
+
+    What f gives must not be kept elsewhere, or nothing of the running recording is rewound.
+    """
+    with differentiating() as d:
+        traced = [d.input(x) for x in values]
+        made = f(*traced)
+        outputs = [d.operand(x) for x in made]
+        del traced, made
+        segment = d.cut(outputs, whole=True)
+        graph = d.graph
+    program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", False)])
+    return program, [traced_node(graph, k) for k in segment.outer]
 
 
 def leaves(x: Any) -> list[Any]:
@@ -212,4 +228,15 @@ def _keep(program: Program) -> None:
                 former._forget()
 
 
-__all__ = ["Apart", "Path", "Result", "Stretch", "derived_avals", "filled", "leaves", "mapped", "program_of"]
+__all__ = [
+    "Apart",
+    "Path",
+    "Result",
+    "Stretch",
+    "captured_program",
+    "derived_avals",
+    "filled",
+    "leaves",
+    "mapped",
+    "program_of",
+]

@@ -18,9 +18,8 @@ import numpy as np
 from hoad._core.calls import apply_primitive
 from hoad._core.loops import run_loop
 from hoad._core.operands import holds_traced
-from hoad._core.outline import outline, traced_nodes
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import Recording, differentiating
+from hoad._core.recording import differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program, Tape
@@ -341,24 +340,3 @@ def recorded(f: Callable[..., tuple[Any, ...]], avals: list[Aval]) -> Program:
         recording.keep()
     window = (0, recording.size, 0, recording.guards)
     return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])
-
-
-def body_program(recording: Recording, first_guard: int, outputs: list[int]) -> tuple[Program, list[int]]:
-    """The program of what a recording holds behind `outputs`, and the nodes around it that it captured."""
-    graph, window, inputs, found, captured = outline(
-        recording.graph, recording.start, first_guard, recording.inputs, outputs
-    )
-    return Program([Tape(graph, window, inputs, found, "primal", False)]), captured
-
-
-def captured_program(f: Callable[..., Any], values: list[Any]) -> tuple[Program, list[Any]]:
-    """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs."""
-    with differentiating() as d:
-        guards = d.guards
-        traced = [d.input(x) for x in values]
-        made = f(*traced)
-        outputs = [d.operand(x) for x in made]
-        del traced, made
-        program, captured = body_program(d, guards, outputs)
-        graph = d.graph
-    return program, traced_nodes(graph, captured)
