@@ -57,8 +57,7 @@ class Primitive:
     def nout(self) -> int: ...
     @property
     def param_names(self) -> tuple[str, ...] | None: ...
-    @property
-    def elementwise(self) -> bool: ...
+    elementwise: bool
     rule: Callable[..., Any] | None
     jvp: Any
     batch: Any

@@ -20,7 +20,6 @@ from hoad._core.primitive cimport (
     INFO,
     K_GUFUNC,
     K_PYTHON,
-    K_UFUNC,
     Primitive,
     Signature,
     primitive_of,
@@ -450,13 +449,14 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
             "a product with g, or None for zero."
         )
     found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
-    if found.shape != aval.shape and sig.primitive.kind in (K_UFUNC, K_GUFUNC):
+    if found.shape != aval.shape and (sig.primitive.elementwise or sig.primitive.kind == K_GUFUNC):
         adjoint = sum_to(adjoint, found.shape, aval.shape)
         found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
     if found.shape != aval.shape:
         raise RuleError(
             f"{describe(sig)} returned an adjoint of shape {found.shape} for operand {k} of shape {aval.shape}. "
-            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule."
+            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule. "
+            "For a primitive that works element by element, hoad does so: @hoad.primitive(elementwise=True)."
         )
     if found.dtype != aval.dtype:
         if found.dtype.kind == "c" and aval.dtype.kind != "c":
@@ -608,6 +608,9 @@ cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval
     if not is_traced(tangent):
         raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
     found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
+        tangent = record_call(primitive_named("broadcast_to"), (aval.shape,), (tangent,))
+        found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape:
         raise RuleError(
             f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape "

@@ -19,7 +19,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.arguments import check_function
-from hoad.errors import ArgumentError, RuleError, count
+from hoad.errors import ArgumentError, RuleError, ShapeError, count
 from hoad.primitive import declare_ufunc
 from hoad.trace import recorder_among
 
@@ -299,6 +299,22 @@ def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable
     return infer
 
 
+def _broadcast_shapes(name: str, nout: int) -> Callable[..., Any]:
+    """The shapes of results that are made element by element."""
+
+    def shape(*operands: Aval, **parameters: Any) -> Any:
+        try:
+            found = np.broadcast_shapes(*[x.shape for x in operands])
+        except ValueError:
+            shapes = " and ".join(str(x.shape) for x in operands)
+            raise ShapeError(
+                f"{name} works element by element, but shapes {shapes} do not broadcast together ({here()})."
+            ) from None
+        return found if nout == 1 else (found,) * nout
+
+    return shape
+
+
 def _declared_aval(declared: Any, dtype: Any, name: str) -> Aval:
     """The abstract value of a shape, of a pair of shape and dtype, or of what has both."""
     if hasattr(declared, "shape") and hasattr(declared, "dtype"):
@@ -387,6 +403,7 @@ def primitive(
     shape: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None,
+    elementwise: bool = False,
 ) -> Callable[[F], F]: ...
 def primitive(
     function: Any = None,
@@ -397,6 +414,7 @@ def primitive(
     shape: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None,
+    elementwise: bool = False,
 ) -> Any:
     """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
 
@@ -425,6 +443,10 @@ def primitive(
         ``jvp(dots, p, *operands, **parameters)``, the tangent of the result for a tuple of tangents, None where an
         operand has none. Used in forward mode in place of the transposed rule, where it costs less; `hoad.check.rule`
         compares them.
+    elementwise : bool, optional
+        True for a function that works element by element, and on operands of several shapes as NumPy's operators do.
+        The rule is then that for numbers: hoad sums adjoints over the axes along which an operand was repeated.
+        `shape` is known.
 
     Returns
     -------
@@ -437,6 +459,8 @@ def primitive(
         If `function` cannot be called, or `nout` and `linear` are of another kind.
     RuleError
         If its parameters cannot be hashed, or a rule does not do what a rule must.
+    ShapeError
+        In a derivative, if operands of an elementwise function do not broadcast together.
 
     Notes
     -----
@@ -459,14 +483,25 @@ def primitive(
     >>> _ = hoad.rules.vjp(cosine, lambda g, p, x: (-g * sine(x),))
     >>> hoad.derivative(sine, 3)(0.0)
     -1.0
+
+    A peak and its width, of which one number serves all items:
+
+    >>> @hoad.primitive(elementwise=True)
+    ... def bell(x, width):
+    ...     return np.exp(-((x / width) ** 2))
+    >>> _ = hoad.rules.vjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+    >>> hoad.jacobian(bell, argnums=1)(np.array([0.0, 1.0]), 1.0).round(3)
+    array([0.   , 0.736])
     """
     further = {"shape": shape, "batch": batch, "jvp": jvp}
     if function is None:
-        return lambda f: _make(f, vjp, nout, linear, further)
-    return _make(function, vjp, nout, linear, further)
+        return lambda f: _make(f, vjp, nout, linear, further, elementwise)
+    return _make(function, vjp, nout, linear, further, elementwise)
 
 
-def _make(function: Any, rule: Rule | None, nout: Any, linear: Any, further: dict[str, Any]) -> Any:
+def _make(
+    function: Any, rule: Rule | None, nout: Any, linear: Any, further: dict[str, Any], elementwise: bool
+) -> Any:
     check_function("primitive", function)
     for name, given in further.items():
         if given is not None and not callable(given):
@@ -481,7 +516,14 @@ def _make(function: Any, rule: Rule | None, nout: Any, linear: Any, further: dic
             f"{RESULTS_LIMIT} results. Here nout={nout!r} and linear={linear!r}."
         )
     kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
-    made = _declare(function, getattr(function, "__name__", kind), -1, nout, linear, further["shape"])
+    name = getattr(function, "__name__", kind)
+    shape = further["shape"]
+    if elementwise:
+        if shape is not None:
+            raise ArgumentError("primitive with elementwise=True knows the shape of its results. Leave out shape.")
+        shape = _broadcast_shapes(name, nout)
+    made = _declare(function, name, -1, nout, linear, shape)
+    made.elementwise = elementwise
     if (batch := further["batch"]) is not None:
         made.batch = lambda params, *values: batch(*values, **dict(params))
     made.jvp = further["jvp"]
