@@ -75,11 +75,10 @@ import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a
 
 from hoad import display, rules
 from hoad.containers import register_container
-from hoad.drivers.checkpoint import checkpoint
+from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad.drivers.custom import custom_vjp
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
-from hoad.drivers.loop import checkpointed_loop
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.errors import (

@@ -153,11 +153,12 @@ def apply_primitive(Primitive primitive, object params, *values):
 
 
 def record_known(Graph graph, Primitive primitive, object params, list operands, list values):
-    """Record `primitive` where its values are known; a tuple of traced results."""
+    """Record `primitive` where its values are known (not looked at in a rule); a tuple of traced results."""
     cdef int32_t count = len(operands)
     cdef int32_t[::1] avals = np.array([operand_aval(graph, <int32_t>k) for k in operands] + [0], dtype=np.int32)
     cdef int32_t[::1] numbers = np.array(operands + [0], dtype=np.int32)
-    results = push_call(graph, signature(primitive, params, &avals[0], count), &numbers[0], count, values)
+    cdef Signature sig = signature(primitive, params, &avals[0], count)
+    results = push_call(graph, sig, &numbers[0], count, values if graph.valued else None)
     return results if primitive.nout > 1 else (results,)
 
 

@@ -16,54 +16,44 @@ from hoad._core.recording import Recording, differentiating
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
 from hoad._core.traced import is_traced, traced_node
+from hoad.containers import Parts, flatten
 from hoad.errors import count
 from hoad.program import Callee, Program, Tape, declare_call_of
 from hoad.transform.adjoint import adjoint_of, strong_results
 
 
 class Apart:
-    """What a function recorded when it was called apart from what runs around it.
+    """What a function recorded when it was called apart from what runs around it, with these values as inputs.
 
     Attributes
     ----------
     segment : Segment
         What it recorded, cut out of the running graph.
     operands : list of int
-        Of the arguments that became inputs.
+        Of the values that became inputs.
     constants : list of ndarray
         The arrays that it captured.
+    parts : Parts
+        What the function returned, without its results.
     values : list
         Of the results, as they were; None in a rule, where nothing has a value.
-    shape : Any
-        What the function returned, with `Result` in place of every result.
     """
 
     def __init__(
         self,
         f: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        chosen: Sequence[int] = (),
+        values: Sequence[Any] = (),
         pick: Callable[[Recording, Any], int | None] | None = None,
     ) -> None:
         pick = _new_operand if pick is None else pick
         with differentiating() as d:
-            given = list(args)
-            self.operands = [d.operand(args[k]) for k in chosen]
-            for k in chosen:
-                given[k] = d.input(args[k])
-            returned = f(*given, **kwargs)
-            found: list[int] = []
-
-            def kept(leaf: Any) -> Any:
-                operand = pick(d, leaf)
-                if operand is None:
-                    return leaf
-                found.append(operand)
-                return Result(len(found) - 1)
-
-            self.shape = mapped(kept, returned)
-            del given, returned
+            self.operands = [d.operand(x) for x in values]
+            leaves, structure = flatten(f(*[d.input(x) for x in values]))
+            picked = [pick(d, leaf) for leaf in leaves]
+            places = [k for k, operand in enumerate(picked) if operand is not None]
+            self.parts = Parts(structure, leaves, places)
+            del leaves
+            found = [operand for operand in picked if operand is not None]
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
             self.constants = [d.value(k) for k in self.segment.constants]
@@ -74,7 +64,15 @@ class Apart:
     def record(self, callee: Callee, operands: list[int]) -> Any:
         """One node for all of it; what the function returned, made of the results of the node."""
         primitive = declare_call_of(len(self.values))
-        return filled(self.shape, record_known(self.graph, primitive, (callee,), operands, self.values))
+        return self.parts.filled(record_known(self.graph, primitive, (callee,), operands, self.values))
+
+
+def _new_operand(d: Recording, leaf: Any) -> int | None:
+    """The operand of something that was returned, if it is a value that the function computed, traced."""
+    if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)):
+        operand = d.operand(leaf)
+        return operand if operand >= d.start else None
+    return None
 
 
 def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Program, list[Any]]:
@@ -91,44 +89,6 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
         graph = d.graph
     program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", False)])
     return program, [traced_node(graph, k) for k in segment.outer]
-
-
-def leaves(x: Any) -> list[Any]:
-    """The items of tuples, lists and dictionaries, in order."""
-    found: list[Any] = []
-    mapped(found.append, x)
-    return found
-
-
-class Result:
-    """The place of a result in what a function returned."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def _new_operand(d: Recording, leaf: Any) -> int | None:
-    """The operand of something that was returned, if it is a value that the function computed, traced."""
-    if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)):
-        operand = d.operand(leaf)
-        return operand if operand >= d.start else None
-    return None
-
-
-def filled(shape: Any, results: Sequence[Any]) -> Any:
-    """What the function returned, with these results in their places."""
-    return mapped(lambda leaf: results[leaf.number] if isinstance(leaf, Result) else leaf, shape)
-
-
-def mapped(function: Callable[[Any], Any], x: Any) -> Any:
-    """`x` with `function` of every item in place of it, through tuples, lists and dictionaries."""
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*[mapped(function, item) for item in x])
-    if isinstance(x, (tuple, list)):
-        return type(x)([mapped(function, item) for item in x])
-    if isinstance(x, dict):
-        return {key: mapped(function, item) for key, item in x.items()}
-    return function(x)
 
 
 Path = tuple[tuple[bool, tuple[bool, ...]], ...]
@@ -231,12 +191,8 @@ def _keep(program: Program) -> None:
 __all__ = [
     "Apart",
     "Path",
-    "Result",
     "Stretch",
     "captured_program",
     "derived_avals",
-    "filled",
-    "leaves",
-    "mapped",
     "program_of",
 ]

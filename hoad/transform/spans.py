@@ -1,9 +1,8 @@
-"""Loops whose reverse sweep follows a binomial schedule."""
+"""Spans of a loop behind one node: their reverse sweep follows a binomial schedule."""
 
 from __future__ import annotations
 
 import contextvars
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,21 +10,18 @@ from typing import Any
 import numpy as np
 
 from hoad._core.operands import holds_traced, new_input
-from hoad._core.recording import RUNNING, Recording, running
+from hoad._core.recording import RUNNING, Recording
 from hoad._core.tape import Aval, Graph, intern_aval
-from hoad._core.traced import is_traced, node_of
-from hoad.arguments import check_function
-from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError, TracedValueError
-from hoad.numpy_protocol.door import as_traced
+from hoad._core.traced import node_of
+from hoad.errors import HoadError, ShapeError, TracedValueError
 from hoad.program import Callee, Program, Tape, called
 from hoad.schedule import checkpoint_schedule, split
-from hoad.trace import recorder_among
 from hoad.transform.adjoint import adjoint_of, strong_results
 from hoad.transform.composite import Apart, Path, derived_avals, program_of
 
 
 @dataclass(frozen=True)
-class _Loop:
+class Steps:
     """A step function on flat values, and what it is called with."""
 
     step: Callable[..., tuple[Any, ...]]  # (k, *state, *args) -> state
@@ -56,11 +52,7 @@ class _Loop:
         """The program of step k, the arrays that it captured, and the state that it gave."""
         context = contextvars.copy_context()
         context.run(RUNNING.set, None)  # no part of a recording that runs
-
-        def pick(d: Recording, leaf: Any) -> int:
-            return d.operand(leaf)
-
-        apart = context.run(Apart, lambda *x: self.step(k, *x), values, {}, range(len(values)), pick)
+        apart = context.run(Apart, lambda *x: self.step(k, *x), values, Recording.operand)
         program = program_of(apart.segment)
         self.check(k, program.results)
         return program, apart.constants, tuple(apart.values)
@@ -79,7 +71,7 @@ class Span(Callee):
 
     _described = "the adjoint of a loop"
 
-    def __init__(self, loop: _Loop, low: int, high: int, slots: int, path: Path = ()) -> None:
+    def __init__(self, loop: Steps, low: int, high: int, slots: int, path: Path = ()) -> None:
         self._loop = loop
         self._low, self._high, self._slots = low, high, slots
         self._path = path
@@ -171,108 +163,4 @@ def _check_same(k: int, state: tuple[Any, ...], after: tuple[Any, ...] | None) -
         )
 
 
-def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: Any, slots: int | None = None) -> Any:
-    """The state after n steps ``state = step(k, state, *args)``, of which derivatives keep only a few.
-
-    Parameters
-    ----------
-    step : callable
-        ``step(k, state, *args) -> state``, with k = 0, ..., n - 1. It is called again in the reverse sweep, with plain
-        arguments, so it may depend on nothing else that changes.
-    steps : int
-        n. 0 gives the state as it was.
-    state : float, array, or tuple of them
-        Where the loop begins; a step keeps shapes and dtypes.
-    *args : float or array
-        What all steps use; derivatives by them are taken too.
-    slots : int, optional
-        States that are kept, at least 1; by default √(2n), with which no step is taken more than twice again.
-
-    Returns
-    -------
-    float, array, or tuple of them
-        The last state.
-
-    Raises
-    ------
-    ArgumentError
-        If `step` is no function, or one of the numbers none.
-    DTypeError
-        If the state is not made of floats.
-    ShapeError
-        If a step changes the shape or the dtype of the state.
-    TracedValueError
-        If a step uses a traced value that is not among its arguments.
-    HoadError
-        If a step gives another state when it is called again.
-
-    See Also
-    --------
-    checkpoint : one function, once.
-    checkpoint_schedule : what is kept and computed again, step by step.
-
-    Notes
-    -----
-    Cost: a reverse sweep keeps `slots` states, takes ``t = r n - β(s + 1, r - 1)`` steps forward again (see
-    `checkpoint_schedule`), and records each step once, from its last to the first. Second and higher derivatives keep
-    `slots` + r states, and do the like for each order. Each step is called from Python, also where a program is
-    replayed.
-
-    References
-    ----------
-    Griewank and Walther (2000), Algorithm 799: revolve, ACM Transactions on Mathematical Software 26, 19-45.
-
-    Examples
-    --------
-    The logistic map, 1000 times, with 10 states kept:
-
-    >>> import numpy as np
-    >>> import hoad
-    >>> def step(k, x, a):
-    ...     return a * x * (1 - x)
-    >>> def last(x, a):
-    ...     return hoad.checkpointed_loop(step, 1000, x, a, slots=10)
-    >>> hoad.grad(last, argnums=1)(0.3, 2.0)
-    0.25
-    """
-    check_function("checkpointed_loop", step)
-    _check_steps(steps)
-    record = recorder_among([state, *args])
-    if record is not None:
-        return record(checkpointed_loop, (step, steps, state, *args), {"slots": slots})
-    several = isinstance(state, tuple)
-    flat = state if several else (state,)
-    if running() is None or not steps or not holds_traced([*flat, *args]):
-        for k in range(steps):
-            state = step(k, state, *args)
-        return state
-    values = [as_traced(x) if holds_traced(x) and not is_traced(x) else x for x in (*flat, *args)]
-    avals = tuple(intern_aval(np.asarray(x).dtype, np.shape(x)) if not is_traced(x) else _aval(x) for x in values)
-    for aval in avals[: len(flat)]:
-        if not aval.inexact:
-            raise DTypeError(
-                f"the state of a checkpointed loop is made of floats, but part of it is {aval.dtype}. Make it float, "
-                "or compute it from the number of the step."
-            )
-    count = len(flat)
-
-    def on_flat(k: int, *x: Any) -> tuple[Any, ...]:
-        returned = step(k, x[:count] if several else x[0], *x[count:])
-        return tuple(returned) if several else (returned,)
-
-    loop = _Loop(on_flat, avals[:count], avals[count:])
-    chosen = math.isqrt(2 * steps) + 1 if slots is None else slots
-    results = called(Span(loop, 0, int(steps), chosen), tuple(values))
-    return results if several else results[0]
-
-
-def _check_steps(steps: Any) -> None:
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
-        raise ArgumentError(f"checkpointed_loop takes a number of steps, an int, not {steps!r}.")
-
-
-def _aval(x: Any) -> Aval:
-    return intern_aval(np.dtype(x.dtype), tuple(x.shape))
-
-
-__all__ = ["checkpointed_loop"]
+__all__ = ["Span", "Steps"]
