@@ -40,7 +40,7 @@ EXTENSIONS = [
     "lower",
     "engine",
     "loops",
-    "outline",
+    "segment",
     "ufuncs",
     "recording",
     "portable",

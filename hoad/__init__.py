@@ -41,6 +41,13 @@ Formulas
 Rules
     rules.vjp        give a function its derivative rule; rules.rule_of says which one it has
     primitive        make any function one operation
+    custom_vjp       give a function composed of others a rule of its own
+Memory
+    checkpoint       a function whose intermediate values a reverse sweep computes again
+    checkpointed_loop
+                     a loop of which a few states are kept
+    checkpoint_schedule
+                     which states to keep, and what to compute again: the binomial schedule
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
 Errors, all of them HoadError
@@ -68,6 +75,8 @@ import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a
 
 from hoad import display, rules
 from hoad.containers import register_container
+from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
+from hoad.drivers.custom import custom_vjp
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.loops import fori_loop, scan, while_loop
@@ -87,6 +96,7 @@ from hoad.errors import (
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.ravel import ravel
 from hoad.rules.registry import primitive
+from hoad.schedule import checkpoint_schedule
 from hoad.symbolic.expression import Expression, symbols
 from hoad.transform.adjoint import gradient
 from hoad.transform.tangent import tangent
@@ -113,6 +123,10 @@ __all__ = [
     "TapeNode",
     "TracedValueError",
     "check",
+    "checkpoint",
+    "checkpoint_schedule",
+    "checkpointed_loop",
+    "custom_vjp",
     "derivative",
     "display",
     "fori_loop",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.operands import check_class, holds_traced
+from hoad._core.operands import as_numbers, check_class, holds_traced
+from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import METHODS, is_traced
 from hoad.containers import Forms, Parts, Structure, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
@@ -113,6 +114,40 @@ def packed(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype == object and holds_traced(value):
         return METHODS["__pack__"](value)
     return value
+
+
+class Numbers(Parts):
+    """A container whose numbers are apart from what else it holds, which stays as it is."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, tree: Any) -> None:
+        leaves, structure = flatten(tree)
+        super().__init__(structure, leaves, [k for k, x in enumerate(leaves) if _is_number(x)])
+        self.numbers = [_number(leaves[k]) for k in self.places]
+
+    def like(self, other: Numbers) -> bool:
+        """Whether the numbers of the one fit the other."""
+        return self.structure == other.structure and self.places == other.places
+
+
+def _is_number(x: Any) -> bool:
+    if is_traced(x) or isinstance(x, (bool, int, float, complex, np.number, np.bool_)):
+        return True
+    return isinstance(x, np.ndarray) and (x.dtype.kind in "biufc" or holds_traced(x))
+
+
+def _number(x: Any) -> Any:
+    """A leaf as a traced value, a float, a truth value or an array."""
+    if is_traced(x) or isinstance(x, (bool, float)):
+        return x
+    return packed(x) if holds_traced(x) else as_numbers(x)
+
+
+def number_aval(x: Any) -> Aval:
+    """Shape and dtype of a number, an array or a traced value."""
+    found = x if is_traced(x) else np.asarray(x)
+    return intern_aval(found.dtype, found.shape)
 
 
 class _Place:

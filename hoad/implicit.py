@@ -24,9 +24,9 @@ from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import grad
 from hoad.errors import ShapeError, TracedValueError
-from hoad.program import Program, Tape
+from hoad.program import Callee, Program, Tape
 from hoad.rules.registry import set_rule
-from hoad.transform.adjoint import _adjoint_of, _extended
+from hoad.transform.adjoint import adjoint_of, adjoints_by, extended
 from hoad.transform.loops import Loop
 
 Solver = Callable[..., Any]
@@ -105,10 +105,8 @@ def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
 
-class _Root:
+class _Root(Callee):
     """An equation at one place: the solver, and the program of the residual, ``(x as a vector, *numbers)``."""
-
-    _linear = 0
 
     def __init__(self, unknown: _Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None):
         self.unknown = unknown
@@ -124,7 +122,7 @@ class _Root:
             nodes = self.program._input_nodes()
             avals = self.program.inputs
             by = nodes[:1] if by_unknown else [k for k, aval in zip(nodes[1:], avals[1:], strict=True) if aval.inexact]
-            made = _extended(self.program, "symbolic", True, by)
+            made = extended(self.program, "symbolic", True, by)
             made._linear = 1
             self._adjoints[key] = made
         return self._adjoints[key]
@@ -389,10 +387,8 @@ def argmin(
 # ---- linear equations -----------------------------------------------------------------------------------------------
 
 
-class _Linear:
+class _Linear(Callee):
     """A linear equation ``A(θ) y = b``: a program ``(*θ, y) -> A y``, and solvers of it and of its transpose."""
-
-    _linear = 0
 
     def __init__(self, program: Program, solver: Solver, transposed: Solver) -> None:
         self.program = program
@@ -419,7 +415,7 @@ class _Linear:
 
     @property
     def transpose(self) -> _Linear:
-        return _Linear(_adjoint_of(self.program, True), self.transposed, self.solver)
+        return _Linear(adjoint_of(self.program, True), self.transposed, self.solver)
 
     def __repr__(self) -> str:
         return f"<linear equation of {self.program.inputs[-1].size} unknowns>"
@@ -428,10 +424,8 @@ class _Linear:
 def _linear_rule(g: Any, p: Any, b: Any, *numbers: Any, equation: _Linear) -> tuple[Any, ...]:
     """``Aᵀ b̄ = g``, and ``-b̄ᵀ ∂A/∂θ p``."""
     b_bar = equation.transpose(g, *numbers)
-    if not any(aval.inexact for aval in equation.program.inputs[:-1]):
-        return (b_bar, *[None] * len(numbers))
-    found = _adjoint_of(equation.program, False)(*numbers, p, -b_bar)
-    return (b_bar, *(found if isinstance(found, tuple) else (found,)))
+    found = adjoints_by(equation.program, False, (*numbers, p, -b_bar))
+    return (b_bar, *(found.get(k) for k in range(len(numbers))))
 
 
 LINEAR_SOLVE = Primitive(

@@ -17,7 +17,7 @@ from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, ShapeError
-from hoad.transform.loops import captured_program
+from hoad.transform.composite import captured_program
 
 # ---- schemes --------------------------------------------------------------------------------------------------------
 

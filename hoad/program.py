@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
@@ -115,6 +115,7 @@ class Tape:
         self._takes: Forms | None = takes if parent is None else parent._takes
         self._gives = gives
         self._evaluated = False
+        self._lowered: tuple[list[int], Lowered] | None = None  # the inputs it was lowered for, and how it runs
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
@@ -197,15 +198,18 @@ class Tape:
             self._notes = self._find_notes()
         return (-1, -1, -1) if self._notes is None else tuple(self._notes[i - self._start].tolist())
 
-    def _called(self, i: int) -> Program:
-        """The program of the `call` node i, with its values at the operands, as far as those have been computed."""
+    def _called(self, i: int) -> tuple[Program, Program] | None:
+        """The program that node i runs, as it is and with its values there, as far as known; None if it runs none."""
         graph = self._graph
         primitive, operands, params, *_ = node_row(graph, i)
         if not primitive.of_programs:
-            raise ArgumentError(f"inner takes the number of a call node, but @{i + 1} is {primitive.name}.")
-        program: Program = params[0]
-        values = (node_row(graph, k)[4] if k >= 0 else const_value(graph, k) for k in operands)
-        return program._moved(dict(zip(program._input_nodes(), values, strict=True)))
+            return None
+        values = tuple(node_row(graph, k)[4] if k >= 0 else const_value(graph, k) for k in operands)
+        found = params[0]._entered(values)
+        if found is None:
+            return None
+        program, values = found
+        return program, program._moved(dict(zip(program._input_nodes(), values, strict=True)))
 
     def __len__(self) -> int:
         return self.size
@@ -237,7 +241,54 @@ class Display(Protocol):
     def svg(self, program: Program) -> str | None: ...
 
 
-class Program(list[Tape]):
+class Callee:
+    """What a node of programs holds, as the sweeps see it: something to be run, and pulled back.
+
+    Its inputs are, in order: those that have no adjoint, any others, and those that the results are linear in.
+    """
+
+    _fixed = 0  # the number of first inputs that have no adjoint
+    _linear = 0  # the number of last inputs that the results are linear in
+    _strong: tuple[bool, ...] = ()  # which of the latter have zeros that stand for no dependence
+    _reverse_only = False  # whether its rule need not be linear
+    _described = "the rule of a call"  # whose rule it is, for messages
+
+    @property
+    def _identity(self) -> Any:
+        """The same for two callees that compute the same."""
+        return id(self)
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Callee:
+        """The same for inputs, last ones, whose zeros are strong."""
+        return self
+
+    # Of the callees of `call` nodes; `inputs` and `results` are shapes and dtypes.
+    inputs: Any
+    results: Any
+
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]] | None:
+        """The program that computes the results, and the values of its inputs; None where no single one does."""
+        return None
+
+    def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        """The results, as plain values."""
+        found = self._entered(values)
+        assert found is not None
+        return found[0]._run(found[1])
+
+    def _derived(self, linear: bool) -> Callee:
+        """The adjoint by the inputs it is linear in, or by the others."""
+        raise NotImplementedError
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        """Which results have zeros that stand for no dependence, where some inputs have."""
+        raise NotImplementedError
+
+    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the floor above.
+    _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
+
+
+class Program(list[Tape], Callee):
     """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
 
     Examples
@@ -252,18 +303,21 @@ class Program(list[Tape]):
     2
     """
 
-    # For `call` nodes: the number of last inputs that the outputs are linear in, inputs that no output needs, and the
-    # adjoint programs made so far.
-    _linear: int = 0
-    _omitted: frozenset[int] = frozenset()
+    # As a callee. The adjoint programs are those made so far.
+    _described = "the adjoint of a program"
+    _origin: tuple[Program, bool] | None = None  # of an adjoint: of what, and whether by the inputs it is linear in
+    _omitted: frozenset[int] = frozenset()  # inputs that no output needs
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
-        self._adjoints: dict[tuple[bool, int], Program] = {}
+        self._adjoints: dict[tuple[bool, tuple[bool, ...], int], Program] = {}
         self._frozen: Program | None = None
 
     _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
+    _derived: ClassVar[Any]
+    _with_strong: ClassVar[Any]
+    _strong_results: ClassVar[Any]
 
     @property
     def inputs(self) -> tuple[Aval, ...]:
@@ -315,12 +369,12 @@ class Program(list[Tape]):
 
     def _lowered(self) -> Lowered:
         tape = self._last
-        found = getattr(tape, "_lowered", None)
+        found = tape._lowered
         inputs = self._input_nodes()
         if found is None or found[0] != inputs:
             self._check_chain()
             found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
-            tape._lowered = found  # type: ignore[attr-defined]
+            tape._lowered = found
         return found[1]
 
     def evaluate(self, *args: Any) -> Any:
@@ -380,6 +434,9 @@ class Program(list[Tape]):
                     "function at that shape."
                 )
         return (*leaves, *args[len(takes) :])
+
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
+        return self, values
 
     def _run(self, args: tuple[Any, ...]) -> list[Any]:
         """The outputs of the last tape, one for each number or array, from as many inputs."""
@@ -521,7 +578,11 @@ class Program(list[Tape]):
         if type(node) is bool or not hasattr(node, "__index__") or not 1 <= node <= end:
             raise ArgumentError(f"inner takes the number of a call node, 1 to {end}, not {node!r}.")
         compute_values(self._last._graph, 0, int(node))
-        return self._last._called(int(node) - 1)
+        found = self._last._called(int(node) - 1)
+        if found is None:
+            operation = node_row(self._last._graph, int(node) - 1)[0].name
+            raise ArgumentError(f"inner takes the number of a call node, but @{node} is {operation}.")
+        return found[1]
 
     def _shown(self) -> Program:
         """The program itself, once it is known that its tapes belong together."""
@@ -758,8 +819,12 @@ class Program(list[Tape]):
         for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
-        results = apply_primitive(declare_call(len(self._last._outputs), call_program), (self._as_it_is(),), *args)
-        return list(results) if isinstance(results, tuple) else [results]
+        return list(called(self._as_it_is(), args))
+
+    def _forget(self) -> None:
+        """Drop what was made of the program and can be made again."""
+        self._adjoints = {}
+        self._last._lowered = None
 
     def _as_it_is(self) -> Program:
         """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
@@ -782,7 +847,7 @@ class Program(list[Tape]):
     def __reduce__(self) -> Any:
         if self:
             self._check_chain()
-        extra = (self._linear, self._omitted)
+        extra = (self._fixed, self._linear, self._omitted, self._strong, self._origin)
         return _restored, (dump(list(self)) if self else None, extra)
 
     def __copy__(self) -> Program:
@@ -808,7 +873,8 @@ class Program(list[Tape]):
 
     def _twin(self) -> Program:
         made = Program(self)
-        made._linear, made._omitted = self._linear, self._omitted
+        made._fixed, made._linear, made._omitted, made._strong = self._fixed, self._linear, self._omitted, self._strong
+        made._origin = self._origin
         return made
 
     def __hash__(self) -> int:  # type: ignore[override]
@@ -824,7 +890,7 @@ class Program(list[Tape]):
         return f"Program([{', '.join(map(repr, self))}])"
 
 
-def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
+def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     """A program out of a pickle."""
     program = Program()
     if data is not None:
@@ -832,17 +898,28 @@ def _restored(data: Any, extra: tuple[int, frozenset[int]]) -> Program:
         for window, inputs, outputs, kind, single, *forms in windows:
             parent = program[-1] if program else None
             program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
-    program._linear, program._omitted = extra
+    program._fixed, program._linear, program._omitted, program._strong, program._origin = extra
     return program
 
 
-def call_program(params: tuple[Program], *values: Any) -> Any:
+def declare_call_of(nout: int) -> Primitive:
+    """The primitive of `call` nodes with so many results."""
+    return declare_call(nout, _run_callee)
+
+
+def _run_callee(params: tuple[Callee], *values: Any) -> Any:
     """The values of a `call` node."""
     found = params[0]._run(values)
     return found[0] if len(found) == 1 else tuple(found)
 
 
-FAMILIES["call"] = lambda nout: declare_call(nout, call_program)
+FAMILIES["call"] = declare_call_of
+
+
+def called(callee: Callee, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a `call` node on these values."""
+    results = apply_primitive(declare_call_of(len(callee.results)), (callee,), *values)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

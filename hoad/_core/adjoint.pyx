@@ -55,7 +55,7 @@ from hoad._core.tape cimport (
     uint16_t,
     uint64_t,
 )
-from hoad._core.template cimport Template, values_for, vjp_template
+from hoad._core.template cimport Template, reverse_only, values_for, vjp_template
 
 from hoad._core.primitive import primitive_named
 
@@ -417,6 +417,9 @@ cdef class Sweep:
             for k in range(nout):
                 leaves[k] = adjoints[k]
                 leaves[nout + k] = i + k
+            if negated and reverse_only(sig):       # no sign passes through what is not linear
+                leaves[0] = self.emitter.negative(leaves[0])
+                negated = False
             for k in range(count):
                 operands[k] = self.graph.pool[ext.first + k]
                 if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:

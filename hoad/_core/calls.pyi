@@ -3,7 +3,10 @@
 from typing import Any
 
 from hoad._core.primitive import Primitive
-from hoad._core.tape import Aval
+from hoad._core.tape import Aval, Graph
 
 def apply_primitive(primitive: Primitive, params: Any, *values: Any) -> Any: ...
+def record_known(
+    graph: Graph, primitive: Primitive, params: Any, operands: list[int], values: list[Any]
+) -> tuple[Any, ...]: ...
 def apply_assembly(aval: Aval, offsets: Any, parts: tuple[Any, ...], *values: Any) -> Any: ...

@@ -90,7 +90,7 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
     cdef int32_t few[FEW]
     cdef int32_t[::1] many
     cdef int32_t* avals = few
-    cdef int32_t i, node
+    cdef int32_t i
     cdef bint scalars = (
         (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
     )
@@ -119,15 +119,19 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
     sig = signature(primitive, params, avals, count)
     if not (<Aval>sig.results[0]).is_float64:
         check_real(primitive, sig)
-    values = compute(graph, sig, operands, count) if graph.valued else None
-    node = graph.push_ext(primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
+    return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
+
+
+cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32_t count, list values):
+    """Append a node with these values; returns its traced result, or a tuple of them."""
+    cdef int32_t node = graph.push_ext(sig.primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
     if graph.valued:
         graph.set_position(node)
         graph.set_object(node, values[0])
-    if primitive.nout == 1:
+    if sig.primitive.nout == 1:
         return wrap(graph, node)
     return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
-                  for i in range(primitive.nout)])
+                  for i in range(sig.primitive.nout)])
 
 
 cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
@@ -146,6 +150,16 @@ cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which
 def apply_primitive(Primitive primitive, object params, *values):
     """Record `primitive` on these values, at least one of them traced."""
     return record_call(primitive, params, values)
+
+
+def record_known(Graph graph, Primitive primitive, object params, list operands, list values):
+    """Record `primitive` where its values are known (not looked at in a rule); a tuple of traced results."""
+    cdef int32_t count = len(operands)
+    cdef int32_t[::1] avals = np.array([operand_aval(graph, <int32_t>k) for k in operands] + [0], dtype=np.int32)
+    cdef int32_t[::1] numbers = np.array(operands + [0], dtype=np.int32)
+    cdef Signature sig = signature(primitive, params, &avals[0], count)
+    results = push_call(graph, sig, &numbers[0], count, values if graph.valued else None)
+    return results if primitive.nout > 1 else (results,)
 
 
 def apply_assembly(Aval aval, offsets, tuple parts, *values):

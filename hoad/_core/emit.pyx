@@ -553,18 +553,23 @@ cdef class Emitter:
         cdef uint64_t h = 0
         cdef uint16_t flags = 0
         cdef int32_t result[2]
+        cdef object strong = None       # of a call: which of its results have strong zeros
         if self.simplify:
             h = hash_ext(<size_t><void*>sig, operands, count)
             node = self.find_ext(h, sig, operands, count)
             if node >= 0:
                 return node
         flags = self.strength(sig.primitive, operands, count)
+        if sig.primitive.of_programs and sig.params[0]._strong:
+            strong = sig.params[0]._strong_results()
+            flags = F_STRONG if strong[0] else 0
         node = self.graph.push_ext(sig.primitive.op, flags, sig, operands, count, (<Aval>sig.results[0]).number)
         if self.simplify:
             self.remember(h, node)
         for i in range(1, sig.primitive.nout):
             result[0] = node
             result[1] = i
+            flags = flags if strong is None else F_STRONG if strong[i] else 0
             self.graph.push_ext(OP_RESULT, flags, None, result, 2, (<Aval>sig.results[i]).number)
             self.graph.exts[self.graph.n_exts - 1].count = 1
         return node

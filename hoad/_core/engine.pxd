@@ -91,5 +91,7 @@ cdef class Lowered:
     cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
+    cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1
+    cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil

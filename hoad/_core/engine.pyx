@@ -6,14 +6,15 @@ workspace of its own, so one lowered program runs in many threads at a time.
 
 import numpy as np
 
+from cpython.exc cimport PyErr_SetObject
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcmp, memcpy
 
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
-from hoad._core.plan cimport FAILED_SINGULAR, Plan
-from hoad._core.primitive cimport INFO
+from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
+from hoad._core.primitive cimport INFO, Primitive, Signature
 from cpython.object cimport PyObject
 
 from hoad._core.tape cimport (
@@ -35,7 +36,7 @@ from hoad._core.tape cimport (
     operand_aval,
 )
 
-from hoad.errors import DTypeError, GuardError, ShapeError, count as counted
+from hoad.errors import DTypeError, GuardError, RuleError, ShapeError, count as counted
 
 cnp.import_array()
 
@@ -294,6 +295,8 @@ cdef class Lowered:
             for lane in range(work.lanes):
                 (<double*>work.varying[step.out])[lane] = x[lane * stride]
             return 0
+        if (<Plan>self.array_steps[step.a].plan).batched:
+            return attempt_batch(<void*>self, &self.array_steps[step.a], work)
         for lane in range(work.lanes):
             code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
             if code:
@@ -323,6 +326,45 @@ cdef class Lowered:
         if at != few:
             PyMem_RawFree(at)
         return code
+
+    cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1:
+        """A Python function of the values, for all lanes at once."""
+        cdef Signature sig = (<Plan>step.plan).signature
+        cdef Primitive primitive = sig.primitive
+        cdef int32_t k, place
+        cdef cnp.ndarray array
+        cdef tuple shape
+        computed = primitive.batch(sig.params, *[self.lanes_of(step, k, work) for k in range(step.n_in)])
+        computed = (computed,) if primitive.nout == 1 else tuple(computed)
+        if len(computed) != step.n_out:
+            raise RuleError(
+                f"the batch rule of {primitive.name} gave {counted(len(computed), 'result')}, but {step.n_out} were "
+                "declared."
+            )
+        for k in range(step.n_out):
+            place = step.first + step.n_in + k
+            shape = (work.lanes, *(<Aval>sig.results[k]).shape)
+            if np.shape(computed[k]) != shape:
+                raise RuleError(
+                    f"the batch rule of {primitive.name} gave shape {np.shape(computed[k])} where {shape} was asked "
+                    "for. Its operands have the lanes along axis 0, and so must its results."
+                )
+            dtype = np.float64 if self.truths[place] else (<Aval>sig.results[k]).dtype
+            array = np.ascontiguousarray(computed[k], dtype=dtype)
+            memcpy(work.varying[~self.places[place]], cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
+        return 0
+
+    cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work):
+        """Operand k of a step with the lanes along axis 0; one that does not vary is repeated by strides."""
+        cdef Aval aval = (<Plan>step.plan).signature.avals[k]
+        cdef bint truth = self.truths[step.first + k]
+        cdef bint varies = self.places[step.first + k] < 0
+        cdef object dtype = np.float64 if truth else aval.dtype
+        cdef cnp.ndarray array = np.empty((work.lanes if varies else 1, *aval.shape), dtype)
+        memcpy(cnp.PyArray_DATA(array), self.pointer(step.first + k, work.uniform, work.varying, 0),
+               cnp.PyArray_NBYTES(array))
+        found = array.astype(bool) if truth else array
+        return found if varies else np.broadcast_to(found, (work.lanes, *aval.shape))
 
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil:
         """Where the value of a place lies."""
@@ -356,6 +398,15 @@ cdef class Lowered:
                 work.failed_check = i
                 return GUARD_FAILED
         return 0
+
+
+cdef int attempt_batch(void* program, ArrayStep* step, Workspace* work) noexcept with gil:
+    """`run_batch`; an exception stays set for the caller, who learns of it by the code."""
+    try:
+        return (<Lowered>program).run_batch(step, work)
+    except BaseException as error:
+        PyErr_SetObject(type(error), error)
+        return FAILED_PYTHON
 
 
 cdef void fill(double* p, double x, int32_t n) noexcept nogil:

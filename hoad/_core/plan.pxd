@@ -44,6 +44,7 @@ cdef class Plan:
     cdef int n_parts
     cdef int64_t* blocks                    # concatenate: bytes of each operand's block
     cdef Signature signature                # K_PYTHON
+    cdef bint batched                       # its primitive takes all lanes at once
 
     cdef int run(self, char** operands, char** results) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1

@@ -573,5 +573,6 @@ cdef Plan plan_of(Signature sig):
         plan.n_items = sig.avals[1].size
     else:
         plan.signature = sig
+        plan.batched = primitive.batch is not None
     sig.plan = plan
     return plan

@@ -42,6 +42,9 @@ cdef class Primitive:
     cdef readonly int nout
     cdef public object rule             # vjp(g, p, *operands)
     cdef public str rule_name
+    cdef public object jvp              # jvp(dots, p, *operands), where its author wrote one
+    cdef public object batch            # (params, *operands) for all lanes at once, lanes first
+    cdef public bint elementwise        # acts element by element: sums over broadcast axes are the sweep's business
     cdef public bint per_call
     cdef public bint of_programs        # its first parameter is a program
     cdef public int version             # counts the rules it has had

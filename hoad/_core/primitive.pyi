@@ -57,9 +57,10 @@ class Primitive:
     def nout(self) -> int: ...
     @property
     def param_names(self) -> tuple[str, ...] | None: ...
-    @property
-    def elementwise(self) -> bool: ...
+    elementwise: bool
     rule: Callable[..., Any] | None
+    jvp: Any
+    batch: Any
     rule_name: str | None
     per_call: bool
     of_programs: bool

@@ -92,6 +92,7 @@ cdef class Primitive:
         self.op = op
         self.function = function
         self.kind = kind
+        self.elementwise = kind == K_UFUNC
         self.nin = nin
         self.nout = nout
         self.infer = infer
@@ -116,11 +117,6 @@ cdef class Primitive:
 
     def __repr__(self):
         return f"Primitive({self.name})"
-
-    @property
-    def elementwise(self):
-        """Whether the operation acts element by element, so that sums over broadcast axes are the sweep's business."""
-        return self.kind == K_UFUNC
 
     def keywords(self, params):
         """The parameters as a rule receives them."""

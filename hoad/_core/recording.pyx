@@ -18,6 +18,7 @@ from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
+from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
@@ -190,6 +191,8 @@ cdef class Recording:
 
     def results(self, list operands, bint traced=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
+        if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
+            return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
         values = self.compute(operands)
         if not traced and (not self.nested or not self.reaches_out(operands)):
             return values
@@ -225,6 +228,18 @@ cdef class Recording:
                 break
         PyMem_RawFree(reached)
         return out
+
+    def cut(self, list outputs, bint whole=False):
+        """What was recorded, as far as these outputs and the guards need it, as a graph of its own.
+
+        With the arrays that it captured and the values of its inputs if `whole`; else these arrays become inputs.
+        If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
+        """
+        cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs, whole)
+        if self.graph.frame.live == 0:
+            self.frame = drop_guards(self.graph, self.frame)
+            self.frame = keep_constants(self.graph, self.frame, made.constants)
+        return made
 
     def end(self):
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
@@ -264,7 +279,7 @@ cdef class Recording:
 
 
 # The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
-cdef object RUNNING = ContextVar("hoad_running", default=None)
+RUNNING = ContextVar("hoad_running", default=None)
 
 
 def running():
@@ -425,9 +440,11 @@ cdef class Extension:
             self.graph.drop_notes()
         BUSY.discard(id(self.graph))
 
-    def input(self, aval):
-        """A new input of this abstract value."""
+    def input(self, aval, bint strong=False):
+        """A new input of this abstract value; `strong` if its zeros stand for no dependence."""
         new_input(self.graph, aval, False)
+        if strong:
+            self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
     def constant(self, value):

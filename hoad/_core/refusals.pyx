@@ -127,9 +127,9 @@ cdef int refuse_mixture(Graph graph, Graph other) except -1:
     check_usable(other)
     if graph.valued != other.valued:
         raise TracedValueError(
-            f"a rule met a traced value that is not its own ({here()}). A rule is written in NumPy's operations on its "
-            "own g, p and operands: it can neither call a driver (hoad.grad and the like) on them nor use traced "
-            "values from outside. Write the derivative as a formula, or as a function of its own with @hoad.primitive."
+            f"a rule met a traced value that is not its own ({here()}). A rule is written in operations on its own g, "
+            "p and operands, and cannot use traced values from outside. Make the value an operand of the function, or "
+            "pass hoad.value(x)."
         )
     raise TracedValueError(
         f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "

@@ -41,7 +41,16 @@ from hoad._core.tape cimport (
     uint16_t,
     uint64_t,
 )
-from hoad._core.template cimport Template, describe, values_for, vjp_template
+from hoad._core.template cimport (
+    Template,
+    author_jvp_template,
+    describe,
+    forget_old,
+    is_kept,
+    reverse_only,
+    values_for,
+    vjp_template,
+)
 
 from hoad._core.operands import new_input
 
@@ -55,7 +64,7 @@ cdef enum:
 
 cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=None):
     """The tangent of `sig` when the operands in `active` have tangents: its vjp template, transposed."""
-    cdef Template vjp = vjp_template(sig, active, where, values)
+    cdef Template vjp
     cdef Template template
     cdef Graph graph
     cdef Emitter emitter
@@ -64,9 +73,19 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
     cdef list seeds = []
     cdef list targets = []
     key = ("jvp", active)
+    forget_old(sig)
     template = <Template>sig.templates.get(key)
     if template is not None:
         return template
+    if sig.primitive.jvp is not None:
+        sig.templates[key] = author_jvp_template(sig, active)
+        return sig.templates[key]
+    if reverse_only(sig):
+        raise RuleError(
+            f"{describe(sig)} was declared with linear=False: what is not linear in g has no transpose, so no "
+            "derivative along a direction. Take the derivative in reverse, with grad, vjp or jacobian(mode='reverse')."
+        )
+    vjp = vjp_template(sig, active, where, values)
     template = Template.__new__(Template)
     template.signature = sig
     template.mode = "jvp"
@@ -83,7 +102,7 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
     template.finish(tangents)
     for k in range(template.n_steps):
         check_transposed(template, template.steps[k], nout)
-    if not sig.primitive.per_call:
+    if is_kept(sig.primitive):
         sig.templates[key] = template
     return template
 

@@ -1,7 +1,7 @@
 """A rule at one signature, recorded once."""
 
 from hoad._core.emit cimport Emitter, ScalarRule
-from hoad._core.primitive cimport Signature
+from hoad._core.primitive cimport Primitive, Signature
 from hoad._core.tape cimport Graph, int32_t, uint64_t
 
 cdef class Template:
@@ -28,4 +28,8 @@ cdef class Template:
 
 cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=*)
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)
+cdef Template author_jvp_template(Signature sig, uint64_t active)
+cdef int forget_old(Signature sig) except -1
+cdef bint is_kept(Primitive primitive) noexcept
+cdef bint reverse_only(Signature sig) except -1
 cdef str describe(Signature sig)

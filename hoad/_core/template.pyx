@@ -20,7 +20,6 @@ from hoad._core.primitive cimport (
     INFO,
     K_GUFUNC,
     K_PYTHON,
-    K_UFUNC,
     Primitive,
     Signature,
     primitive_of,
@@ -243,6 +242,8 @@ cdef class Template:
         cdef int32_t k, zeros = 0
         cdef int32_t count = ext.count
         cdef Signature sig
+        cdef list seeds
+        cdef object strong = None
         if node.op == OP_RESULT:
             k = place[graph.pool[ext.first]]
             return ZERO if k == ZERO else k + graph.pool[ext.first + 1]
@@ -256,6 +257,11 @@ cdef class Template:
             for k in range(count):
                 operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
                 zeros += operands[k] == ZERO
+            if sig.primitive.of_programs and sig.params[0]._linear:
+                seeds = [operands[k] for k in range(count - <int32_t>sig.params[0]._linear, count)]
+                if all([k == <int32_t>ZERO for k in seeds]):
+                    return ZERO
+                strong = strong_seeds(emitter, sig, seeds)
             if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
                     zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
@@ -265,9 +271,15 @@ cdef class Template:
                 if zeros == count:
                     return ZERO
                 return emitter.assemble(node.b, operands, count, sig.params[0], sig.params[1])
-            return emitter.emit_ext(sig.primitive, sig.params, operands, count, node.b)
+            return emitter.emit_ext(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
+
+
+cdef object strong_seeds(Emitter emitter, Signature sig, list seeds):
+    """Parameters of a call whose zero seeds are strong where they are; None where none of them is."""
+    cdef tuple strong = tuple([k == <int32_t>ZERO or emitter.is_strong(<int32_t>k) for k in seeds])
+    return (sig.params[0]._with_strong(strong),) if any(strong) else None
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------
@@ -384,6 +396,8 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
 
 cdef str describe(Signature sig):
     """Whose rule it is, for messages."""
+    if sig.primitive.of_programs:
+        return sig.params[0]._described
     rule = sig.primitive.rule_name or "the rule"
     return f"{rule} of {sig.primitive.name}"
 
@@ -394,10 +408,12 @@ cdef list inputs_of(Graph graph, tuple avals):
 
 cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object where):
     """Call the rule; returns its tuple, checked for form."""
+    from hoad._core.recording import RUNNING
     cdef Primitive primitive = sig.primitive
     rule = primitive.require_rule(where)
     keywords = primitive.keywords(sig.params)
     many = primitive.nout > 1
+    before = RUNNING.set(graph)     # a derivative taken in the rule is nested in the template
     try:
         adjoints = rule(tuple(g) if many else g[0], tuple(p) if many else p[0], *x, **keywords)
     except HoadError as error:
@@ -407,6 +423,8 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
             f"{describe(sig)}, called at {sig}, raised {type(error).__name__}: {error}. A rule takes (g, p, *operands) "
             "and its parameters as keywords, and returns one adjoint per operand."
         ) from error
+    finally:
+        RUNNING.reset(before)
     if not isinstance(adjoints, tuple):
         raise RuleError(
             f"{describe(sig)} returned {type(adjoints).__name__}, not a tuple. Return one adjoint per operand, "
@@ -431,13 +449,14 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval
             "a product with g, or None for zero."
         )
     found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
-    if found.shape != aval.shape and sig.primitive.kind in (K_UFUNC, K_GUFUNC):
+    if found.shape != aval.shape and (sig.primitive.elementwise or sig.primitive.kind == K_GUFUNC):
         adjoint = sum_to(adjoint, found.shape, aval.shape)
         found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
     if found.shape != aval.shape:
         raise RuleError(
             f"{describe(sig)} returned an adjoint of shape {found.shape} for operand {k} of shape {aval.shape}. "
-            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule."
+            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule. "
+            "For a primitive that works element by element, hoad does so: @hoad.primitive(elementwise=True)."
         )
     if found.dtype != aval.dtype:
         if found.dtype.kind == "c" and aval.dtype.kind != "c":
@@ -484,9 +503,7 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
-    if sig.version != rules_version(primitive):
-        sig.templates.clear()
-        sig.version = rules_version(primitive)
+    forget_old(sig)
     key = ("vjp", active)
     template = <Template>sig.templates.get(key)
     if template is not None:
@@ -515,21 +532,101 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     template.finish(outputs)
     del g, p, x, adjoints
     graph.thread = 0
-    check_linear(template)
-    if not primitive.per_call:
+    if not reverse_only(sig):
+        check_linear(template, 0, len(sig.results), "g")
+    if is_kept(primitive):
         sig.templates[key] = template
     return template
 
 
-cdef int check_linear(Template template) except -1:
-    """Raise unless every adjoint is linear in g."""
+cdef bint is_kept(Primitive primitive) noexcept:
+    """Whether templates are kept; with a program in them, they would keep it alive until cycles are collected."""
+    return not primitive.per_call and not primitive.of_programs
+
+
+cdef int forget_old(Signature sig) except -1:
+    """Drop the templates of rules that have been replaced."""
+    cdef int version = rules_version(sig.primitive)
+    if sig.version != version:
+        sig.templates.clear()
+        sig.version = version
+    return 0
+
+
+cdef bint reverse_only(Signature sig) except -1:
+    """Whether the rule is one that need not be linear in g, and so has no transpose."""
+    return sig.primitive.of_programs and sig.params[0]._reverse_only
+
+
+cdef Template author_jvp_template(Signature sig, uint64_t active):
+    """The tangent of `sig` by the rule that the author of the primitive wrote for it."""
+    from hoad._core.recording import RUNNING
+    cdef Template template = Template.__new__(Template)
+    cdef Graph graph = Graph(False)
+    cdef int nout = len(sig.results)
+    cdef int k
+    inputs_of(graph, sig.results)       # for g, which a tangent does not depend on
+    p = inputs_of(graph, sig.results)
+    x = inputs_of(graph, sig.avals)
+    dots = inputs_of(graph, sig.avals)
+    template.graph = graph
+    template.signature = sig
+    template.mode = "jvp"
+    template.active = active
+    template.n_leaves = graph.size
+    dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<Aval>sig.avals[k]).inexact else None
+            for k in range(len(x))]
+    before = RUNNING.set(graph)
+    try:
+        found = sig.primitive.jvp(tuple(dots), tuple(p) if nout > 1 else p[0], *x,
+                                  **sig.primitive.keywords(sig.params))
+    except HoadError as error:
+        raise type(error)(f"the jvp of {sig.primitive.name} cannot be recorded: {error}") from error
+    except Exception as error:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes "
+            "(dots, p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the "
+            "result."
+        ) from error
+    finally:
+        RUNNING.reset(before)
+    found = found if nout > 1 else (found,)
+    if not isinstance(found, tuple) or len(found) != nout:
+        raise RuleError(f"the jvp of {sig.primitive.name} returns a tuple of {nout} tangents, not {found!r}.")
+    template.finish([fitted_tangent(sig, graph, found[k], sig.results[k]) for k in range(nout)])
+    del p, x, dots, found
+    graph.thread = 0
+    check_linear(template, template.n_leaves - len(sig.avals), template.n_leaves, "the tangents")
+    return template
+
+
+cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval):
+    """The operand of a tangent, checked against the shape of its result."""
+    cdef Aval found
+    if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
+        return <int>ZERO
+    if not is_traced(tangent):
+        raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
+    found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
+        tangent = record_call(primitive_named("broadcast_to"), (aval.shape,), (tangent,))
+        found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape "
+            f"{aval.shape}. A tangent has the shape of its result."
+        )
+    return operand_of(graph, tangent if found.dtype == aval.dtype else tangent.astype(aval.dtype))
+
+
+cdef int check_linear(Template template, int32_t first, int32_t end, str what) except -1:
+    """Raise unless every output is linear in the leaves ``[first, end)``."""
     cdef Graph graph = template.graph
     cdef int32_t i, j, k, n, dependent
     cdef const int32_t* operands
-    cdef int nout = len(template.signature.results)
     cdef bytearray of_g = bytearray(graph.size)
     cdef Node* node
-    for i in range(nout):
+    for i in range(first, end):
         of_g[i] = 1
     for j in range(template.n_steps):
         i = template.steps[j]
@@ -545,18 +642,18 @@ cdef int check_linear(Template template) except -1:
         for k in range(n):
             if not is_linear_in(graph, node, operands, k, n, dependent, of_g):
                 raise RuleError(
-                    f"{describe(template.signature)} is not linear in g: it computes "
-                    f"{primitive_of(node.op).name} of g. Every adjoint must be a product of g with something that "
-                    "does not depend on g. If the operation is linear, declare its primitive with linear=."
+                    f"{describe(template.signature)} is not linear in {what}: it computes "
+                    f"{primitive_of(node.op).name} of {what}. Every item must be a product of {what} with something "
+                    "that does not depend on it. If the operation is linear, declare its primitive with linear=."
                 )
     for k in range(graph.n_guards):
         if of_g[graph.guards[k].node]:
-            raise RuleError(f"{describe(template.signature)} is not linear in g: it branches on g.")
+            raise RuleError(f"{describe(template.signature)} is not linear in {what}: it branches on them.")
     for k in range(template.n_outputs):
         if template.outputs[k] != ZERO and not (template.outputs[k] >= 0 and of_g[template.outputs[k]]):
             raise RuleError(
-                f"{describe(template.signature)} is not linear in g: adjoint {k} does not contain g. Every adjoint "
-                "must be a product with g, or None for zero."
+                f"{describe(template.signature)} is not linear in {what}: item {k} of what it returns does not contain "
+                f"{what}. It must be a product with {what}, or None for zero."
             )
     return 0
 

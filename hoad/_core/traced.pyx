@@ -870,14 +870,24 @@ cdef int guard_object(Array x) except -1:
 
 
 cdef object wrap(Graph graph, int32_t operand):
-    """The traced value of a node."""
+    """The traced value of a node, alive in the derivative that the node belongs to."""
     cdef int32_t aval = operand_aval(graph, operand)
+    cdef Scalar x
     if aval > AVAL_BOOL:
         return new_array(graph, operand, aval)
-    return new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
+    x = new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
+    if operand < graph.frame.start:
+        graph.frame.live -= 1       # a new scalar counts for the innermost
+        graph.held(operand)
+    return x
 
 
 # ---- for the rooms and floors above ---------------------------------------------------------------------------------
+
+def traced_node(Graph graph, int node):
+    """The traced value of a node of a running recording."""
+    return wrap(graph, node)
+
 
 def is_traced(x):
     """Whether `x` is a traced scalar or array."""

@@ -69,12 +69,15 @@ def make_data(program: Program, limit: int, lines: bool, name: str) -> dict[str,
         columns = Columns(moved, known[source], shared, limit, share)
         calls = []
         for k, node, tape in columns.calls:
-            inner = node.parameters["program"]
+            called = tape._called(node.number - 1)
+            if called is None:
+                continue
+            inner, with_values = called
             share = min(_size(inner), room)
             if share >= min(_size(inner), limit):
                 room -= share
                 calls.append((k, len(programs) + len(waiting) + 1))
-                waiting.append((_title(inner), inner, tape._called(node.number - 1), share))
+                waiting.append((_title(inner), inner, with_values, share))
         programs.append({"name": name, "calls": calls, **columns.data})
     return {"programs": programs, "places": shared.places}
 

@@ -7,64 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.operands import as_numbers, holds_traced
-from hoad._core.outline import traced_nodes
-from hoad._core.recording import differentiating
 from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import METHODS, graph_of, is_traced
+from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import here
-from hoad.arguments import check_function
-from hoad.containers import Structure, flatten
+from hoad.arguments import Numbers, check_function, number_aval
+from hoad.containers import Structure
 from hoad.errors import ArgumentError, ShapeError
-from hoad.transform.loops import Loop, body_program, selected, steps_of
+from hoad.transform.composite import captured_program
+from hoad.transform.loops import Loop, selected, steps_of
 
 FLOAT64 = np.dtype(np.float64)
 NO_LIMIT = 1 << 62
 
 
-class _Tree:
-    """A container whose numbers are apart from what else it holds, which stays as it is."""
-
-    def __init__(self, tree: Any) -> None:
-        self.leaves, self.structure = flatten(tree)
-        self.places = [k for k, x in enumerate(self.leaves) if _is_number(x)]
-        self.numbers = [_number(self.leaves[k]) for k in self.places]
-        for k in self.places:
-            self.leaves[k] = None  # a traced value is kept no longer than it is used
-
-    def with_numbers(self, values: list[Any]) -> Any:
-        """The container with other numbers."""
-        leaves = list(self.leaves)
-        for k, value in zip(self.places, values, strict=True):
-            leaves[k] = value
-        return self.structure.unflatten(leaves)
-
-    def like(self, other: _Tree) -> bool:
-        """Whether the numbers of the one fit the other."""
-        return self.structure == other.structure and self.places == other.places
-
-
-def _is_number(x: Any) -> bool:
-    if is_traced(x) or isinstance(x, (bool, int, float, complex, np.number, np.bool_)):
-        return True
-    return isinstance(x, np.ndarray) and (x.dtype.kind in "biufc" or holds_traced(x))
-
-
-def _number(x: Any) -> Any:
-    """A leaf as a traced value, a float, a truth value or an array."""
-    if is_traced(x) or isinstance(x, (bool, float)):
-        return x
-    return METHODS["__pack__"](x) if holds_traced(x) else as_numbers(x)
-
-
-def _aval(x: Any) -> Aval:
-    found = x if is_traced(x) else np.asarray(x)
-    return intern_aval(found.dtype, found.shape)
-
-
 def _cast(x: Any, aval: Aval) -> Any:
     """A number in another dtype."""
-    if _aval(x) == aval:
+    if number_aval(x) == aval:
         return x
     return x.astype(aval.dtype) if is_traced(x) else np.asarray(x, aval.dtype)[()]
 
@@ -72,31 +30,28 @@ def _cast(x: Any, aval: Aval) -> Any:
 class _Body:
     """What a body does at one step, recorded: its program, what it captured around it, and what it gives."""
 
-    def __init__(self, f: Callable[[Any, Any], Any], carry: _Tree, numbers: list[Any], rows: _Tree, first: list[Any]):
+    def __init__(
+        self, f: Callable[[Any, Any], Any], carry: Numbers, numbers: list[Any], rows: Numbers, first: list[Any]
+    ) -> None:
         n = len(numbers)
-        with differentiating() as d:
-            guards = d.guards
-            traced = [d.input(x) for x in numbers + first]
-            returned = f(carry.with_numbers(traced[:n]), rows.with_numbers(traced[n:]))
-            del traced
+
+        def step(*traced: Any) -> list[Any]:
+            returned = f(carry.filled(list(traced[:n])), rows.filled(list(traced[n:])))
             if not isinstance(returned, tuple) or len(returned) != 2:
                 raise ShapeError(
                     f"the body of a scan returns a pair, (carry, y), but returned {type(returned).__name__}. Where "
                     "there is nothing to collect, return carry, None."
                 )
-            given = [_Tree(part) for part in returned]
-            del returned
-            outputs = [[d.operand(x) for x in tree.numbers] for tree in given]
-            for tree in given:
-                tree.numbers = []
-            self.program, captured = body_program(d, guards, outputs[0] + outputs[1])
-            graph = d.graph
-        self.captured = traced_nodes(graph, captured)
-        self.carry, self.row = given
-        self.carried = list(self.program.results[: len(outputs[0])])
+            self.carry, self.row = map(Numbers, returned)
+            given = self.carry.numbers + self.row.numbers
+            self.carry.numbers = self.row.numbers = []
+            return given
+
+        self.program, self.captured = captured_program(step, numbers + first)
+        self.carried = list(self.program.results[: len(self.carry.places)])
 
 
-def _recorded(f: Callable[[Any, Any], Any], carry: _Tree, rows: _Tree, first: list[Any]) -> _Body:
+def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first: list[Any]) -> _Body:
     """The body, recorded with a carry of the dtypes that it returns; puts that in place of the one it was given."""
     for _ in range(2):
         body = _Body(f, carry, carry.numbers, rows, first)
@@ -106,7 +61,7 @@ def _recorded(f: Callable[[Any, Any], Any], carry: _Tree, rows: _Tree, first: li
                 f"{_shown(body.carry.structure)}, or numbers in other places. A loop carries the same from step to "
                 "step: return what init is."
             )
-        given = [_aval(x) for x in carry.numbers]
+        given = [number_aval(x) for x in carry.numbers]
         wanted = [
             intern_aval(np.result_type(a.dtype, b.dtype), a.shape) for a, b in zip(given, body.carried, strict=True)
         ]
@@ -189,7 +144,7 @@ def scan(
     0.16
     """
     check_function("scan", f)
-    carry, rows = _Tree(init), _Tree(xs)
+    carry, rows = Numbers(init), Numbers(xs)
     steps = _steps(rows.numbers, length)
     if steps:
         first = [x[-1 if reverse else 0] for x in rows.numbers]
@@ -201,7 +156,7 @@ def scan(
     gives = "c" * n + "y" * len(body.row.places)
     values = (*carry.numbers, *rows.numbers, *body.captured)
     results = list(Loop(body.program, takes, gives, steps, bool(reverse))(*values))
-    return carry.with_numbers(results[:n]), body.row.with_numbers(results[n:])
+    return carry.filled(results[:n]), body.row.filled(results[n:])
 
 
 def _steps(rows: list[Any], length: int | None) -> int:
@@ -318,14 +273,14 @@ def while_loop(
         val = body_fun(val)
         return val, _truth(cond_fun(val))
 
-    carry = _Tree(init_val)
-    body = _recorded(step, carry, _Tree(None), [])
+    carry = Numbers(init_val)
+    body = _recorded(step, carry, Numbers(None), [])
     n = len(carry.numbers)
     takes = "c" * n + "k" * len(body.captured)
     values = (*carry.numbers, *body.captured)
     steps = int(steps_of(Loop(body.program, takes, "c" * n + "w", NO_LIMIT), values))
     kept = selected(body.program, list(body.program[-1]._outputs[:n]))
-    return carry.with_numbers(list(Loop(kept, takes, "c" * n, steps)(*values)))
+    return carry.filled(list(Loop(kept, takes, "c" * n, steps)(*values)))
 
 
 def _truth(x: Any) -> Any:
@@ -339,10 +294,10 @@ def _bounded(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], ini
 
     def step(state: tuple[Any, Any], _: Any) -> tuple[Any, None]:
         val, runs = state
-        before, after = _Tree(val), _Tree(body_fun(val))
+        before, after = Numbers(val), Numbers(body_fun(val))
         if not after.like(before):
             raise ShapeError("the body of a while_loop must return what it was given, in the same structure.")
-        kept = before.with_numbers([np.where(runs, b, a) for a, b in zip(before.numbers, after.numbers, strict=True)])
+        kept = before.filled([np.where(runs, b, a) for a, b in zip(before.numbers, after.numbers, strict=True)])
         return (kept, np.logical_and(runs, _truth(cond_fun(kept)))), None
 
     (val, runs), _ = scan(step, (init_val, _truth(cond_fun(init_val))), length=max_steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import importlib
 import inspect
@@ -18,7 +19,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.arguments import check_function
-from hoad.errors import ArgumentError, RuleError, count
+from hoad.errors import ArgumentError, RuleError, ShapeError, count
 from hoad.primitive import declare_ufunc
 from hoad.trace import recorder_among
 
@@ -120,7 +121,7 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     """Give a primitive its rule; templates of an earlier rule are forgotten."""
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
-    if _positional(rule) < 3:
+    if positional(rule) < 3:
         form = f"{getattr(rule, '__name__', 'this one')}{inspect.signature(rule)}"
         raise RuleError(f"a rule is a function of (g, p, *operands), but {form} names no operand. Name at least one.")
     made = _resolve(target)
@@ -257,9 +258,12 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
         inexact = any(x.inexact for x in operands)
-        try:
+        def call() -> Any:
             with np.errstate(all="ignore"):
-                results = function(params, *ones)
+                return function(params, *ones)
+
+        try:
+            results = contextvars.Context().run(call)  # no part of the recording that runs
         except Exception as failure:
             shapes = ", ".join("a float" if x.number == 0 else f"an array of shape {x.shape}" for x in operands)
             raise RuleError(
@@ -280,14 +284,65 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
     return infer
 
 
-def _declare(function: Callable[..., Any], name: str, nin: int, nout: int, linear: tuple[int, ...]) -> Primitive:
+def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable[..., tuple[Aval, ...]]:
+    """Shapes and dtypes of the results, as declared."""
+
+    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+        declared = shape(*operands, **dict(params))
+        results = declared if nout > 1 else (declared,)
+        if not isinstance(results, tuple) or len(results) != nout:
+            raise RuleError(f"shape of {name} gave {declared!r} for {count(nout, 'result')}. Give a tuple of shapes.")
+        inexact = [x.dtype for x in operands if x.inexact]
+        dtype = np.result_type(*inexact) if inexact else np.dtype(np.float64)
+        return tuple(_declared_aval(result, dtype, name) for result in results)
+
+    return infer
+
+
+def _broadcast_shapes(name: str, nout: int) -> Callable[..., Any]:
+    """The shapes of results that are made element by element."""
+
+    def shape(*operands: Aval, **parameters: Any) -> Any:
+        try:
+            found = np.broadcast_shapes(*[x.shape for x in operands])
+        except ValueError:
+            shapes = " and ".join(str(x.shape) for x in operands)
+            raise ShapeError(
+                f"{name} works element by element, but shapes {shapes} do not broadcast together ({here()})."
+            ) from None
+        return found if nout == 1 else (found,) * nout
+
+    return shape
+
+
+def _declared_aval(declared: Any, dtype: Any, name: str) -> Aval:
+    """The abstract value of a shape, of a pair of shape and dtype, or of what has both."""
+    if hasattr(declared, "shape") and hasattr(declared, "dtype"):
+        declared = declared.shape, declared.dtype
+    if isinstance(declared, tuple) and len(declared) == 2 and isinstance(declared[0], tuple):
+        declared, dtype = declared
+    if not isinstance(declared, tuple) or not all(isinstance(n, (int, np.integer)) and n >= 0 for n in declared):
+        raise RuleError(
+            f"shape of {name} gave {declared!r}, which is no shape. It is called with the operands, which have .shape "
+            "and .dtype, and gives a tuple of ints, a pair (shape, dtype), or an operand that the result is like."
+        )
+    return intern_aval(np.dtype(dtype), tuple(int(n) for n in declared))
+
+
+def _declare(
+    function: Callable[..., Any],
+    name: str,
+    nin: int,
+    nout: int,
+    linear: tuple[int, ...],
+    shape: Callable[..., Any] | None = None,
+) -> Primitive:
     def compute(params: Any, *values: Any) -> Any:
         return function(*values, **dict(params))
 
     compute.__name__ = name
-    return Primitive(
-        name, function=compute, kind=PYTHON, nin=nin, nout=nout, infer=_infer_by_call(compute, nout), linear_in=linear
-    )
+    infer = _infer_by_call(compute, nout) if shape is None else _infer_by_shape(shape, name, nout)
+    return Primitive(name, function=compute, kind=PYTHON, nin=nin, nout=nout, infer=infer, linear_in=linear)
 
 
 def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -322,12 +377,14 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
 
 def _arity(made: Primitive) -> int:
     """How many leading arguments are operands: as many as the rule names."""
+    if made.rule is None and made.jvp is not None:
+        return positional(made.jvp) - 2
     if made.rule is None:
         return made.nin if made.nin >= 0 else MANY
-    return _positional(made.rule) - 2
+    return positional(made.rule) - 2
 
 
-def _positional(rule: Rule) -> int:
+def positional(rule: Rule) -> int:
     """How many positional arguments without a default a rule has."""
     parameters = list(inspect.signature(rule).parameters.values())
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
@@ -338,9 +395,26 @@ def _positional(rule: Rule) -> int:
 @overload
 def primitive(function: F) -> F: ...
 @overload
-def primitive(*, vjp: Rule | None = None, nout: int = 1, linear: tuple[int, ...] = ()) -> Callable[[F], F]: ...
 def primitive(
-    function: Any = None, *, vjp: Rule | None = None, nout: int = 1, linear: tuple[int, ...] = ()
+    *,
+    vjp: Rule | None = None,
+    nout: int = 1,
+    linear: tuple[int, ...] = (),
+    shape: Callable[..., Any] | None = None,
+    batch: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | None = None,
+    elementwise: bool = False,
+) -> Callable[[F], F]: ...
+def primitive(
+    function: Any = None,
+    *,
+    vjp: Rule | None = None,
+    nout: int = 1,
+    linear: tuple[int, ...] = (),
+    shape: Callable[..., Any] | None = None,
+    batch: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | None = None,
+    elementwise: bool = False,
 ) -> Any:
     """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
 
@@ -358,6 +432,21 @@ def primitive(
         How many results it returns, as a tuple if more than one.
     linear : tuple of int, optional
         Operands in which it is linear, each by itself: needed where another rule applies it to g.
+    shape : callable, optional
+        ``shape(*operands, **parameters)``, called with what is known of the operands, their ``.shape`` and ``.dtype``:
+        the shape of the result, a pair (shape, dtype), or an operand that the result is like; a tuple of them for
+        several results. Then the function is never called on made-up values.
+    batch : callable, optional
+        ``batch(*operands, **parameters)`` for many operands at once, all of them with one more axis in front; so have
+        its results. Left out, the function is called once for each: see Notes.
+    jvp : callable, optional
+        ``jvp(dots, p, *operands, **parameters)``, the tangent of the result for a tuple of tangents, None where an
+        operand has none. Used in forward mode in place of the transposed rule, where it costs less; `hoad.check.rule`
+        compares them.
+    elementwise : bool, optional
+        True for a function that works element by element, and on operands of several shapes as NumPy's operators do.
+        The rule is then that for numbers: hoad sums adjoints over the axes along which an operand was repeated.
+        `shape` is known.
 
     Returns
     -------
@@ -370,11 +459,14 @@ def primitive(
         If `function` cannot be called, or `nout` and `linear` are of another kind.
     RuleError
         If its parameters cannot be hashed, or a rule does not do what a rule must.
+    ShapeError
+        In a derivative, if operands of an elementwise function do not broadcast together.
 
     Notes
     -----
-    Cost: a call of the function per evaluation, with the GIL held. Result shapes are found by one call on ones per
-    signature.
+    Cost: a call of the function per evaluation, with the GIL held; where it is applied to the tangents of a Jacobian or
+    Hessian (by a rule that uses it), a call for each of them, or one of `batch`. Without `shape`, the shapes of results
+    are found by a call on ones for each new signature.
 
     Examples
     --------
@@ -391,21 +483,50 @@ def primitive(
     >>> _ = hoad.rules.vjp(cosine, lambda g, p, x: (-g * sine(x),))
     >>> hoad.derivative(sine, 3)(0.0)
     -1.0
+
+    A peak and its width, of which one number serves all items:
+
+    >>> @hoad.primitive(elementwise=True)
+    ... def bell(x, width):
+    ...     return np.exp(-((x / width) ** 2))
+    >>> _ = hoad.rules.vjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+    >>> hoad.jacobian(bell, argnums=1)(np.array([0.0, 1.0]), 1.0).round(3)
+    array([0.   , 0.736])
     """
+    further = {"shape": shape, "batch": batch, "jvp": jvp}
     if function is None:
-        return lambda f: _make(f, vjp, nout, linear)
-    return _make(function, vjp, nout, linear)
+        return lambda f: _make(f, vjp, nout, linear, further, elementwise)
+    return _make(function, vjp, nout, linear, further, elementwise)
 
 
-def _make(function: Any, rule: Rule | None, nout: Any, linear: Any) -> Any:
+def _make(
+    function: Any, rule: Rule | None, nout: Any, linear: Any, further: dict[str, Any], elementwise: bool
+) -> Any:
     check_function("primitive", function)
+    for name, given in further.items():
+        if given is not None and not callable(given):
+            raise ArgumentError(f"primitive takes {name} as a function, not {given!r}.")
+    if further["jvp"] is not None and positional(further["jvp"]) < 3:
+        raise RuleError(
+            f"jvp is a function of (dots, p, *operands), but {further['jvp']!r} names no operand. Name at least one."
+        )
     if not isinstance(nout, int) or not 1 <= nout <= RESULTS_LIMIT or not isinstance(linear, tuple):
         raise ArgumentError(
             "primitive takes nout as a number of results and linear as a tuple of operands; it can have 1 to "
             f"{RESULTS_LIMIT} results. Here nout={nout!r} and linear={linear!r}."
         )
     kind = f"<{type(function).__name__}>"  # of one without a name, such as functools.partial makes
-    made = _declare(function, getattr(function, "__name__", kind), nin=-1, nout=nout, linear=linear)
+    name = getattr(function, "__name__", kind)
+    shape = further["shape"]
+    if elementwise:
+        if shape is not None:
+            raise ArgumentError("primitive with elementwise=True knows the shape of its results. Leave out shape.")
+        shape = _broadcast_shapes(name, nout)
+    made = _declare(function, name, -1, nout, linear, shape)
+    made.elementwise = elementwise
+    if (batch := further["batch"]) is not None:
+        made.batch = lambda params, *values: batch(*values, **dict(params))
+    made.jvp = further["jvp"]
     module: str | None = getattr(function, "__module__", None)
     made.qualified = (module or "", getattr(function, "__qualname__", kind) if module else kind)
 

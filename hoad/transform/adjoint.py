@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._core.primitive import Primitive, rules_epoch
-from hoad._core.recording import Extension
+from hoad._core.recording import Extension, node_row
 from hoad.containers import Forms
-from hoad.primitive import declare_call, on_new_call
-from hoad.program import Program, call_program
+from hoad.primitive import on_new_call
+from hoad.program import Callee, Program, called, declare_call_of
 from hoad.rules.registry import set_rule
 from hoad.transform.growth import check_program, grown
 from hoad.transform.seeds import seed_operands
@@ -59,58 +59,106 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     array([6., 0.])
     """
     check_program("gradient", program, "hoad.grad(f)(x) for the gradient as an array")
-    return _extended(program, seed, simplify, list(program._first._inputs), program._last._takes)
+    return extended(program, seed, simplify, list(program._first._inputs), program._last._takes)
 
 
-def _extended(program: Program, seed: Any, simplify: bool, wrt: list[int], gives: Forms | None = None) -> Program:
-    """The program with the adjoints of the nodes `wrt`, which may be parts of containers, as one more tape."""
+def extended(
+    program: Program,
+    seed: Any,
+    simplify: bool,
+    wrt: list[int],
+    gives: Forms | None = None,
+    apart: bool = False,
+    strong: tuple[bool, ...] = (),
+) -> Program:
+    """The program with the adjoints of the nodes `wrt`, which may be parts of containers, as one more tape.
+
+    On a copy of its graph if `apart`. Symbolic seeds that are `strong` have zeros that stand for no dependence.
+    """
     last = program._last
     avals, targets = program.results, list(last._outputs)
 
     def sweep(extension: Extension, noted: bool) -> tuple[list[int], list[int]]:
-        seeds, inputs = seed_operands(extension, avals, last._gives, seed, "gradient", "output")
+        seeds, inputs = seed_operands(extension, avals, last._gives, seed, "gradient", "output", strong)
         return extension.adjoints(targets, seeds, wrt, noted), inputs
 
-    return grown(program, "adjoint", len(wrt if gives is None else gives) == 1, simplify, sweep, gives)
+    return grown(program, "adjoint", len(wrt if gives is None else gives) == 1, simplify, sweep, gives, apart)
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 
 
-def _adjoint_of(program: Program, linear: bool) -> Program:
-    """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds."""
+def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: tuple[bool, ...] = ()) -> Program:
+    """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds.
+
+    Inputs that are no floats have none. Zeros of a `strong` seed stand for no dependence.
+    """
     nodes = program._input_nodes()
     first = len(nodes) - program._linear
-    wrt = nodes[first:] if linear else nodes[:first]
-    declare_call(len(wrt), call_program)  # a new primitive is a new epoch, after which no tape knows its adjoints
-    key = (linear, rules_epoch())
-    if key not in program._adjoints:
-        made = _extended(program, "symbolic", True, wrt)
-        made._linear = len(made._last._inputs)
+    chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
+    wrt = [nodes[k] for k in chosen if program.inputs[k].inexact]
+    declare_call_of(len(wrt))  # a new primitive is a new epoch, after which no tape knows its adjoints
+    key = (linear, strong, rules_epoch())
+    made = program._adjoints.get(key)
+    if made is None:
+        made = extended(program, "symbolic", True, wrt, None, apart, strong)
+        made._fixed, made._linear, made._strong = program._fixed, len(made._last._inputs), strong
+        made._origin = program, linear
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-        program._adjoints = {k: v for k, v in program._adjoints.items() if k[1] == key[1]} | {key: made}
-    return program._adjoints[key]
+        program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
+    return made
 
 
-def _call_rule(g: Any, p: Any, *inputs: Any, program: Program) -> tuple[Any, ...]:
+def adjoints_by(callee: Callee, linear: bool, values: tuple[Any, ...]) -> dict[int, Any]:
+    """The adjoints of the inputs that a callee is linear in, or of the others, by their number.
+
+    The values are its inputs, without those that it is linear in where the adjoint is by these, and a seed for each of
+    its results that is a float.
+    """
+    first = len(callee.inputs) - callee._linear
+    chosen = range(first, len(callee.inputs)) if linear else range(callee._fixed, first)
+    wrt = [k for k in chosen if callee.inputs[k].inexact]
+    return dict(zip(wrt, called(callee._derived(linear), values), strict=True)) if wrt else {}
+
+
+def pull_back(callee: Callee, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The adjoint of a call is a call of the adjoint program.
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    seeds = [s for s, aval in zip(g if isinstance(g, tuple) else (g,), program.results, strict=True) if aval.inexact]
-    first = len(inputs) - program._linear
-    found: list[Any] = []
-    if first:
-        found += _adjoint_of(program, False)._applied((*inputs, *seeds))
-    if program._linear:
-        found += _adjoint_of(program, True)._applied((*inputs[:first], *seeds))
-    return tuple(found)
+    given = zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True)
+    seeds = tuple(seed for seed, aval in given if aval.inexact)
+    others = inputs[: len(inputs) - callee._linear]
+    found = adjoints_by(callee, False, (*inputs, *seeds)) | adjoints_by(callee, True, (*others, *seeds))
+    return tuple(found.get(k) for k in range(len(inputs)))
+
+
+def _call_rule(g: Any, p: Any, *inputs: Any, program: Callee) -> tuple[Any, ...]:
+    return program._pull_back(g, p, inputs)
 
 
 def _give_rule(primitive: Primitive) -> None:
     set_rule(primitive, _call_rule)
 
 
+def strong_results(program: Program) -> tuple[bool, ...]:
+    """Which outputs of an adjoint program have zeros that stand for no dependence, as a constant one is."""
+    graph = program._last._graph
+    return tuple(k < 0 or node_row(graph, k)[5] for k in program._last._outputs)
+
+
+def _with_strong(program: Program, strong: tuple[bool, ...]) -> Program:
+    """The same adjoint program, for seeds whose zeros are strong; a program that is no adjoint as it is."""
+    if program._origin is None:
+        return program
+    origin, linear = program._origin
+    return adjoint_of(origin, linear, strong=strong)
+
+
+Program._derived = adjoint_of
+Program._with_strong = _with_strong
+Program._strong_results = strong_results
+Callee._pull_back = pull_back
 on_new_call.append(_give_rule)
 
-__all__ = ["gradient"]
+__all__ = ["adjoint_of", "adjoints_by", "extended", "gradient", "pull_back", "strong_results"]

@@ -25,11 +25,20 @@ def check_program(transform: str, program: Any, driver: str) -> None:
 
 
 def grown(
-    program: Program, kind: str, single: bool, simplify: bool, sweep: Sweep, gives: Forms | None = None
+    program: Program,
+    kind: str,
+    single: bool,
+    simplify: bool,
+    sweep: Sweep,
+    gives: Forms | None = None,
+    apart: bool = False,
 ) -> Program:
-    """The program with the tape that a sweep gives; its notes are made at once, or when they are asked for."""
+    """The program with the tape that a sweep gives, on a copy of its graph if `apart`.
+
+    The notes of the tape are made at once, or when they are asked for.
+    """
     origin = Program(program)
-    made, notes = _new_tape(origin, kind, single, simplify, sweep, noted=not simplify, apart=False)
+    made, notes = _new_tape(origin, kind, single, simplify, sweep, noted=not simplify, apart=apart)
     made._gives = gives
     if simplify:
         epoch = rules_epoch()

@@ -18,14 +18,13 @@ import numpy as np
 from hoad._core.calls import apply_primitive
 from hoad._core.loops import run_loop
 from hoad._core.operands import holds_traced
-from hoad._core.outline import outline, traced_nodes
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import Recording, differentiating
+from hoad._core.recording import differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad.pickling import FAMILIES
-from hoad.program import Program, Tape
+from hoad.program import Callee, Program, Tape
 from hoad.rules.registry import set_rule
-from hoad.transform.adjoint import _extended
+from hoad.transform.adjoint import extended
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
@@ -36,7 +35,7 @@ ADJOINT = {"c": "c", "x": "y", "k": "s"}  # of what an input takes: what its adj
 SEED = {"c": "c", "y": "x", "s": "k"}  # of what an output gives: what its seed takes
 
 
-class Loop:
+class Loop(Callee):
     """A program run `length` times: what its inputs take and what its outputs give."""
 
     def __init__(
@@ -54,12 +53,8 @@ class Loop:
         self.length = length
         self.backwards = backwards
         self.stretch = stretch  # a loop that the program consists of
+        self._linear = program._linear
         self._made: dict[Any, Any] = {}  # programs derived from this one
-
-    @property
-    def _linear(self) -> int:
-        """The number of last inputs that the results are linear in."""
-        return self.program._linear
 
     @property
     def results(self) -> tuple[Aval, ...]:
@@ -113,7 +108,7 @@ class Loop:
             avals = self.program.inputs
             asked = range(first, len(nodes)) if linear else range(len(nodes))
             by = [k for k in asked if avals[k].inexact and (k < first or linear or self.takes[k] == "c")]
-            made = _extended(self.program, "symbolic", True, [nodes[k] for k in by])
+            made = extended(self.program, "symbolic", True, [nodes[k] for k in by])
             made._linear = len(made._last._inputs)
             made._omitted = self.program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
             self._made[key] = made, by
@@ -345,24 +340,3 @@ def recorded(f: Callable[..., tuple[Any, ...]], avals: list[Aval]) -> Program:
         recording.keep()
     window = (0, recording.size, 0, recording.guards)
     return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])
-
-
-def body_program(recording: Recording, first_guard: int, outputs: list[int]) -> tuple[Program, list[int]]:
-    """The program of what a recording holds behind `outputs`, and the nodes around it that it captured."""
-    graph, window, inputs, found, captured = outline(
-        recording.graph, recording.start, first_guard, recording.inputs, outputs
-    )
-    return Program([Tape(graph, window, inputs, found, "primal", False)]), captured
-
-
-def captured_program(f: Callable[..., Any], values: list[Any]) -> tuple[Program, list[Any]]:
-    """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs."""
-    with differentiating() as d:
-        guards = d.guards
-        traced = [d.input(x) for x in values]
-        made = f(*traced)
-        outputs = [d.operand(x) for x in made]
-        del traced, made
-        program, captured = body_program(d, guards, outputs)
-        graph = d.graph
-    return program, traced_nodes(graph, captured)

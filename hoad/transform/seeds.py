@@ -21,16 +21,24 @@ SEVERAL = {
 
 
 def seed_operands(
-    extension: Extension, avals: Sequence[Aval], forms: Forms | None, seed: Any, sweep: str, end: End
+    extension: Extension,
+    avals: Sequence[Aval],
+    forms: Forms | None,
+    seed: Any,
+    sweep: str,
+    end: End,
+    strong: Sequence[bool] = (),
 ) -> tuple[list[int], list[int]]:
     """(operand of the seed at each of these ends, those among them that are new inputs).
 
-    `forms` are those of the containers that the ends are parts of, if any.
+    `forms` are those of the containers that the ends are parts of, if any. New inputs that are `strong` have zeros that
+    stand for no dependence.
     """
     if isinstance(seed, str):
         if seed != "symbolic":
             raise ArgumentError(f"{sweep} takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        operands = [extension.input(aval) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
+        flags = iter(strong)
+        operands = [extension.input(aval, next(flags, False)) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
         return operands, [k for k in operands if k != SYMBOLIC_ZERO]
     if seed is None:
         if [aval.shape for aval in avals] not in ([], [()]):

@@ -121,6 +121,24 @@ def test_a_loop_is_one_node_of_constant_size() -> None:
     assert short[0].nbytes == long[0].nbytes
 
 
+def test_the_body_takes_its_branches_with_it() -> None:
+    """Of what the body recorded nothing stays around the loop, and its branches are checked where it runs."""
+
+    def f(x: Any) -> Any:
+        def body(c: Any, _: Any) -> Any:
+            return (np.sin(c) if x > -5 and c < 2 else c) * x, None
+
+        y = x
+        for _ in range(10):
+            y = hoad.scan(body, y, length=3)[0]
+        return y
+
+    program = hoad.record(f, 0.5)
+    assert program[0].size == 11 and not program[0].guards
+    with pytest.raises(hoad.GuardError, match=r"its step 0 does not take"):
+        program.evaluate(-6.0)
+
+
 def test_programs_are_replayed_differentiated_and_pickled() -> None:
     f = nested(hoad.scan)
     program = hoad.gradient(hoad.gradient(hoad.record(f, 0.7)))

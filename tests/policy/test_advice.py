@@ -145,9 +145,19 @@ def test_a_driver_inside_a_rule() -> None:
         return x**3
 
     hoad.rules.vjp(cube, lambda g, p, x: (g * hoad.grad(lambda y: y**3)(x),))
-    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*neither call a driver") as caught:
-        hoad.grad(cube)(2.0)
-    assert "Write the derivative as a formula" in str(caught.value)
+    assert [hoad.derivative(cube, k)(2.0) for k in (1, 2, 3, 4)] == [12.0, 12.0, 6.0, 0.0]
+    assert hoad.grad(hoad.grad(cube))(2.0) == 12.0
+
+
+def test_a_rule_that_uses_a_traced_value_from_outside() -> None:
+    def f(c: Any) -> Any:
+        cube = hoad.primitive(lambda x: x**3)
+        hoad.rules.vjp(cube, lambda g, p, x: (g * c * x**2,))
+        return hoad.grad(cube)(2.0)
+
+    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*traced values from outside") as caught:
+        hoad.grad(f)(3.0)
+    assert "Make the value an operand" in str(caught.value)
 
 
 def test_a_primitive_of_numbers_given_an_array() -> None:

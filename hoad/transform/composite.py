@@ -1,0 +1,198 @@
+"""A function recorded apart: a program behind one node, with the values it had."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.calls import record_known
+from hoad._core.operands import holds_traced
+from hoad._core.recording import Recording, differentiating
+from hoad._core.segment import Segment
+from hoad._core.tape import Aval
+from hoad._core.traced import is_traced, traced_node
+from hoad.containers import Parts, flatten
+from hoad.errors import count
+from hoad.program import Callee, Program, Tape, declare_call_of
+from hoad.transform.adjoint import adjoint_of, strong_results
+
+
+class Apart:
+    """What a function recorded when it was called apart from what runs around it, with these values as inputs.
+
+    Attributes
+    ----------
+    segment : Segment
+        What it recorded, cut out of the running graph.
+    operands : list of int
+        Of the values that became inputs.
+    constants : list of ndarray
+        The arrays that it captured.
+    parts : Parts
+        What the function returned, without its results.
+    values : list
+        Of the results, as they were; None in a rule, where nothing has a value.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        values: Sequence[Any] = (),
+        pick: Callable[[Recording, Any], int | None] | None = None,
+    ) -> None:
+        pick = _new_operand if pick is None else pick
+        with differentiating() as d:
+            self.operands = [d.operand(x) for x in values]
+            leaves, structure = flatten(f(*[d.input(x) for x in values]))
+            picked = [pick(d, leaf) for leaf in leaves]
+            places = [k for k, operand in enumerate(picked) if operand is not None]
+            self.parts = Parts(structure, leaves, places)
+            del leaves
+            found = [operand for operand in picked if operand is not None]
+            self.segment = d.cut(found)
+            self.values = [d.value(k) for k in found]
+            self.constants = [d.value(k) for k in self.segment.constants]
+        self.graph = d.graph
+        self.operand = d.operand  # of a plain value, in the running graph
+        self.aval = d.aval
+
+    def record(self, callee: Callee, operands: list[int]) -> Any:
+        """One node for all of it; what the function returned, made of the results of the node."""
+        primitive = declare_call_of(len(self.values))
+        return self.parts.filled(record_known(self.graph, primitive, (callee,), operands, self.values))
+
+
+def _new_operand(d: Recording, leaf: Any) -> int | None:
+    """The operand of something that was returned, if it is a value that the function computed, traced."""
+    if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)):
+        operand = d.operand(leaf)
+        return operand if operand >= d.start else None
+    return None
+
+
+def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Program, list[Any]]:
+    """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs.
+
+    What f gives must not be kept elsewhere, or nothing of the running recording is rewound.
+    """
+    with differentiating() as d:
+        traced = [d.input(x) for x in values]
+        made = f(*traced)
+        outputs = [d.operand(x) for x in made]
+        del traced, made
+        segment = d.cut(outputs, whole=True)
+        graph = d.graph
+    program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", False)])
+    return program, [traced_node(graph, k) for k in segment.outer]
+
+
+Path = tuple[tuple[bool, tuple[bool, ...]], ...]
+
+
+def derived_avals(
+    inputs: tuple[Aval, ...], results: tuple[Aval, ...], fixed: int, path: Path
+) -> tuple[tuple[Aval, ...], tuple[Aval, ...], int]:
+    """(inputs, results, inputs that it is linear in) of the adjoint of the adjoint ... of a program.
+
+    The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others; and
+    which of its seeds have strong zeros.
+    """
+    linear = 0
+    for by_linear, _ in path:
+        seeds = tuple(aval for aval in results if aval.inexact)
+        first = len(inputs) - linear
+        chosen = inputs[first:] if by_linear else inputs[fixed:first]
+        results = tuple(aval for aval in chosen if aval.inexact)
+        inputs = (inputs[:first] if by_linear else inputs) + seeds
+        linear = len(seeds)
+    return inputs, results, linear
+
+
+class Stretch(Callee):
+    """A program behind a `call` node, or a derivative of one, which is made whenever it is evaluated."""
+
+    _described = "the adjoint of a call"
+
+    def __init__(self, program: Program, path: Path = ()) -> None:
+        self._program = program
+        self._path = path
+        self._strong = path[-1][1] if path else ()
+        self._fixed = program._fixed
+        self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
+
+    @property
+    def _identity(self) -> Any:
+        return id(self._program), self._path
+
+    def _derived(self, linear: bool) -> Stretch:
+        return Stretch(self._program, (*self._path, (linear, ())))
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Stretch:
+        return Stretch(self._program, (*self._path[:-1], (self._path[-1][0], strong)))
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        return (True,) * len(self.results) if all(self._strong) else strong_results(self._made())
+
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
+        return self._made(), values
+
+    def _made(self) -> Program:
+        """The program itself."""
+        program = self._program
+        _keep(program)
+        for linear, strong in self._path:
+            program = adjoint_of(program, linear, program is self._program, strong)
+        return program
+
+    def __repr__(self) -> str:
+        return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
+
+
+# ---- programs in use ------------------------------------------------------------------------------------------------
+
+# Programs by content, as long as something refers to them: segments that compute the same are one program.
+_programs: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
+
+# Those evaluated last. The others forget what was derived from them, which costs more memory than they do.
+_latest: collections.deque[weakref.ref[Program]] = collections.deque()
+MOST_DERIVED = 8
+
+
+def program_of(segment: Segment) -> Program:
+    """The program of what was recorded."""
+    content = segment.content()
+    program = _programs.get(content)
+    if program is None:
+        single = len(segment.outputs) == 1
+        program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", single)])
+        program._fixed = len(segment.constants)
+        _programs[content] = program
+    return program
+
+
+def _keep(program: Program) -> None:
+    """Let a program keep what is derived from it, and one that was not evaluated of late forget it."""
+    this = weakref.ref(program)
+    if this in _latest:
+        return
+    _latest.append(this)
+    with contextlib.suppress(IndexError):  # another thread was faster
+        while len(_latest) > MOST_DERIVED:
+            former = _latest.popleft()()
+            if former is not None:
+                former._forget()
+
+
+__all__ = [
+    "Apart",
+    "Path",
+    "Stretch",
+    "captured_program",
+    "derived_avals",
+    "program_of",
+]
