@@ -15,6 +15,7 @@ what is known at the next, the way there is halved, and the middle found in the 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.recording import inline
 from hoad._core.tape import Aval, intern_aval
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import attempted
@@ -181,8 +183,8 @@ class Flow:
         along: list[Any] = []
         if self.along is not None:
             held = others[self.n_carried : self.n_carried + self.n_held]
-            along = self.along._applied((t, *path, *held))[: self.n_path]
-        return [*along, *self.program._applied((t, *path, *others))]
+            along = applied(self.along, (t, *path, *held))[: self.n_path]
+        return [*along, *applied(self.program, (t, *path, *others))]
 
     # ---- on plain numbers
 
@@ -226,6 +228,14 @@ class Flow:
         return self.methods[min(i, 1)]
 
 
+def applied(program: Program, values: tuple[Any, ...]) -> list[Any]:
+    """What a program gives for traced values: its operations once more, or a call of it, where it has guards."""
+    last = program._last
+    if last._guards:
+        return program._applied(values)
+    return inline(last._graph, list(last._outputs), program._input_nodes(), list(values))
+
+
 def _largest(arrays: Values) -> float:
     return max((float(np.max(np.abs(x))) for x in arrays if np.size(x)), default=0.0)
 
@@ -252,7 +262,7 @@ def _backwards(bars: Program, order: list[int], inputs: list[Aval], counts: tupl
     def slopes(t: Any, *values: Any) -> list[Any]:
         at, adjoints = values[:path], values[path : path + carried]
         fixed, forcing = values[path + carried : path + carried + held], values[path + carried + held :]
-        found = bars._applied((t, *at, *fixed, *_restored(list(adjoints), order), *forcing))
+        found = applied(bars, (t, *at, *fixed, *_restored(list(adjoints), order), *forcing))
         return [*[-x for x in found[:carried]], *found[carried:]]
 
     return recorded(slopes, inputs)
@@ -298,7 +308,7 @@ class _Solution:
         way = range(count) if self.flow.blocks[i].forwards else range(count - 1, -1, -1)
         now = [row[way[0]] for row in jumps]
         rows = [now]
-        for k, after in zip(way[:-1], way[1:], strict=True):
+        for k, after in pairwise(way):
             at, to = (lefts, rights) if k < after else (rights, lefts)
             between = min(k, after)
             path, path_end = [x[between] for x in at], [x[between] for x in to]
@@ -397,9 +407,7 @@ def _flow_rule(g: Any, p: Any, *inputs: Any, flow: Flow) -> tuple[Any, ...]:
         return (times, *held, *bars)
     starts = [_started(*at) for at in zip(bars, path, strict=False)]
     order = reversed_order(flow.carried)
-    linear = flow.transposed()(
-        given._replace(forcing=whole.forcing, impulses=[g_rows[k] for k in order])
-    )
+    linear = flow.transposed()(given._replace(forcing=whole.forcing, impulses=[g_rows[k] for k in order]))
     impulses = _signed(_restored(list(linear[:n]), order), carried)
     return (times, *held, *[left for left, _ in starts], *[right for _, right in starts], *linear[n:], *impulses)
 

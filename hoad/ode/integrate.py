@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,15 @@ Step = tuple[int, float, float]
 
 def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> list[Step]:
     """The steps from the first time to the last, each within an interval."""
-    plain = [plain_value(x) for x in y]
+    now = [plain_value(x) for x in y]
     attempt = partial(attempted, method.scheme, equation.slope, len(y))
-    program, captured = captured_program(attempt, [*plain, float(times[0]), 0.0])
+    program, captured = captured_program(attempt, [*now, float(times[0]), 0.0])
     steps = Steps(method, program, len(y), [plain_value(x) for x in captured], [1.0] * len(y))
     found: list[Step] = []
-    for k, (begin, end) in enumerate(zip(times[:-1].tolist(), times[1:].tolist(), strict=True)):
-        for before, part, plain in steps.across(plain, begin, end):  # noqa: B020
+    for k, (begin, end) in enumerate(pairwise(times.tolist())):
+        for before, part, after in steps.across(now, begin, end):
             found.append((k, before, part))
+            now = after
     return found
 
 

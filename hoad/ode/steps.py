@@ -50,17 +50,18 @@ class Steps:
             atol + rtol * np.maximum(np.abs(a), np.abs(b)) for a, b, atol in zip(before, after, self.atol, strict=True)
         ]
 
-    def first(self, y: Values, t: float) -> float:
+    def first(self, y: Values, t: float, way: float) -> float:
         """The length of a first step that is not too long: Hairer, Nørsett and Wanner (1993), section II.4."""
         slopes = self.attempt(y, t, 0.0)[2]
         scale = self.scale(y, y)
         size, speed = norm(y, scale), norm(slopes, scale)
-        return 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6
+        # one that is too long after all is tried again; one that is far too short would end the search
+        return max(0.01 * size / speed, 1e-8 * way) if size > 1e-5 and speed > 1e-5 else 1e-6 * way
 
     def across(self, y: Values, begin: float, end: float) -> Iterator[tuple[float, float, Values]]:
         """Each step from begin to end: its start and its length, as parts of the way, and y after it."""
         span, done = end - begin, 0.0
-        self.h = self.h or self.first(y, begin)
+        self.h = self.h or self.first(y, begin, abs(span))
         while done < 1.0 and span:
             whole = self.h >= 0.99 * (1.0 - done) * abs(span)
             part = 1.0 - done if whole else self.h / abs(span)
