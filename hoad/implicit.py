@@ -20,8 +20,8 @@ from hoad._core.recording import differentiating, running
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad._core.where import here
-from hoad.arguments import check_function
-from hoad.containers import Structure, flatten
+from hoad.arguments import check_function, packed
+from hoad.containers import Parts, Structure, flatten
 from hoad.drivers.first import grad
 from hoad.errors import ShapeError, TracedValueError
 from hoad.program import Callee, Program, Tape
@@ -67,23 +67,12 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
     return [x if is_traced(x) else np.asarray(x, np.float64)[()] for x in leaves], structure
 
 
-class _Arguments:
-    """Arguments whose numbers are apart from what else they hold."""
-
-    def __init__(self, args: tuple[Any, ...]) -> None:
-        self.leaves, self.structure = flatten(args)
-        self.places = [
-            k for k, x in enumerate(self.leaves) if is_traced(x) or isinstance(x, (float, np.floating, np.ndarray))
-        ]
-        self.numbers = [x if is_traced(x) else as_numbers(x) for x in (self.leaves[k] for k in self.places)]
-        for k in self.places:
-            self.leaves[k] = None
-
-    def with_numbers(self, values: Any) -> Any:
-        leaves = list(self.leaves)
-        for k, value in zip(self.places, values, strict=True):
-            leaves[k] = value
-        return self.structure.unflatten(leaves)
+def _numbers_of(args: tuple[Any, ...]) -> tuple[Parts, list[Any]]:
+    """The floats and arrays among arguments: where they stand, and what they are."""
+    leaves, structure = flatten(args)
+    places = [k for k, x in enumerate(leaves) if is_traced(x) or isinstance(x, (float, np.floating, np.ndarray))]
+    numbers = [packed(leaves[k]) for k in places]
+    return Parts(structure, leaves, places), [x if is_traced(x) else as_numbers(x) for x in numbers]
 
 
 def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
@@ -173,11 +162,11 @@ def _solution(
     residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str, args: tuple[Any, ...]
 ) -> Any:
     """What the solver gives for these arguments, on the tape where one of them is traced."""
-    given = _Arguments(args)
-    if running() is None and not any(is_traced(x) for x in given.numbers):
+    given, numbers = _numbers_of(args)
+    if running() is None and not any(is_traced(x) for x in numbers):
         return solver(*args)
-    plain = [plain_value(x) for x in given.numbers]
-    solved, structure = _float_leaves(solver(*given.with_numbers(plain)), f"what the solver of {name} returns")
+    plain = [plain_value(x) for x in numbers]
+    solved, structure = _float_leaves(solver(*given.filled(plain)), f"what the solver of {name} returns")
     if any(is_traced(x) for x in solved):
         raise TracedValueError(
             f"the solver of {name} uses a traced value that is not among its arguments ({here()}). Give it, and the "
@@ -189,14 +178,14 @@ def _solution(
     def solve(numbers: Any) -> list[Any]:
         if known and all(np.array_equal(a, b) for a, b in zip(known[0][0], numbers, strict=True)):
             return known[0][1]
-        leaves, found = _float_leaves(solver(*given.with_numbers(list(numbers))), f"what the solver of {name} returns")
+        leaves, found = _float_leaves(solver(*given.filled(list(numbers))), f"what the solver of {name} returns")
         if found != structure or [np.shape(x) for x in leaves] != [aval.shape for aval in unknown.avals]:
             raise ShapeError(f"the solver of {name} returned another structure or shape than before.")
         return leaves
 
     def flat(vector: Any, *numbers: Any) -> list[Any]:
         x = structure.unflatten(unknown.unravel(vector))
-        leaves, found = flatten(residual(x, *given.with_numbers(list(numbers))))
+        leaves, found = flatten(residual(x, *given.filled(list(numbers))))
         if found != structure or [np.shape(y) for y in leaves] != [aval.shape for aval in unknown.avals]:
             shapes = [np.shape(y) for y in leaves]
             raise ShapeError(
@@ -207,10 +196,10 @@ def _solution(
         return [unknown.ravel(leaves)]
 
     program = _program(flat, [np.asarray(unknown.ravel(solved)), *plain], f"the residual of {name}")
-    if not any(is_traced(x) for x in given.numbers):  # and the residual, recorded, uses nothing else that is traced
+    if not any(is_traced(x) for x in numbers):  # and the residual, recorded, uses nothing else that is traced
         return structure.unflatten(solved)
     root = _Root(unknown, program, solve, linear_solver)
-    found = apply_primitive(_declare_root(len(unknown.avals)), (root,), *given.numbers)
+    found = apply_primitive(_declare_root(len(unknown.avals)), (root,), *numbers)
     known.clear()
     return structure.unflatten(list(found) if isinstance(found, tuple) else [found])
 
@@ -497,14 +486,14 @@ def linear_solve(
 
     @functools.wraps(solver, updated=())
     def solution(b: Any, *args: Any) -> Any:
-        given = _Arguments(args)
+        given, numbers = _numbers_of(args)
         right = b if is_traced(b) else np.asarray(b, np.float64)
-        plain = [plain_value(x) for x in given.numbers]
+        plain = [plain_value(x) for x in numbers]
         start = np.zeros(np.shape(right))
 
         def product(*values: Any) -> list[Any]:
-            *numbers, y = values
-            made = matvec(y, *given.with_numbers(numbers))
+            *known, y = values
+            made = matvec(y, *given.filled(known))
             if np.shape(made) != np.shape(right):
                 raise ShapeError(
                     f"implicit.linear_solve needs matvec(y) of the shape of b, {np.shape(right)}, but it has shape "
@@ -514,7 +503,7 @@ def linear_solve(
 
         program = _program(product, [*plain, start], "the matvec of implicit.linear_solve")
         program._linear = 1
-        return _Linear(program, solver, transposed or solver)(right, *given.numbers)
+        return _Linear(program, solver, transposed or solver)(right, *numbers)
 
     return solution
 

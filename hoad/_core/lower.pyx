@@ -23,7 +23,7 @@ from hoad._core.engine cimport (
     Step,
 )
 from hoad._core.plan cimport Plan, plan_of
-from hoad._core.primitive cimport Signature
+from hoad._core.primitive cimport INFO, Signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -168,6 +168,9 @@ cdef class Lowering:
             for k in range(n):
                 if operands[k] >= self.low:
                     self.state[operands[k] - self.low] |= NEEDED
+            if self.keep:  # all results of a node are known with it: its rule may use any
+                for k in range(1, INFO[node.op].nout):
+                    self.state[i + k - self.low] |= NEEDED
         return 0
 
     cdef inline bint is_known(self, int32_t i) noexcept:

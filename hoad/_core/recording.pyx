@@ -365,7 +365,6 @@ def inline(Graph source, list outputs, list inputs, list values):
     cdef Graph graph = None
     cdef Template template
     cdef Emitter emitter
-    cdef int32_t i, start
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
@@ -374,11 +373,9 @@ def inline(Graph source, list outputs, list inputs, list values):
     template.graph = source
     template.finish(outputs)
     leaves = [operand_of(graph, value) for value in values]
-    start = graph.size
     operands = template.replay(emitter, inputs, leaves)
-    # all results of a node get their values with it: its rule may use any of them
-    further = [i for i in range(start, graph.size) if graph.nodes[i].op == OP_RESULT]
-    lower(graph, [x for x in operands if x >= 0] + further, [], [], 0, 0, True).execute([], 1)
+    if graph.valued:
+        lower(graph, [x for x in operands if x >= 0], [], [], 0, 0, True).execute([], 1)
     return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else np.copy(graph.value_of(x))[()] for x in operands]
 
 

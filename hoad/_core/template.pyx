@@ -674,7 +674,7 @@ cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t
         return dependent == 1
     if name in ("divide", "sdiv"):
         return not depends or (k == 0 and dependent == 1)
-    if name == "call" or name == "scan":    # of a program that is linear in its last inputs
+    if name == "call" or name == "scan" or name == "flow":  # of what is linear in its last inputs
         return not depends or k >= n - <int32_t>(<Signature>graph.exts[node.a].sig).params[0]._linear
     if name == "mask" or name == "gather":
         return not depends or (k == (1 if name == "mask" else 0))

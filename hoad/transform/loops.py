@@ -10,7 +10,7 @@ are closed under differentiation, and one rule gives every mode and order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -331,7 +331,7 @@ def _stretched(loop: Loop, inner: Loop) -> Program:
     return found
 
 
-def recorded(f: Callable[..., tuple[Any, ...]], avals: list[Aval]) -> Program:
+def recorded(f: Callable[..., Sequence[Any]], avals: list[Aval]) -> Program:
     """The program of a function of traced values alone, recorded without values."""
     with differentiating(nested=False, valued=False) as recording:
         made = f(*[recording.input(aval) for aval in avals])

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import mpmath as mp
 import numpy as np
 import scipy.optimize
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse import diags_array
+from scipy.sparse.linalg import LinearOperator, cg, spsolve
 
+import hoad
 from hoad import implicit
 
 
@@ -62,6 +64,42 @@ def conjugate_gradients(matvec: Callable[[Any], Any], b: Any) -> Any:
     return cg(LinearOperator((b.size, b.size), matvec=matvec, dtype=float), b, rtol=1e-15, atol=0.0)[0]
 
 
+def sparse(matvec: Callable[[Any], Any], b: Any) -> Any:
+    """A tridiagonal system by SciPy's sparse LU: its diagonals by three products."""
+    n = b.size
+    place = np.arange(n)
+    products = np.stack([matvec((place % 3 == color) * 1.0) for color in range(3)])
+    below, middle, above = (products[(place + k) % 3, place] for k in (-1, 0, 1))
+    return spsolve(diags_array([below[1:], middle, above[:-1]], offsets=[-1, 0, 1], format="csc"), b)
+
+
+def minimized(objective: Callable[..., Any], start: Any) -> Callable[..., Any]:
+    """A minimum by SciPy's trust regions."""
+    slope, curvature = hoad.grad(objective), hoad.hessian(objective)
+
+    def solver(*args: Any) -> Any:
+        options = {"gtol": 1e-14}
+        method = "trust-exact"
+        return scipy.optimize.minimize(objective, start, args, method, slope, curvature, options=options).x
+
+    return implicit.argmin(objective, solver)
+
+
+def upwind(y: Any, k: Any) -> Any:
+    """(1 + k) y_i - k y_{i-1}."""
+    return (1.0 + k) * y - k * np.concatenate([np.zeros(1), y[:-1]])
+
+
+def valley(x: Any, a: Any) -> Any:
+    """Least at (a, a²)."""
+    return (x[0] - a) ** 2 + (x[1] - x[0] ** 2) ** 2
+
+
+def reaction(u: Any, a: Any) -> Any:
+    """u³ + u + L u = a, which is uniform."""
+    return u**3 + u + (2 * u - np.roll(u, 1) - np.roll(u, -1)) - a
+
+
 def circle(u: Any, a: Any) -> Any:
     """x² + y² = a², y = x."""
     return (
@@ -95,6 +133,9 @@ RIDGE = implicit.argmin(
 )
 CIRCLE = implicit.root(circle, newton(circle, [1.0, 0.5]))
 CIRCLE_ITERATIVE = implicit.root(circle, newton(circle, [1.0, 0.5]), linear_solver=dense)
+UPWIND = implicit.linear_solve(upwind, sparse)
+VALLEY = minimized(valley, np.array([0.5, 0.5]))
+REACTION = implicit.root(reaction, newton(reaction, np.ones(4)), linear_solver=conjugate_gradients)
 PAIR = implicit.root(pair, solved_pair)
 INNER = scalar(lambda x, a: x**2 - a, 0.0, 99.0)  # √a
 OUTER = scalar(lambda x, a: x - a * INNER(x), 0.01, 99.0)  # x = a √x: a²
@@ -141,6 +182,14 @@ PROBLEMS = [
         lambda k: SKEW(np.array([1.0, 1.0]) * k, k)[0],
         lambda k: k * (1 - k) / (1 + 2 * k * k),
         0.4,
+    ),
+    Problem("a sparse system, by LU", lambda k: UPWIND(np.eye(7)[0], k)[5], lambda k: k**5 / (1 + k) ** 6, 0.7),
+    Problem("minimum in a valley, by trust regions", lambda a: VALLEY(a)[1] * VALLEY(a)[0], lambda a: a**3, 0.8),
+    Problem(
+        "reaction and diffusion, without a matrix",
+        lambda a: np.sum(REACTION(a)) / 4,
+        lambda a: 2 / mp.sqrt(3) * mp.sinh(mp.asinh(3 * mp.sqrt(3) * a / 2) / 3),
+        1.2,
     ),
     Problem("a root in a root", OUTER, lambda a: a * a, 1.5),
 ]

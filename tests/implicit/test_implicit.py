@@ -79,6 +79,24 @@ def test_hessian_of_several_parameters() -> None:
     np.testing.assert_allclose(hoad.hessian(x)(v), expected, rtol=1e-12)
 
 
+def test_third_derivatives_of_several_parameters() -> None:
+    """x = (v w)^(1/3), v a number and w in a dict: ∂³x/∂v²∂w = -2/27 v^(-5/3) w^(-2/3), in any order of sweeps."""
+    x = implicit.root(lambda x, v, p: x**3 - v * p["w"], lambda v, p: np.cbrt(v * p["w"]))
+    v, w = 2.0, {"w": 3.0}
+    expected = -2 / 27 * 2.0 ** (-5 / 3) * 3.0 ** (-2 / 3)
+    by_v = hoad.grad(hoad.grad(lambda v, p: hoad.grad(x, 1)(v, p)["w"]))(v, w)
+    by_w = hoad.grad(hoad.grad(hoad.grad(x)), 1)(v, w)["w"]
+    forward = hoad.jvp(lambda w: hoad.hessian(x)(v, {"w": w}), (3.0,), (1.0,))[1]
+    np.testing.assert_allclose([by_v, by_w, forward], expected, rtol=1e-11)
+
+
+def test_arguments_of_traced_scalars() -> None:
+    """An object array of traced scalars is an argument like any array."""
+    x = implicit.root(lambda x, v: x**3 - v[0] * v[1], lambda v: np.cbrt(v[0] * v[1]))
+    gradient = hoad.grad(lambda u: x(np.array([u[0], u[0] * u[1]])))(np.array([2.0, 3.0]))
+    np.testing.assert_allclose(gradient, 12 ** (1 / 3) / 3 * np.array([2 / 2.0, 1 / 3.0]), rtol=1e-12)
+
+
 def test_jacobian_of_a_minimum() -> None:
     np.testing.assert_allclose(hoad.jacobian(RIDGE)(0.5), -np.array([1.0, 2.0]) / 1.5**2, rtol=1e-12)
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.integrate
 
 import hoad
-from hoad.ode import SCHEMES, odeint
+from hoad.ode import odeint
+from hoad.ode.schemes import SCHEMES
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 

@@ -32,7 +32,7 @@ FLOORS: dict[int, tuple[str, ...]] = {
     3: ("hoad/rules",),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
-    6: ("hoad/check", "hoad/display", "hoad/implicit.py", "hoad/interop", "hoad/ode.py"),
+    6: ("hoad/check", "hoad/display", "hoad/implicit.py", "hoad/interop", "hoad/ode"),
     7: (
         "hoad/__init__.py",
         "hoad/__main__.py",

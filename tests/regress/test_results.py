@@ -127,3 +127,22 @@ def test_many_results_in_a_pickle() -> None:
     other = pickle.loads(pickle.dumps(program))
     assert other.evaluate(3.0) == program.evaluate(3.0) == 54.0
     assert hoad.gradient(other).evaluate(3.0) == 18.0
+
+
+@hoad.primitive(nout=2, vjp=lambda g, p, x: (g[0] * p[1] / p[0] + 2 * g[1] * p[1],))
+def exponentials(x: Any) -> Any:
+    return np.exp(x), np.exp(2 * x)
+
+
+@hoad.primitive(vjp=lambda g, p, x: (g * exponentials(x)[0],))
+def exponential(x: Any) -> Any:
+    return np.exp(x)
+
+
+@pytest.mark.parametrize("x", [0.7, X], ids=["number", "array"])
+def test_a_result_that_only_the_rule_needs(x: Any) -> None:
+    """An inner derivative computes one result of a node that it emits; the rule of the node, further out, the other."""
+    derivative: Callable[[Any], Any] = lambda x: np.sum(exponential(x))  # noqa: E731
+    for _ in range(3):
+        derivative = (lambda f: lambda x: np.sum(hoad.grad(f)(x)))(derivative)
+        np.testing.assert_allclose(derivative(x), np.sum(np.exp(x)), rtol=1e-14)

@@ -1,0 +1,248 @@
+"""The integrator: solutions of differential equations by explicit Runge–Kutta schemes.
+
+The derivative is that of the discrete scheme, exact to rounding: what the numbers it gave would have been at other
+arguments, with the same steps. Where the scheme has converged, it is that of the flow. The continuous adjoint is the
+derivative of the flow itself, to a tolerance: see `hoad.ode.flow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hoad._core.traced import is_traced, plain_value
+from hoad.arguments import check_function
+from hoad.containers import Structure, flatten
+from hoad.drivers.loops import scan
+from hoad.errors import ArgumentError, ShapeError
+from hoad.ode.flow import Block, Flow, Given
+from hoad.ode.schemes import SCHEMES, Scheme, attempted, step
+from hoad.ode.steps import Method, Steps
+from hoad.transform.composite import captured_program
+
+
+class _Equation:
+    """``y' = rhs(y, t, *args)`` for a container y, its leaves in a list."""
+
+    def __init__(self, rhs: Callable[..., Any], args: tuple[Any, ...], structure: Structure, shapes: list[Any]) -> None:
+        self.rhs, self.args = rhs, args
+        self.structure, self.shapes = structure, shapes
+
+    def slope(self, y: list[Any], t: Any) -> list[Any]:
+        leaves, found = flatten(self.rhs(self.structure.unflatten(y), t, *self.args))
+        if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
+            raise ShapeError(
+                f"odeint needs rhs(y, t) like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
+                f"it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
+            )
+        return leaves
+
+
+# (interval, where in it the step begins, its length), the latter two as parts of the interval
+Step = tuple[int, float, float]
+
+
+def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> list[Step]:
+    """The steps from the first time to the last, each within an interval."""
+    now = [plain_value(x) for x in y]
+    attempt = partial(attempted, method.scheme, equation.slope, len(y))
+    program, captured = captured_program(attempt, [*now, float(times[0]), 0.0])
+    steps = Steps(method, program, len(y), [plain_value(x) for x in captured], [1.0] * len(y))
+    found: list[Step] = []
+    for k, (begin, end) in enumerate(pairwise(times.tolist())):
+        for before, part, after in steps.across(now, begin, end):
+            found.append((k, before, part))
+            now = after
+    return found
+
+
+def _equal_steps(times: Any, steps: int) -> list[Step]:
+    return [(k, i / steps, 1 / steps) for k in range(len(times) - 1) for i in range(steps)]
+
+
+# ---- the integrator -------------------------------------------------------------------------------------------------
+
+
+def odeint(
+    rhs: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    method: str = "dopri5",
+    rtol: float = 1e-8,
+    atol: float = 1e-8,
+    steps: int | None = None,
+    max_steps: int = 100_000,
+    adjoint: str = "discrete",
+    adjoint_rtol: float | None = None,
+    adjoint_atol: float | None = None,
+) -> Any:
+    """The solution of ``y' = rhs(y, t, *args)``, y(t[0]) = y0, at the times t.
+
+    Parameters
+    ----------
+    rhs : callable
+        ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it.
+    y0 : float, array or container of them
+        The value at t[0].
+    t : array, shape (T,)
+        Times, rising or falling.
+    args : tuple, optional
+        Further arguments of rhs.
+    method : {"dopri5", "bosh3", "rk4", "heun", "euler"}, optional
+        The first two choose their steps, unless `steps` is given.
+    rtol, atol : float, optional
+        What error a step may make, relative to y, and in the units of y.
+    steps : int, optional
+        Take so many equal steps between two times; required for a method that does not choose its own.
+    max_steps : int, optional
+        Give up after so many; with the continuous adjoint, between two times.
+    adjoint : {"discrete", "continuous"}, optional
+        Whose derivative is taken: that of the steps as they were taken, exactly, or that of the flow, by equations of
+        its own, whose memory does not grow with the steps. The latter needs a method that chooses its steps.
+    adjoint_rtol, adjoint_atol : float, optional
+        What error a step of those equations may make, relative to each of their unknowns, and to the largest adjoint
+        or tangent they start from; `rtol` and `atol` by default.
+
+    Returns
+    -------
+    array or container of them
+        y at all times: for each array of y0 of shape (S) one of shape (T, S).
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such method, or it needs `steps`; if the steps become too small or too many; if there is no such
+        adjoint, or what is given does not go with it.
+    ShapeError
+        If rhs gives something else than y is made of, or t is no vector.
+
+    Notes
+    -----
+    Cost: one step recorded, whatever their number; steps run compiled. Steps are chosen on plain numbers, in a first
+    run, and are constants to the derivative, as parts of the intervals of t: a replay takes the same. Derivatives by
+    y0, args and t are those of the scheme. Their memory is as that of `scan`.
+
+    With ``adjoint="continuous"`` rhs is recorded once, and steps are taken one by one, anew at each replay. A sweep
+    solves the adjoint equation from the last time to the first, with y beside it; forward mode solves the variational
+    equations, and higher derivatives those of the adjoint equation. Memory is that of y at the times. Where y cannot be
+    found backwards, as in stiff equations, the way between two times is halved until it can, or an error says so.
+
+    References
+    ----------
+    Hairer, Nørsett and Wanner (1993), Solving Ordinary Differential Equations I, sections II.4 and II.5; Dormand and
+    Prince (1980); Bogacki and Shampine (1989). The adjoint equation: Cao, Li, Petzold and Serban (2003), "Adjoint
+    sensitivity analysis for differential-algebraic equations".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def decay(rate):
+    ...     return hoad.ode.odeint(lambda y, t: -rate * y, 1.0, np.array([0.0, 1.0, 2.0]))[-1]
+    >>> float(round(decay(0.5), 7)), round(hoad.grad(decay)(0.5), 7)  # exp(-1), -2 exp(-1)
+    (0.3678794, -0.7357589)
+    """
+    check_function("ode.odeint", rhs)
+    scheme = SCHEMES.get(method)
+    if scheme is None:
+        raise ArgumentError(f"odeint has the methods {', '.join(SCHEMES)}, not {method!r}.")
+    if steps is None and scheme.error is None:
+        raise ArgumentError(
+            f"odeint with method={method!r} takes equal steps. Say how many between two times: steps=n."
+        )
+    if adjoint not in ("discrete", "continuous"):
+        raise ArgumentError(f"odeint takes adjoint='discrete' or 'continuous', not {adjoint!r}.")
+    if adjoint == "discrete" and (adjoint_rtol is not None or adjoint_atol is not None):
+        raise ArgumentError(
+            "odeint takes adjoint_rtol and adjoint_atol with adjoint='continuous' only: the discrete derivative is "
+            "exact for the steps as they were taken. Leave them out, or choose that adjoint."
+        )
+    if adjoint == "continuous" and steps is not None:
+        raise ArgumentError(
+            "odeint with adjoint='continuous' chooses its steps, within tolerances. Leave steps out, with method="
+            "'dopri5' or 'bosh3', or take adjoint='discrete'."
+        )
+    times = t if is_traced(t) else np.asarray(t, np.float64)
+    if np.ndim(times) != 1 or not times.shape[0]:
+        raise ShapeError(
+            f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
+        )
+    leaves, structure = flatten(y0)
+    y = [x if is_traced(x) else _double(x) for x in leaves]
+    equation = _Equation(rhs, tuple(args), structure, [np.shape(x) for x in y])
+    plain = plain_value(times)
+    if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
+        raise ArgumentError("odeint takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
+    chosen = Method(scheme, rtol, atol, max_steps)
+    if adjoint == "continuous":
+        later = replace(
+            chosen,
+            rtol=rtol if adjoint_rtol is None else adjoint_rtol,
+            atol=atol if adjoint_atol is None else adjoint_atol,
+        )
+        return structure.unflatten(_flowed(equation, (chosen, later), y, times))
+    taken = _steps(equation, chosen, y, plain) if steps is None else _equal_steps(plain, steps)
+    return structure.unflatten(_run(equation, scheme, y, times, taken))
+
+
+def _run(equation: _Equation, scheme: Scheme, y: list[Any], times: Any, taken: list[Step]) -> list[Any]:
+    """y at all times, by these steps: for each leaf an array."""
+    interval = np.array([k for k, _, _ in taken], dtype=np.int64)
+    begin, part = np.array([b for _, b, _ in taken]), np.array([p for _, _, p in taken])
+    spans = times[1:] - times[:-1]
+    at = times[:-1][interval] + begin * spans[interval]
+
+    def body(state: list[Any], row: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
+        after, _ = step(scheme, equation.slope, state, *row)
+        return after, after
+
+    _, rows = scan(body, y, (at, part * spans[interval]), length=len(taken))
+    last = np.searchsorted(interval, np.arange(len(spans)), side="right")  # 0: an interval without steps before any
+    return [_with_start(x, row, last) for x, row in zip(y, rows, strict=True)]
+
+
+def _with_start(first: Any, rows: Any, last: Any) -> Any:
+    """The rows at the ends of the intervals, with the first value in front."""
+    start = np.reshape(first, (1, *np.shape(first)))
+    return np.concatenate([start, rows])[np.concatenate([[0], last])]
+
+
+# ---- the continuous adjoint -----------------------------------------------------------------------------------------
+
+
+def _double(x: Any) -> Any:
+    """A leaf in float64."""
+    if not is_traced(x):
+        return np.asarray(x, np.float64)[()]
+    return x if x.dtype == np.float64 else x.astype(np.float64)
+
+
+def _flowed(equation: _Equation, methods: tuple[Method, Method], y: list[Any], times: Any) -> list[Any]:
+    """y at all times, as one operation: for each leaf an array."""
+    if not y:
+        return []
+    y = [_double(x) for x in y]
+    starts = [np.reshape(x, (1, *np.shape(x))) for x in y]
+    if times.shape[0] == 1:
+        return starts
+
+    def slopes(t: Any, *state: Any) -> list[Any]:
+        return [_double(x) for x in equation.slope(list(state), t)]
+
+    program, held = captured_program(slopes, [plain_value(times)[0], *[plain_value(x) for x in y]])
+    flow = Flow(program, None, (), (Block(len(y), True),), (len(held), 0), methods)
+    impulses = [
+        np.concatenate([start, np.zeros((times.shape[0] - 1, *np.shape(x)))])
+        for start, x in zip(starts, y, strict=True)
+    ]
+    return list(flow(Given(times, held, [], [], [], impulses)))
+
+
+__all__ = ["odeint"]
