@@ -44,6 +44,8 @@ def outline(Graph source, int start, int first_guard, list inputs, list outputs)
         if source.guards[k].node >= start:
             keep_guard(source, k, graph, place[source.guards[k].node])
     found = [template.placed(emitter, <int32_t>x, &place[0]) for x in outputs]
+    if source.positions is not None:
+        graph.positions = positions_of(source, start, graph.size, place)
     graph.thread = 0
     return graph, (0, graph.size, 0, graph.n_guards), list(range(len(leaves))), found, captured
 
@@ -101,6 +103,16 @@ cdef list captured_nodes(Graph graph, int32_t start, bytearray needed, list inpu
                 if 0 <= found[k] < start:
                     captured.add(found[k])
     return sorted(captured)
+
+
+cdef list positions_of(Graph source, int32_t start, int32_t size, int32_t[::1] place):
+    """The user's lines of nodes that were taken from a watched recording."""
+    cdef int32_t i
+    cdef list found = [(None, 0)] * size
+    for i in range(source.size):
+        if 0 <= place[i] < size and i < len(source.positions):
+            found[place[i]] = source.positions[i]
+    return found
 
 
 cdef int keep_position(Graph source, int32_t i, Graph graph, int32_t k) except -1:

@@ -70,6 +70,7 @@ cdef class Recording:
     cdef readonly bint nested
     cdef readonly list inputs
     cdef Frame frame
+    cdef public object asked    # (driver, function, the keys of its arguments, containers among them), for messages
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
@@ -77,6 +78,8 @@ cdef class Recording:
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
+        if not self.nested and WATCHERS.get():
+            self.graph.watch()
         self.graph.enter()
         self.frame = self.graph.frame
 
@@ -157,11 +160,21 @@ cdef class Recording:
 
     def adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
-        return adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt)
+        cdef int32_t start = self.graph.size
+        cdef bint noted = self.graph.sweeps is not None
+        found = adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt, noted)
+        if noted:
+            self.graph.sweeps.append((start, self.graph.size, "reverse"))
+        return found
 
     def tangents(self, list targets, list wrt, list tangents):
         """Tangents of `targets` for these tangents of the nodes `wrt`."""
-        return tangents_of(self.graph, self.emitting(), targets, wrt, tangents)
+        cdef int32_t start = self.graph.size
+        cdef bint noted = self.graph.sweeps is not None
+        found = tangents_of(self.graph, self.emitting(), targets, wrt, tangents, noted)
+        if noted:
+            self.graph.sweeps.append((start, self.graph.size, "forward"))
+        return found
 
     cdef Emitter emitting(self):
         if self.emitter is None:
@@ -192,6 +205,9 @@ cdef class Recording:
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
         values = self.compute(operands)
         if not traced and (not self.nested or not self.reaches_out(operands)):
+            watchers = WATCHERS.get()
+            if watchers:
+                watchers[-1].recorded(self, operands, values)
             return values
         return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else value for x, value in zip(operands, values)]
 
@@ -261,6 +277,10 @@ cdef class Recording:
     def guards(self):
         """The number of guards of the graph so far."""
         return self.graph.n_guards
+
+
+# What looks at results in this context before they are returned, the last of them: see `hoad.debug_nans`.
+WATCHERS = ContextVar("hoad_watchers", default=())
 
 
 # The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
@@ -496,6 +516,23 @@ def revalued(Graph graph, int end, int guards, dict inputs):
         array = np.array(value, dtype=aval.dtype, order="C")
         other.set_object(i, array if aval.number > AVAL_BOOL else array[()])
     return other
+
+
+def evaluate_nodes(Graph graph, list operands):
+    """Give the nodes behind these operands their values."""
+    lower(graph, operands, [], [], 0, 0, True).execute([], 1)
+
+
+def swept_by(Graph graph, int i):
+    """(the node whose sweep emitted node `i`, or -1; "reverse" or "forward"), None if no watched sweep did."""
+    cdef int32_t k
+    for start, end, mode in graph.sweeps or ():
+        if start <= i < end:
+            for k in range(i, end):     # a forward sweep notes the last of the nodes that it emits together
+                if 3 * (k - graph.notes_start) < graph.cap_notes and graph.notes[3 * (k - graph.notes_start)] >= 0:
+                    return graph.notes[3 * (k - graph.notes_start)], mode
+            return -1, mode
+    return None
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):
