@@ -43,6 +43,7 @@ Rules
     primitive        make any function one operation
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
+    debug_nans       a block that names where a nan or an infinity was born, in values and derivatives
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
     NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)
@@ -50,6 +51,7 @@ Errors, all of them HoadError
     ShapeError       a shape does not fit
     DTypeError       a dtype has no derivative
     ArgumentError    something of another kind than asked for
+    NanError         a result is nan or infinite, inside debug_nans
     GuardError       a program was replayed on another branch than recorded
     CheckError       a check of derivatives did not pass
 
@@ -78,12 +80,14 @@ from hoad.errors import (
     DTypeError,
     GuardError,
     HoadError,
+    NanError,
     NoMethodError,
     NoRuleError,
     RuleError,
     ShapeError,
     TracedValueError,
 )
+from hoad.nans import debug_nans
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.ravel import ravel
 from hoad.rules.registry import primitive
@@ -104,6 +108,7 @@ __all__ = [
     "Expression",
     "GuardError",
     "HoadError",
+    "NanError",
     "NoMethodError",
     "NoRuleError",
     "Program",
@@ -113,6 +118,7 @@ __all__ = [
     "TapeNode",
     "TracedValueError",
     "check",
+    "debug_nans",
     "derivative",
     "display",
     "fori_loop",

@@ -14,6 +14,7 @@ from hoad._core.template cimport Template
 from hoad._core.traced cimport wrap
 
 from hoad._core.operands import new_input
+from hoad._core.recording import swept_by
 
 
 def outline(Graph source, int start, int first_guard, list inputs, list outputs):
@@ -45,7 +46,8 @@ def outline(Graph source, int start, int first_guard, list inputs, list outputs)
             keep_guard(source, k, graph, place[source.guards[k].node])
     found = [template.placed(emitter, <int32_t>x, &place[0]) for x in outputs]
     if source.positions is not None:
-        graph.positions = positions_of(source, start, graph.size, place)
+        graph.positions = positions_of(source, graph.size, place)
+        graph.sweeps = sweeps_of(source, start, place)
     graph.thread = 0
     return graph, (0, graph.size, 0, graph.n_guards), list(range(len(leaves))), found, captured
 
@@ -105,7 +107,17 @@ cdef list captured_nodes(Graph graph, int32_t start, bytearray needed, list inpu
     return sorted(captured)
 
 
-cdef list positions_of(Graph source, int32_t start, int32_t size, int32_t[::1] place):
+cdef dict sweeps_of(Graph source, int32_t start, int32_t[::1] place):
+    """Whose derivatives nodes are that were taken from a watched recording."""
+    cdef dict found = {}
+    for i in range(start, source.size):
+        swept = swept_by(source, i) if place[i] >= 0 else None
+        if swept is not None:
+            found[place[i]] = (place[swept[0]] if swept[0] >= 0 else -1, swept[1])
+    return found
+
+
+cdef list positions_of(Graph source, int32_t size, int32_t[::1] place):
     """The user's lines of nodes that were taken from a watched recording."""
     cdef int32_t i
     cdef list found = [(None, 0)] * size

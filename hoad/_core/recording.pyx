@@ -249,6 +249,7 @@ cdef class Recording:
         cdef Frame frame = self.frame
         if not self.nested:
             if self.kept:
+                seal_sweeps(self.graph)
                 self.graph.leave()
                 self.graph.thread = 0
             else:
@@ -526,13 +527,23 @@ def evaluate_nodes(Graph graph, list operands):
 def swept_by(Graph graph, int i):
     """(the node whose sweep emitted node `i`, or -1; "reverse" or "forward"), None if no watched sweep did."""
     cdef int32_t k
+    if isinstance(graph.sweeps, dict):
+        return graph.sweeps.get(i)
     for start, end, mode in graph.sweeps or ():
         if start <= i < end:
             for k in range(i, end):     # a forward sweep notes the last of the nodes that it emits together
-                if 3 * (k - graph.notes_start) < graph.cap_notes and graph.notes[3 * (k - graph.notes_start)] >= 0:
-                    return graph.notes[3 * (k - graph.notes_start)], mode
+                if 3 * k < graph.cap_notes and graph.notes[3 * k] >= 0:
+                    return (graph.notes[3 * k] if graph.notes[3 * k] < i else -1), mode
             return -1, mode
     return None
+
+
+cdef int seal_sweeps(Graph graph) except -1:
+    """Keep whose derivatives the nodes of a watched recording are, apart from the notes that later tapes make."""
+    if graph.sweeps is not None:
+        graph.sweeps = {i: swept_by(graph, i) for start, end, _ in graph.sweeps for i in range(start, end)}
+        graph.drop_notes()
+    return 0
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):

@@ -536,6 +536,7 @@ cdef class Graph:
         other.has_objects = self.has_objects
         other.has_truths = self.has_truths
         other.positions = None if self.positions is None else self.positions[:size]
+        other.sweeps = self.sweeps if isinstance(self.sweeps, dict) else None
         for i in range(size if other.has_objects else 0):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)

@@ -20,7 +20,7 @@ from hoad._core.loops import run_loop
 from hoad._core.operands import holds_traced
 from hoad._core.outline import outline, traced_nodes
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import Recording, differentiating
+from hoad._core.recording import WATCHERS, Recording, differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad.pickling import FAMILIES
 from hoad.program import Program, Tape
@@ -86,7 +86,11 @@ class Loop:
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""
         if not holds_traced(values):
-            return tuple(self.run(values)[0])
+            results = self.run(values)[0]
+            watchers = WATCHERS.get()
+            if watchers:
+                watchers[-1].looped(self, values, results)
+            return tuple(results)
         if not self.gives:
             return ()
         found = apply_primitive(_declare(len(self.gives)), (self,), *values)
