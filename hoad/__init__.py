@@ -43,6 +43,7 @@ Rules
     primitive        make any function one operation
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
+    explain          on which inputs each output hangs, where a function branches, what it captured
     debug_nans       a block that names where a nan or an infinity was born, in values and derivatives
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
@@ -97,6 +98,7 @@ from hoad.transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
+    from hoad.explanation import explain
 
 __version__ = "0.1.0"
 
@@ -121,6 +123,7 @@ __all__ = [
     "debug_nans",
     "derivative",
     "display",
+    "explain",
     "fori_loop",
     "grad",
     "gradient",
@@ -147,12 +150,14 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("check", "implicit", "ode")  # modules imported when first asked for
+_LATER = ("check", "implicit", "ode")  # modules imported when first asked for, as is that of explain
 
 
 def __getattr__(name: str) -> _typing.Any:
     if name in _LATER:
         return _importlib.import_module(f"hoad.{name}")
+    if name == "explain":
+        return _importlib.import_module("hoad.explanation").explain
     raise AttributeError(f"module 'hoad' has no attribute {name!r}")
 
 

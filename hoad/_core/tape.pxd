@@ -113,7 +113,7 @@ cdef class Graph:
     cdef int32_t* notes          # 3 per emitted node: swept node, derivative of, contribution; NULL when not kept
     cdef int32_t notes_start, cap_notes
     cdef list positions          # of a watched recording: the user's (code, line) of every node, else None
-    cdef object sweeps           # of a watched one: [(first node, end, "reverse" or "forward")], sealed {node: (swept, ...)}
+    cdef object sweeps           # of a watched one: [(first node, end, mode of the sweep)]; later {node: (swept, mode)}
     cdef int32_t withheld        # rows that are there beyond `capacity`, so that every node asks for its own
     cdef int32_t const_cache[64]
     cdef list captured_order     # its keys, in the order of their constants

@@ -9,46 +9,21 @@ reached.
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hoad._core.primitive import UFUNC
 from hoad._core.recording import const_value, evaluate_nodes, node_row, operand_avals
 from hoad._core.tape import Aval, Graph
 from hoad.dependence import links
+from hoad.nans.watch import Mask, Test
 from hoad.primitive import INPUT, MASK, RESULT, SELECT
 from hoad.program import Program
 from hoad.transform.loops import Loop
 
-Mask = NDArray[np.bool_]  # which items, in C order
-
 LONG = 64  # steps of a loop after which a search goes to where the trouble began at once
-
-
-@dataclass(frozen=True)
-class Test:
-    """What counts as not finite."""
-
-    nan: bool
-    inf: bool
-
-    def of(self, value: Any) -> bool:
-        """Whether a value has an item that counts."""
-        if type(value) is float:
-            return not math.isfinite(value) and (self.nan if value != value else self.inf)
-        return bool(self.items(value).any())
-
-    def items(self, value: Any) -> Mask:
-        """Which items of a value count."""
-        array = np.ravel(value)
-        if value is None or array.dtype.kind not in "fc":
-            return np.zeros(array.size, bool)
-        return (np.isnan(array) & self.nan) | (np.isinf(array) & ~np.isnan(array) & self.inf)
 
 
 class Birth(NamedTuple):
@@ -257,9 +232,7 @@ def _within_loop(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
     return within_loop(x.params[0], x.values, x.which, mask, test)
 
 
-def within_loop(
-    loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test
-) -> tuple[Passed, Inner | None]:
+def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
     """What items of a result of a loop come of: items of its inputs, by their place, and the first birth within."""
     steps = _Steps(loop, values)
     if not loop.length:
@@ -313,4 +286,15 @@ WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None]]
     "scan": _within_loop,
 }
 
-__all__ = ["Birth", "Causes", "Inner", "Operation", "Test", "earliest", "find_causes", "operation_of", "valued", "within_loop"]
+__all__ = [
+    "Birth",
+    "Inner",
+    "Mask",
+    "Operation",
+    "Test",
+    "earliest",
+    "find_causes",
+    "operation_of",
+    "valued",
+    "within_loop",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,9 @@ from hoad._core.where import here
 from hoad.display.notation import INFIX, PREFIX
 from hoad.display.values import constant_text
 from hoad.errors import NanError
-from hoad.nans.births import Birth, Inner, Mask, Operation, Test, operation_of, within_loop
+from hoad.nans.births import Birth, Inner, Operation, operation_of, within_loop
 from hoad.nans.origin import Origin, Story, Taped, origin
+from hoad.nans.watch import Mask, Test
 from hoad.primitive import IDENTITY, INPUT
 from hoad.transform.loops import Loop
 
@@ -64,9 +64,7 @@ def nan_error(story: Story, birth: Birth, gave: str) -> NanError:
     return _inner_error(birth.inner, gave, origin(story, birth.node).where)
 
 
-def loop_error(
-    loop: Loop, values: Sequence[Any], which: int, items: Mask, test: Test, gave: str
-) -> NanError:
+def loop_error(loop: Loop, values: Sequence[Any], which: int, items: Mask, test: Test, gave: str) -> NanError:
     """The error that tells of the birth within a loop on plain numbers, at items of one of its results."""
     passed, inner = within_loop(loop, values, which, items, test)
     if inner is not None:
@@ -199,13 +197,13 @@ def _at(found: Origin) -> str:
     return "" if found.where is None else f" at {found.where}"
 
 
-def given(title: str, value: Any, items: Any) -> str:
+def given(title: str, value: Any, items: Mask, placed: bool = True) -> str:
     """What a computation gave: ``"grad of f gave nan at [3]"``."""
     k = int(np.argmax(items))
     number = np.ravel(value)[k].item()
     shape = np.shape(value)
-    index = tuple(int(i) for i in np.unravel_index(k, shape)) if math.prod(shape) else ()
-    return f"{title} gave {_kind(number)}{' at ' + _index(index) if index else ''}"
+    index = tuple(int(i) for i in np.unravel_index(k, shape))
+    return f"{title} gave {_kind(number)}{' at ' + _index(index) if index and placed else ''}"
 
 
 __all__ = ["given", "nan_error"]

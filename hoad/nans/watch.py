@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hoad._core.recording import WATCHERS, Recording, evaluate_nodes, revalued
+from hoad._core.recording import WATCHERS, Recording
 from hoad._core.tape import Graph
-from hoad.nans.births import Birth, Mask, Test, earliest, find_causes, valued
-from hoad.nans.message import constant_error, given, loop_error, nan_error
-from hoad.nans.origin import Recorded, Story, Taped
 
 if TYPE_CHECKING:
     from hoad.drivers.linear import LinearMap
     from hoad.program import Program
     from hoad.transform.loops import Loop
+
+Mask = NDArray[np.bool_]  # which items, in C order
+
+
+class Test:
+    """What counts as not finite."""
+
+    def __init__(self, nan: bool, inf: bool) -> None:
+        self.nan, self.inf = nan, inf
+
+    def of(self, value: Any) -> bool:
+        """Whether a value has an item that counts."""
+        if type(value) is float:
+            return not math.isfinite(value) and (self.nan if value != value else self.inf)
+        return bool(self.items(value).any())
+
+    def items(self, value: Any) -> Mask:
+        """Which items of a value count."""
+        array = np.ravel(value)
+        if value is None or array.dtype.kind not in "fc":
+            return np.zeros(array.size, bool)
+        return np.asarray((np.isnan(array) & self.nan) | (np.isinf(array) & ~np.isnan(array) & self.inf))
 
 
 class debug_nans(contextlib.ContextDecorator):
@@ -82,85 +104,47 @@ class debug_nans(contextlib.ContextDecorator):
                 break
         WATCHERS.set(tuple(held))
 
-    # ---- what is looked at
+    # ---- what is looked at: the search itself is a room that is imported when it is first needed
 
     def recorded(self, recording: Recording, operands: list[int], values: list[Any]) -> None:
         """The results of a driver."""
-        if self._passes(values):
-            return
-        graph = recording.graph
-        evaluate_nodes(graph, [k for k in operands if k >= 0])
-        self._raise(graph, operands, values, Recorded(graph, recording.asked, recording.inputs))
+        if self._fails(values):
+            _search().recorded(self._test, recording, operands, values)
 
     def lanes(self, recording: Recording, operands: list[int], seed: int, units: Any, values: list[Any]) -> None:
         """Rows of a matrix of derivatives, one for each unit vector put in for the seed."""
-        if self._passes(values):
-            return
-        lane = min(int(np.argmax(bad)) for value in values if (bad := self._lanes(value)).any())
-        at = {i: recording.value(i) for i in recording.inputs} | {seed: units[lane]}
-        graph = self._computed(revalued(recording.graph, recording.size, 0, at), operands)
-        story = Recorded(recording.graph, recording.asked, recording.inputs)
-        self._raise(graph, operands, [value[lane] for value in values], story)
+        if self._fails(values):
+            _search().lanes(self._test, recording, operands, (seed, units), values)
 
     def applied(self, linear: LinearMap, seeds: Sequence[Any], values: list[Any]) -> None:
         """What a linear map gives."""
-        if self._passes(values):
-            return
-        recording = linear.recording
-        at = {i: recording.value(i) for i in recording.inputs} | dict(zip(linear.seeds, seeds, strict=True))
-        graph = self._computed(revalued(recording.graph, recording.size, 0, at), linear.outputs)
-        self._raise(graph, linear.outputs, values, Recorded(recording.graph, recording.asked, recording.inputs))
+        if self._fails(values):
+            _search().applied(self._test, linear, seeds, values)
 
     def replayed(self, program: Program, args: Sequence[Any], values: list[Any]) -> None:
         """What a program gives."""
-        if self._passes(values):
-            return
-        last = valued(program, args)._last
-        self._raise(last._graph, list(last._outputs), values, Taped(program, "evaluate"))
+        if self._fails(values):
+            _search().replayed(self._test, program, args, values)
 
     def swept(self, program: Program, graph: Graph, sweep: tuple[list[int], Any], args: Any, values: list[Any]) -> None:
-        """The sensitivities of a program, by a sweep behind its tapes: its outputs, and whose adjoints its nodes are."""
-        if self._passes(values):
-            return
-        outputs, notes = sweep
-        end = program._last._end + len(notes)
-        moved = revalued(graph, end, 0, dict(zip(program._input_nodes(), args, strict=True)))
-        self._raise(self._computed(moved, outputs), outputs, values, Taped(program, "sensitivity", notes))
+        """The sensitivities of a program: the outputs of a sweep behind its tapes, and whose adjoints its nodes are."""
+        if self._fails(values):
+            _search().swept(self._test, program, graph, sweep, args, values)
 
     def looped(self, loop: Loop, inputs: Sequence[Any], results: list[Any]) -> None:
         """What a loop on plain numbers gives."""
-        if self._passes(results):
-            return
-        which = next(k for k, value in enumerate(results) if self._test.of(value))
-        items = self._test.items(results[which])
-        raise loop_error(loop, inputs, which, items, self._test, given("a loop", results[which], items))
+        if self._fails(results):
+            _search().looped(self._test, loop, inputs, results)
 
-    # ---- the search
+    def taken(self, where: str) -> None:
+        """A number taken out of a derivative by `hoad.value`: no result, so it may be anything."""
 
-    def _passes(self, values: list[Any]) -> bool:
-        return not any(self._test.of(value) for value in values)
-
-    def _lanes(self, value: Any) -> Mask:
-        """Which rows of an array hold an item that counts."""
-        return np.asarray(self._test.items(value).reshape(len(value), -1).any(axis=1))
-
-    def _computed(self, graph: Graph, operands: Sequence[int]) -> Graph:
-        evaluate_nodes(graph, [k for k in operands if k >= 0])
-        return graph
-
-    def _raise(self, graph: Graph, operands: Sequence[int], values: list[Any], story: Story) -> None:
-        masks = [self._test.items(value) for value in values]
-        wanted: dict[int, Mask] = {}
-        for k, mask in zip(operands, masks, strict=True):
-            if mask.any():
-                wanted[k] = mask | wanted[k] if k in wanted else mask
-        which = next(k for k, mask in enumerate(masks) if mask.any())
-        gave = given(story.title, values[which], masks[which])
-        causes = find_causes(graph, wanted, self._test)
-        if not (causes.births or causes.inputs):
-            raise constant_error(gave)
-        births = causes.births + [Birth(graph, i, items) for i, items in causes.inputs.items()]
-        raise nan_error(story, earliest(births), gave)
+    def _fails(self, values: list[Any]) -> bool:
+        return any(self._test.of(value) for value in values)
 
 
-__all__ = ["debug_nans"]
+def _search() -> Any:
+    return importlib.import_module("hoad.nans.search")
+
+
+__all__ = ["Mask", "Test", "debug_nans"]
