@@ -50,6 +50,8 @@ Memory
                      which states to keep, and what to compute again: the binomial schedule
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
+    explain          on which inputs each output hangs, where a function branches, what it captured
+    debug_nans       a block that names where a nan or an infinity was born, in values and derivatives
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
     NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)
@@ -57,6 +59,7 @@ Errors, all of them HoadError
     ShapeError       a shape does not fit
     DTypeError       a dtype has no derivative
     ArgumentError    something of another kind than asked for
+    NanError         a result is nan or infinite, inside debug_nans
     GuardError       a program was replayed on another branch than recorded
     CheckError       a check of derivatives did not pass
 
@@ -87,12 +90,14 @@ from hoad.errors import (
     DTypeError,
     GuardError,
     HoadError,
+    NanError,
     NoMethodError,
     NoRuleError,
     RuleError,
     ShapeError,
     TracedValueError,
 )
+from hoad.nans import debug_nans
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.ravel import ravel
 from hoad.rules.registry import primitive
@@ -103,6 +108,7 @@ from hoad.transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
+    from hoad.explanation import explain
 
 __version__ = "0.1.0"
 
@@ -114,6 +120,7 @@ __all__ = [
     "Expression",
     "GuardError",
     "HoadError",
+    "NanError",
     "NoMethodError",
     "NoRuleError",
     "Program",
@@ -127,8 +134,10 @@ __all__ = [
     "checkpoint_schedule",
     "checkpointed_loop",
     "custom_vjp",
+    "debug_nans",
     "derivative",
     "display",
+    "explain",
     "fori_loop",
     "grad",
     "gradient",
@@ -155,12 +164,14 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("check", "implicit", "ode")  # modules imported when first asked for
+_LATER = ("check", "implicit", "ode")  # modules imported when first asked for, as is that of explain
 
 
 def __getattr__(name: str) -> _typing.Any:
     if name in _LATER:
         return _importlib.import_module(f"hoad.{name}")
+    if name == "explain":
+        return _importlib.import_module("hoad.explanation").explain
     raise AttributeError(f"module 'hoad' has no attribute {name!r}")
 
 

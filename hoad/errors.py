@@ -6,6 +6,7 @@ __all__ = [
     "DTypeError",
     "GuardError",
     "HoadError",
+    "NanError",
     "NoMethodError",
     "NoRuleError",
     "RuleError",
@@ -155,6 +156,46 @@ class GuardError(HoadError, RuntimeError):
 
     Record the function there, or choose with ``np.where``, which replays on both sides.
     """
+
+
+class NanError(HoadError, FloatingPointError):
+    """Within `hoad.debug_nans`, a result is nan or infinite: the message names where that began.
+
+    Attributes
+    ----------
+    operation : str
+        The operation that gave the first nan or infinity; ``"input"`` where something was not finite before.
+    operands : tuple
+        What it was given: the items at `index` where it works item by item, else the operands themselves.
+    result : float or complex
+        What it gave.
+    index : tuple of int
+        Where in the array that it gave.
+    where : str or None
+        ``"file:line"`` of the operation, or, in a derivative, of the operation whose rule led to it.
+    order : int
+        Of which derivative that is, 0 for the value.
+    mode : {"reverse", "forward", None}
+        The sweep that it belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> with hoad.debug_nans():
+    ...     hoad.grad(lambda x: x * np.log(x))(0.0)
+    Traceback (most recent call last):
+        ...
+    hoad.errors.NanError: grad of f gave nan. It was born in the value at ...: log(0.0) = -inf. Write np.where(...
+    """
+
+    operation: str = ""
+    operands: tuple[object, ...] = ()
+    result: object = None
+    index: tuple[int, ...] = ()
+    where: str | None = None
+    order: int = 0
+    mode: str | None = None
 
 
 def count(number: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from hoad._core.engine import Lowered
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import Primitive
 from hoad._core.recording import (
+    WATCHERS,
     compute_values,
     const_value,
     differentiating,
@@ -413,7 +414,11 @@ class Program(list[Tape], Callee):
         6.0
         """
         tape = self._last
-        values = self._run(args if tape._takes is None else self._leaves(args))
+        args = args if tape._takes is None else self._leaves(args)
+        values = self._run(args)
+        watchers = WATCHERS.get()
+        if watchers:
+            watchers[-1].replayed(self, args, values)
         if tape._gives is None:
             return values[0] if tape._single else tuple(values)
         return tape._arranged(values)

@@ -44,6 +44,7 @@ def call_traced(
         if parts is not None:
             forms = forms or [None] * len(chosen)
             forms[n] = parts
+    recording.asked = driver, f, chosen, forms
     try:
         return f(*traced, **keywords), forms
     except TypeError as failure:

@@ -71,6 +71,7 @@ cdef class Recording:
     cdef readonly bint nested
     cdef readonly list inputs
     cdef Frame frame
+    cdef public object asked    # (driver, function, the keys of its arguments, containers among them), for messages
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
@@ -78,6 +79,8 @@ cdef class Recording:
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
+        if not self.nested and WATCHERS.get():
+            self.graph.watch()
         self.graph.enter()
         self.frame = self.graph.frame
 
@@ -158,11 +161,21 @@ cdef class Recording:
 
     def adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
-        return adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt)
+        cdef int32_t start = self.graph.size
+        cdef bint noted = self.graph.sweeps is not None
+        found = adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt, noted)
+        if noted:
+            self.graph.sweeps.append((start, self.graph.size, "reverse"))
+        return found
 
     def tangents(self, list targets, list wrt, list tangents):
         """Tangents of `targets` for these tangents of the nodes `wrt`."""
-        return tangents_of(self.graph, self.emitting(), targets, wrt, tangents)
+        cdef int32_t start = self.graph.size
+        cdef bint noted = self.graph.sweeps is not None
+        found = tangents_of(self.graph, self.emitting(), targets, wrt, tangents, noted)
+        if noted:
+            self.graph.sweeps.append((start, self.graph.size, "forward"))
+        return found
 
     cdef Emitter emitting(self):
         if self.emitter is None:
@@ -195,6 +208,9 @@ cdef class Recording:
             return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
         values = self.compute(operands)
         if not traced and (not self.nested or not self.reaches_out(operands)):
+            watchers = WATCHERS.get()
+            if watchers:
+                watchers[-1].recorded(self, operands, values)
             return values
         return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else value for x, value in zip(operands, values)]
 
@@ -236,6 +252,8 @@ cdef class Recording:
         If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
         """
         cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs, whole)
+        if self.graph.positions is not None:
+            watch_segment(self.graph, made)
         if self.graph.frame.live == 0:
             self.frame = drop_guards(self.graph, self.frame)
             self.frame = keep_constants(self.graph, self.frame, made.constants)
@@ -248,6 +266,7 @@ cdef class Recording:
         cdef Frame frame = self.frame
         if not self.nested:
             if self.kept:
+                seal_sweeps(self.graph)
                 self.graph.leave()
                 self.graph.thread = 0
             else:
@@ -276,6 +295,10 @@ cdef class Recording:
     def guards(self):
         """The number of guards of the graph so far."""
         return self.graph.n_guards
+
+
+# What looks at results in this context before they are returned, the last of them: see `hoad.debug_nans`.
+WATCHERS = ContextVar("hoad_watchers", default=())
 
 
 # The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
@@ -510,6 +533,49 @@ def revalued(Graph graph, int end, int guards, dict inputs):
         array = np.array(value, dtype=aval.dtype, order="C")
         other.set_object(i, array if aval.number > AVAL_BOOL else array[()])
     return other
+
+
+def evaluate_nodes(Graph graph, list operands):
+    """Give the nodes behind these operands their values."""
+    lower(graph, operands, [], [], 0, 0, True).execute([], 1)
+
+
+def swept_by(Graph graph, int i):
+    """(the node whose sweep emitted node `i`, or -1; "reverse" or "forward"), None if no watched sweep did."""
+    cdef int32_t k
+    if isinstance(graph.sweeps, dict):
+        return graph.sweeps.get(i)
+    for start, end, mode in graph.sweeps or ():
+        if start <= i < end:
+            for k in range(i, end):     # a forward sweep notes the last of the nodes that it emits together
+                if 3 * k < graph.cap_notes and graph.notes[3 * k] >= 0:
+                    return (graph.notes[3 * k] if graph.notes[3 * k] < i else -1), mode
+            return -1, mode
+    return None
+
+
+cdef int watch_segment(Graph graph, Segment segment) except -1:
+    """Let the nodes of a segment of a watched recording keep the user's lines, and whose derivatives they are."""
+    cdef list positions = [(None, 0)] * segment.graph.size
+    cdef dict sweeps = {}
+    for i, k in segment.place.items():
+        if i < 0:
+            continue
+        if i < len(graph.positions):
+            positions[k] = graph.positions[i]
+        swept = swept_by(graph, i)
+        if swept is not None:
+            sweeps[k] = segment.place.get(swept[0], -1), swept[1]
+    segment.graph.positions, segment.graph.sweeps = positions, sweeps
+    return 0
+
+
+cdef int seal_sweeps(Graph graph) except -1:
+    """Keep whose derivatives the nodes of a watched recording are, apart from the notes that later tapes make."""
+    if graph.sweeps is not None:
+        graph.sweeps = {i: swept_by(graph, i) for start, end, _ in graph.sweeps for i in range(start, end)}
+        graph.drop_notes()
+    return 0
 
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):

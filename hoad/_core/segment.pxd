@@ -8,6 +8,7 @@ cdef class Segment:
     cdef readonly list outer        # the same, of nodes before the cut
     cdef readonly list inputs       # nodes: of the constants, of what was asked for as an input, of the outer nodes
     cdef readonly list outputs
+    cdef dict place                 # operand of the graph it was cut off -> operand
 
 cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole)
 cdef Frame drop_guards(Graph graph, Frame frame) except *

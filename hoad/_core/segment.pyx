@@ -113,6 +113,7 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole
         if graph.guards[k].node >= start:
             copy_guard(to, &graph.guards[k], place[graph.guards[k].node])
     made.outputs = [placed(to, graph, k, place) for k in outputs]
+    made.place = place
     to.trim()
     to.thread = 0
     return made

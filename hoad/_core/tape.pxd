@@ -112,6 +112,9 @@ cdef class Graph:
     cdef int32_t n_guards, cap_guards
     cdef int32_t* notes          # 3 per emitted node: swept node, derivative of, contribution; NULL when not kept
     cdef int32_t notes_start, cap_notes
+    cdef list positions          # of a watched recording: the user's (code, line) of every node, else None
+    cdef object sweeps           # of a watched one: [(first node, end, mode of the sweep)]; later {node: (swept, mode)}
+    cdef int32_t withheld        # rows that are there beyond `capacity`, so that every node asks for its own
     cdef int32_t const_cache[64]
     cdef list captured_order     # its keys, in the order of their constants
     cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
@@ -152,6 +155,10 @@ cdef class Graph:
     cdef void release_tables(self) noexcept
     cdef void drop_beyond(self, Frame to) noexcept
     cdef int set_position(self, int32_t node) except -1
+    cdef int watch(self) except -1
+    cdef int watch_next(self) except -1
+    cdef void withhold(self) noexcept
+    cdef void restore(self) noexcept
     cdef int32_t push_const(self, int32_t aval) except -1
     cdef void drop_notes(self) noexcept
 

@@ -144,6 +144,7 @@ cdef class Graph:
         cdef Frame nothing
         memset(&nothing, 0, sizeof(nothing))
         self.drop_beyond(nothing)
+        self.restore()
         give(self.nodes, self.capacity * sizeof(Node))
         give(self.slots, self.capacity * sizeof(Slot))
         give(self.consts, self.cap_consts * sizeof(Const))
@@ -164,6 +165,7 @@ cdef class Graph:
         self.cap_notes = 0
         self.n_frames = self.cap_frames = 0
         self.captured = None
+        self.positions = self.sweeps = None
 
     cdef void drop_beyond(self, Frame to) noexcept:
         """Release what rows beyond `to` hold, and forget them."""
@@ -192,8 +194,9 @@ cdef class Graph:
 
     cdef void trim(self) noexcept:
         """Give back the room of long tables; the next tape on this graph asks for it again."""
-        cdef int32_t slots_capacity = self.capacity
-        cdef int32_t nodes_capacity = self.capacity
+        cdef int32_t slots_capacity, nodes_capacity
+        self.restore()
+        slots_capacity = nodes_capacity = self.capacity
         shrink(<void**>&self.slots, &slots_capacity, self.size, sizeof(Slot))
         shrink(<void**>&self.nodes, &nodes_capacity, self.size, sizeof(Node))
         self.capacity = min(slots_capacity, nodes_capacity)
@@ -203,10 +206,41 @@ cdef class Graph:
 
     cdef int reserve(self, int32_t more) except -1:
         """Make room for more nodes."""
-        cdef int32_t slots_capacity = self.capacity
+        cdef int32_t slots_capacity
+        self.restore()
+        slots_capacity = self.capacity
         grow(<void**>&self.slots, &slots_capacity, self.size + more, sizeof(Slot))
         grow(<void**>&self.nodes, &self.capacity, self.size + more, sizeof(Node))
+        if self.positions is not None and self.thread:
+            self.watch_next()
         return 0
+
+    # ---- watched recordings: every node keeps the user's line. Appending is not slowed down for it elsewhere, since a
+    # watched graph has room for one node only, so that the next one comes through `reserve`
+
+    cdef int watch(self) except -1:
+        """Keep the user's line of every node from now on, and whose derivative it is."""
+        self.positions = []
+        self.sweeps = []
+        self.withhold()
+        return 0
+
+    cdef int watch_next(self) except -1:
+        """Keep the user's line of the node that is about to be appended."""
+        cdef tuple position = user_position()
+        del self.positions[self.size:]
+        self.positions += [position] * (self.size + 1 - len(self.positions))
+        self.withheld = self.capacity - self.size - 1
+        self.capacity = self.size + 1
+        return 0
+
+    cdef void withhold(self) noexcept:
+        self.withheld += self.capacity - self.size
+        self.capacity = self.size
+
+    cdef void restore(self) noexcept:
+        self.capacity += self.withheld
+        self.withheld = 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
         cdef int32_t i = self.size
@@ -379,7 +413,14 @@ cdef class Graph:
 
     cdef int rewind(self, Frame to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
+        cdef int32_t k = 3 * (to.start - self.notes_start)
         self.drop_beyond(to)
+        if self.positions is not None and self.thread:
+            self.withhold()
+            while self.sweeps and <int32_t>self.sweeps[-1][0] >= to.start:
+                self.sweeps.pop()
+            if self.cap_notes > k:
+                memset(self.notes + k, 0xFF, (self.cap_notes - k) * sizeof(int32_t))
         return self.forget_captured(to.n_consts)
 
     cdef int forget_captured(self, int32_t n_consts) except -1:
@@ -459,8 +500,11 @@ cdef class Graph:
         return 0 < k < self.cap_notes and self.notes[k] >= 0
 
     cpdef object where(self, int32_t node):
-        """'file:line' of the user's code that recorded an array node, or None."""
+        """'file:line' of the user's code that recorded an array node, or any node of a watched recording; or None."""
         cdef Ext* ext
+        if self.positions is not None and 0 <= node < len(self.positions):
+            code, line = self.positions[node]
+            return None if code is None else f"{code.co_filename}:{line}"
         if node < 0 or not self.nodes[node].flags & F_EXT:
             return None
         ext = &self.exts[self.nodes[node].a]
@@ -491,6 +535,8 @@ cdef class Graph:
         other.n_pool = self.n_pool
         other.has_objects = self.has_objects
         other.has_truths = self.has_truths
+        other.positions = None if self.positions is None else self.positions[:size]
+        other.sweeps = self.sweeps if isinstance(self.sweeps, dict) else None
         for i in range(size if other.has_objects else 0):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)

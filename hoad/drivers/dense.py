@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.operands import holds_traced
-from hoad._core.recording import Recording
+from hoad._core.recording import WATCHERS, Recording
 from hoad._core.traced import FUNCTIONS
 
 # Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
@@ -58,7 +58,9 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     # zeros of unit vectors stand for no dependence; a single entry has the seed 1 alone
     seed = recording.seed_input(seeded, strong=recording.aval(seeded).size > 1)
     aval = recording.aval(seed)
-    program = recording.lanes(_swept(recording, targets, seeded, seed, forward), seed)
+    swept = _swept(recording, targets, seeded, seed, forward)
+    program = recording.lanes(swept, seed)
+    watchers = WATCHERS.get()
     shapes = [recording.aval(t).shape for t in targets]
     blocks = [
         np.empty((aval.size, *shape), float_dtype(recording, t)) for shape, t in zip(shapes, targets, strict=True)
@@ -67,7 +69,10 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     for start in range(0, aval.size, chunk):
         lanes = min(chunk, aval.size - start)
         units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape((lanes, *aval.shape))
-        for block, rows in zip(blocks, program.run([units], lanes), strict=True):
+        values = program.run([units], lanes)
+        if watchers:
+            watchers[-1].lanes(recording, swept, seed, units, values)
+        for block, rows in zip(blocks, values, strict=True):
             block[start : start + lanes] = rows
     return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes, strict=True)]
 

@@ -12,7 +12,7 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.recording import Recording, differentiating, is_pointwise
+from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise
 from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.arguments import check_function, packed
@@ -178,6 +178,9 @@ def value(x: Any) -> Any:
             f"an expression of symbols has no number behind it ({here()}). Give the symbols theirs, "
             "e.evaluate({x: 1.0})."
         )
+    watchers = WATCHERS.get()
+    if watchers:
+        watchers[-1].taken(here())
     return plain(x, nested=False)
 
 

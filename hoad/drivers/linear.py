@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.operands import holds_traced
-from hoad._core.recording import Recording, inline, is_open, lowered
+from hoad._core.recording import WATCHERS, Recording, inline, is_open, lowered
 from hoad._core.tape import intern_aval
 from hoad.containers import Forms, Name, regrouped, spread
 from hoad.errors import ShapeError, TracedValueError, count
@@ -76,7 +76,11 @@ class LinearMap:
             return self._swept(seeds)
         if holds_traced(seeds):
             return inline(self.recording.graph, self.outputs, self.seeds, seeds)
-        return self.program.run(seeds)
+        values = self.program.run(seeds)
+        watchers = WATCHERS.get()
+        if watchers:
+            watchers[-1].applied(self, seeds, values)
+        return values
 
     def _swept(self, seeds: Sequence[Any]) -> list[Any]:
         recording = self.recording

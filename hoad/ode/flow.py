@@ -29,9 +29,9 @@ from hoad.errors import ArgumentError
 from hoad.ode.schemes import attempted
 from hoad.ode.steps import Method, Steps, Values, norm
 from hoad.pickling import FAMILIES
-from hoad.program import Program
+from hoad.program import Callee, Program
 from hoad.rules.registry import set_rule
-from hoad.transform.adjoint import _extended
+from hoad.transform.adjoint import extended
 from hoad.transform.loops import Loop, recorded
 
 # A path has missed where it is off by so many tolerances of one step, and strayed where it is so many times as large as
@@ -63,7 +63,7 @@ class Given(NamedTuple):
     impulses: Values  # what is added to the carried at each time; where a block starts, what it starts with
 
 
-class Flow:
+class Flow(Callee):
     """What flows by ``(t, *path, *carried, *held, *forcing) -> (*slopes of the carried, *integrands)``.
 
     It gives the carried at all times, and the integrals of the integrands over them. Along a path, whose slopes are
@@ -137,7 +137,7 @@ class Flow:
             order = reversed_order(self.blocks)
             by = [*[nodes[1 + k] for k in order], *[nodes[1 + n + k] for k in self.differentiable()]]
             program = _backwards(
-                _extended(whole, "symbolic", True, by),
+                extended(whole, "symbolic", True, by),
                 order,
                 [time, *avals[:n], *[avals[k] for k in order], *avals[n:], *whole.results[n:]],
                 (n, n, self.n_held + self.n_forcing),
@@ -156,7 +156,7 @@ class Flow:
             nodes, avals = self.program._input_nodes(), self.program.inputs
             order = reversed_order(self.carried)
             linear = [*[nodes[first + k] for k in order], *nodes[first + n + held :]]
-            bars = _extended(self.program, "symbolic", True, linear)
+            bars = extended(self.program, "symbolic", True, linear)
             bars._omitted |= frozenset(linear)  # being linear, it depends on none of them
             at = [avals[first + k] for k in order]
             inputs = [*avals[:first], *at, *avals[first + n : first + n + held], *self.program.results[n:]]

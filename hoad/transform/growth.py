@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.primitive import rules_epoch
-from hoad._core.recording import Extension
+from hoad._core.recording import WATCHERS, Extension
 from hoad.containers import Forms
 from hoad.errors import ArgumentError
 from hoad.program import Program, Tape
@@ -38,9 +38,10 @@ def grown(
     The notes of the tape are made at once, or when they are asked for.
     """
     origin = Program(program)
-    made, notes = _new_tape(origin, kind, single, simplify, sweep, noted=not simplify, apart=apart)
+    noted = not simplify or bool(WATCHERS.get())
+    made, notes = _new_tape(origin, kind, single, simplify, sweep, noted, apart)
     made._gives = gives
-    if simplify:
+    if not noted:
         epoch = rules_epoch()
 
         def find_notes() -> Any:

@@ -19,7 +19,7 @@ from hoad._core.calls import apply_primitive
 from hoad._core.loops import run_loop
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import differentiating
+from hoad._core.recording import WATCHERS, differentiating
 from hoad._core.tape import Aval, intern_aval
 from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program, Tape
@@ -81,7 +81,11 @@ class Loop(Callee):
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""
         if not holds_traced(values):
-            return tuple(self.run(values)[0])
+            results = self.run(values)[0]
+            watchers = WATCHERS.get()
+            if watchers:
+                watchers[-1].looped(self, values, results)
+            return tuple(results)
         if not self.gives:
             return ()
         found = apply_primitive(_declare(len(self.gives)), (self,), *values)

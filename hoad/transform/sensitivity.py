@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import Extension, lowered, node_row, operand_avals
+from hoad._core.recording import WATCHERS, Extension, lowered, node_row, operand_avals
 from hoad.errors import ArgumentError, ShapeError, count
 from hoad.primitive import STOP_GRADIENT
 from hoad.program import Program
@@ -36,8 +36,13 @@ def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at:
     with Extension(graph, end, tape._guards, apart=True) as extension:
         seeds, _ = seed_operands(extension, program.results, tape._gives, seed, "a sensitivity", "output")
         ends = _ends(program, end) if asked is None else nodes
-        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, ends, False, nodes))
+        watchers = WATCHERS.get()
+        noted = bool(watchers)
+        outputs = extension.compact(extension.adjoints(list(tape._outputs), seeds, ends, noted, nodes))
+        notes = extension.notes() if noted else None
     values = lowered(extension.graph, outputs, program._input_nodes(), tape._guards).run(args)
+    if watchers:
+        watchers[-1].swept(program, extension.graph, (outputs, notes), args, values)
     found.update(zip(nodes, values, strict=True))
     return [found[k] for k in wanted]
 

@@ -22,6 +22,7 @@ FLOORS: dict[int, tuple[str, ...]] = {
     2: (
         "hoad/arguments.py",
         "hoad/containers.py",
+        "hoad/dependence.py",
         "hoad/numpy_protocol",
         "hoad/pickling.py",
         "hoad/program.py",
@@ -38,8 +39,10 @@ FLOORS: dict[int, tuple[str, ...]] = {
         "hoad/__main__.py",
         "hoad/bench.py",
         "hoad/cli.py",
+        "hoad/explanation.py",
         "hoad/info.py",
         "hoad/demo",
+        "hoad/nans",
         "hoad/symbolic",
     ),
 }
