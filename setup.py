@@ -40,6 +40,7 @@ EXTENSIONS = [
     "lower",
     "engine",
     "loops",
+    "lanes",
     "outline",
     "ufuncs",
     "recording",

@@ -313,13 +313,14 @@ class Program(list[Tape]):
                     "it in the list; a slice without it can be printed only."
                 )
 
-    def _lowered(self) -> Lowered:
+    def _lowered(self, varying: list[bool] | None = None) -> Lowered:
+        """The program made ready to run, with lanes for the inputs that vary over them."""
         tape = self._last
         found = getattr(tape, "_lowered", None)
-        inputs = self._input_nodes()
-        if found is None or found[0] != inputs:
+        asked = self._input_nodes(), varying
+        if found is None or found[0] != asked:
             self._check_chain()
-            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
+            found = (asked, lowered(tape._graph, list(tape._outputs), asked[0], tape._guards, varying))
             tape._lowered = found  # type: ignore[attr-defined]
         return found[1]
 

@@ -73,6 +73,12 @@ cdef class Lowered:
         return self.n_steps
 
     @property
+    def varying_outputs(self):
+        """Of each output, whether it has lanes."""
+        cdef int32_t k
+        return [self.outputs[k].register < 0 for k in range(self.n_outputs)]
+
+    @property
     def bytes_per_lane(self):
         """Bytes of workspace that each lane takes."""
         cdef int32_t i
@@ -240,6 +246,11 @@ cdef class Lowered:
     # ---- the interpreter
 
     cdef int interpret(self, Workspace* work) noexcept nogil:
+        cdef int code = self.run_uniform(work)
+        return code if code else self.run_varying(work)
+
+    cdef int run_uniform(self, Workspace* work) noexcept nogil:
+        """What is the same in all lanes."""
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying):
@@ -248,6 +259,12 @@ cdef class Lowered:
                 return code
         for i in range(self.n_splats):
             fill(<double*>work.varying[self.splats[2 * i + 1]], work.uniform[self.splats[2 * i]].d, work.lanes)
+        return 0
+
+    cdef int run_varying(self, Workspace* work) noexcept nogil:
+        """What has lanes, and the guards."""
+        cdef int32_t i
+        cdef int code
         for i in range(self.first_varying, self.n_steps):
             code = self.varying_step(&self.steps[i], work)
             if code:
