@@ -92,6 +92,7 @@ cdef class Lowered:
     cdef int run_varying(self, Workspace* work) noexcept nogil
     cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
+    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil

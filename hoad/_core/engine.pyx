@@ -7,7 +7,7 @@ workspace of its own, so one lowered program runs in many threads at a time.
 import numpy as np
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
@@ -22,6 +22,7 @@ from hoad._core.tape cimport (
     AVAL_FLOAT,
     F_VALUED,
     OP_ADD,
+    OP_ASSEMBLE,
     OP_DIVIDE,
     OP_MASK,
     OP_MULTIPLY,
@@ -311,11 +312,31 @@ cdef class Lowered:
             for lane in range(work.lanes):
                 (<double*>work.varying[step.out])[lane] = x[lane * stride]
             return 0
+        if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
+            self.assemble_items(&self.array_steps[step.a], work)
+            return 0
         for lane in range(work.lanes):
             code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
             if code:
                 return code
         return 0
+
+    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil:
+        """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""
+        cdef int32_t out = ~self.places[step.first + step.n_in]
+        cdef int64_t nbytes = self.varying[out]
+        cdef char* p
+        cdef char* x
+        cdef int64_t step_of_x
+        cdef int32_t k, lane
+        if (<Plan>step.plan).n_items < (<Plan>step.plan).size:
+            memset(work.varying[out], 0, work.lanes * nbytes)
+        for k in range(step.n_in):
+            p = work.varying[out] + (<Plan>step.plan).offsets[k] * <int64_t>sizeof(double)
+            x = self.pointer(step.first + k, work.uniform, work.varying, 0)
+            step_of_x = sizeof(double) if self.places[step.first + k] < 0 else 0
+            for lane in range(work.lanes):
+                (<double*>(p + lane * nbytes))[0] = (<double*>(x + lane * step_of_x))[0]
 
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil:
         cdef char* few[FEW]
