@@ -40,6 +40,7 @@ EXTENSIONS = [
     "lower",
     "engine",
     "loops",
+    "lanes",
     "segment",
     "ufuncs",
     "recording",

@@ -26,6 +26,7 @@ QUESTIONS = (
     "high_order",
     "small_arrays",
     "loops",
+    "lanes",
     "assignment",
     "import_time",
 )

@@ -15,6 +15,8 @@ Second and higher derivatives
     hessian          the matrix of second derivatives of a scalar function
     hvp, vhp         its product with a direction, without the matrix
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
+Many inputs at once
+    vmap             a function recorded once and replayed for all inputs
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
@@ -84,6 +86,7 @@ from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, v
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
+from hoad.drivers.vmap import vmap
 from hoad.errors import (
     ArgumentError,
     CheckError,
@@ -161,6 +164,7 @@ __all__ = [
     "value_and_grad",
     "vhp",
     "vjp",
+    "vmap",
     "while_loop",
 ]
 

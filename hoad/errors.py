@@ -198,9 +198,9 @@ class NanError(HoadError, FloatingPointError):
     mode: str | None = None
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str = "") -> str:
     """A number of things, in words as they are said: "1 operand", "2 operands"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 class CheckError(HoadError, AssertionError):

@@ -116,7 +116,7 @@ class Tape:
         self._takes: Forms | None = takes if parent is None else parent._takes
         self._gives = gives
         self._evaluated = False
-        self._lowered: tuple[list[int], Lowered] | None = None  # the inputs it was lowered for, and how it runs
+        self._lowered: tuple[Any, Lowered] | None = None  # the inputs it was lowered for, and how it runs
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
@@ -368,13 +368,14 @@ class Program(list[Tape], Callee):
                     "it in the list; a slice without it can be printed only."
                 )
 
-    def _lowered(self) -> Lowered:
+    def _lowered(self, varying: list[bool] | None = None) -> Lowered:
+        """The program made ready to run, with lanes for the inputs that vary over them."""
         tape = self._last
         found = tape._lowered
-        inputs = self._input_nodes()
-        if found is None or found[0] != inputs:
+        asked = self._input_nodes(), varying
+        if found is None or found[0] != asked:
             self._check_chain()
-            found = (inputs, lowered(tape._graph, list(tape._outputs), inputs, tape._guards))
+            found = (asked, lowered(tape._graph, list(tape._outputs), asked[0], tape._guards, varying))
             tape._lowered = found
         return found[1]
 

@@ -88,8 +88,11 @@ cdef class Lowered:
     cdef int raise_failure(self, int code, Workspace* work) except -1
     cdef str describe_guard(self, int32_t k)
     cdef int interpret(self, Workspace* work) noexcept nogil
+    cdef int run_uniform(self, Workspace* work) noexcept nogil
+    cdef int run_varying(self, Workspace* work) noexcept nogil
     cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
+    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1
     cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_SetObject
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
@@ -23,6 +23,7 @@ from hoad._core.tape cimport (
     AVAL_FLOAT,
     F_VALUED,
     OP_ADD,
+    OP_ASSEMBLE,
     OP_DIVIDE,
     OP_MASK,
     OP_MULTIPLY,
@@ -72,6 +73,12 @@ cdef class Lowered:
     def size(self):
         """Steps of one run."""
         return self.n_steps
+
+    @property
+    def varying_outputs(self):
+        """Of each output, whether it has lanes."""
+        cdef int32_t k
+        return [self.outputs[k].register < 0 for k in range(self.n_outputs)]
 
     @property
     def bytes_per_lane(self):
@@ -241,6 +248,11 @@ cdef class Lowered:
     # ---- the interpreter
 
     cdef int interpret(self, Workspace* work) noexcept nogil:
+        cdef int code = self.run_uniform(work)
+        return code if code else self.run_varying(work)
+
+    cdef int run_uniform(self, Workspace* work) noexcept nogil:
+        """What is the same in all lanes."""
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying):
@@ -249,6 +261,12 @@ cdef class Lowered:
                 return code
         for i in range(self.n_splats):
             fill(<double*>work.varying[self.splats[2 * i + 1]], work.uniform[self.splats[2 * i]].d, work.lanes)
+        return 0
+
+    cdef int run_varying(self, Workspace* work) noexcept nogil:
+        """What has lanes, and the guards."""
+        cdef int32_t i
+        cdef int code
         for i in range(self.first_varying, self.n_steps):
             code = self.varying_step(&self.steps[i], work)
             if code:
@@ -297,11 +315,31 @@ cdef class Lowered:
             return 0
         if (<Plan>self.array_steps[step.a].plan).batched:
             return attempt_batch(<void*>self, &self.array_steps[step.a], work)
+        if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
+            self.assemble_items(&self.array_steps[step.a], work)
+            return 0
         for lane in range(work.lanes):
             code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
             if code:
                 return code
         return 0
+
+    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil:
+        """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""
+        cdef int32_t out = ~self.places[step.first + step.n_in]
+        cdef int64_t nbytes = self.varying[out]
+        cdef char* p
+        cdef char* x
+        cdef int64_t step_of_x
+        cdef int32_t k, lane
+        if (<Plan>step.plan).n_items < (<Plan>step.plan).size:
+            memset(work.varying[out], 0, work.lanes * nbytes)
+        for k in range(step.n_in):
+            p = work.varying[out] + (<Plan>step.plan).offsets[k] * <int64_t>sizeof(double)
+            x = self.pointer(step.first + k, work.uniform, work.varying, 0)
+            step_of_x = sizeof(double) if self.places[step.first + k] < 0 else 0
+            for lane in range(work.lanes):
+                (<double*>(p + lane * nbytes))[0] = (<double*>(x + lane * step_of_x))[0]
 
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil:
         cdef char* few[FEW]

@@ -196,7 +196,7 @@ cdef class Loop:
                     with gil:
                         PyErr_CheckSignals()
         if code:
-            self.fail(code)
+            raise_at_step(self.program, code, &self.work, self.done)
         return 0
 
     cdef inline int step(self) noexcept nogil:
@@ -231,18 +231,6 @@ cdef class Loop:
         """Whether the loop is to end here."""
         return self.end != NULL and self.work.uniform[self.end.register].d == 0
 
-    cdef int fail(self, int code) except -1:
-        try:
-            return self.program.raise_failure(code, &self.work)
-        except GuardError as error:
-            k = self.program.checks[self.work.failed_check].guard
-            code_ = self.program.graph.guards[k].code
-            line = f" at {(<object>code_).co_filename}:{self.program.graph.guards[k].line}" if code_ != NULL else ""
-            raise GuardError(
-                f"the body of this loop was recorded once, with a branch{line} that its step {self.done} does not "
-                "take. Write np.where in place of the branch, or a Python loop in place of this one."
-            ) from error
-
     # ---- what comes of it
 
     cdef list collected(self):
@@ -274,6 +262,20 @@ cdef class Loop:
                     else port.data + ((self.done - 1) & 1) * port.nbytes)
         memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), data, port.nbytes)
         return made
+
+
+cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1:
+    """Raise what went wrong; of a guard, say at which step."""
+    try:
+        return program.raise_failure(code, work)
+    except GuardError as error:
+        k = program.checks[work.failed_check].guard
+        found = program.graph.guards[k].code
+        line = f" at {(<object>found).co_filename}:{program.graph.guards[k].line}" if found != NULL else ""
+        raise GuardError(
+            f"the body of this loop was recorded once, with a branch{line} that its step {step} does not take. Write "
+            "np.where in place of the branch, or a Python loop in place of this one."
+        ) from error
 
 
 cdef void add(Port* port, char* term) noexcept nogil:

@@ -94,6 +94,8 @@ cdef class Lowering:
     cdef int32_t n_consts
     cdef dict outside           # registers of nodes below `low`
     cdef dict repeated          # uniform register -> varying register that repeats it
+    cdef int32_t* last          # the last node that uses what a node holds over the lanes; see `find_last_uses`
+    cdef list spare             # varying registers of numbers that no later node uses
     cdef bint varying_now
     cdef bint keep
 
@@ -109,6 +111,7 @@ cdef class Lowering:
         self.keep = keep
         self.outside = {}
         self.repeated = {}
+        self.spare = []
         self.state = <uint8_t*>take_zeroed(size)
         self.place = <int32_t*>take(size * sizeof(int32_t))
         self.n_consts = graph.n_consts
@@ -125,6 +128,7 @@ cdef class Lowering:
         give(self.state, size)
         give(self.place, size * sizeof(int32_t))
         give(self.const_place, max(1, self.n_consts) * sizeof(int32_t))
+        give(self.last, size * sizeof(int32_t))
 
     # ---- what is needed
 
@@ -259,6 +263,56 @@ cdef class Lowering:
         self.repeated[register] = lanes
         return lanes
 
+    # ---- registers used again: chunks of lanes stay in cache
+
+    cdef int find_last_uses(self, list outputs, int32_t guards) except -1:
+        """Note the last use of every number that varies. What is an output or guarded is used to the end."""
+        cdef int32_t size = max(1, self.high - self.low)
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        self.last = <int32_t*>take_zeroed(size * sizeof(int32_t))
+        if self.last == NULL:
+            raise MemoryError
+        for i in range(self.low, self.high):
+            if self.state[i - self.low] & NEEDED and self.state[i - self.low] & VARIES:
+                operands = node_operands(self.graph, i, &n)
+                for k in range(n):
+                    self.used(operands[k], i)
+        for i in outputs:
+            self.used(i, self.high)
+        for k in range(guards):
+            self.used(self.graph.guards[k].node, self.high)
+        return 0
+
+    cdef void used(self, int32_t operand, int32_t by) noexcept:
+        """`by` uses an operand, and the node whose register it shares."""
+        while operand >= self.low:
+            self.last[operand - self.low] = by
+            operand = self.shared(operand)
+
+    cdef inline int32_t shared(self, int32_t i) noexcept:
+        """The operand whose register a node shares, or -1."""
+        cdef Node* node = &self.graph.nodes[i]
+        if node.op != OP_IDENTITY and node.op != OP_STOP:
+            return -1
+        return self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
+
+    cdef int release_operands(self, int32_t i) except -1:
+        """Keep for later nodes the registers that node `i` is the last to use."""
+        cdef int32_t k, n, operand, at
+        cdef const int32_t* operands = node_operands(self.graph, i, &n)
+        for k in range(n):
+            operand = operands[k]
+            while operand >= self.low and self.shared(operand) >= self.low:
+                operand = self.shared(operand)
+            at = operand - self.low
+            if at < 0 or self.last[at] != i or operand_aval(self.graph, operand) > AVAL_BOOL:
+                continue
+            if self.state[at] & VARIES and not self.state[at] & IS_INPUT:
+                self.spare.append(~self.place[at])
+                self.last[at] = self.high       # once, where an operand comes twice
+        return 0
+
     # ---- steps
 
     cdef Step* new_step(self) except NULL:
@@ -277,6 +331,8 @@ cdef class Lowering:
                 continue
             if self.place[i - self.low] == NONE:
                 self.lower_node(i, varies)
+                if varies and self.graph.nodes[i].flags & F_EXT:
+                    self.release_operands(i)
             if self.keep:
                 self.keep_value(i)
         return 0
@@ -302,7 +358,9 @@ cdef class Lowering:
         else:
             a = self.lane_register(node.a)
             b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
-        out = self.new_register(0, varies, True)
+        if varies:
+            self.release_operands(i)        # numbers may be replaced lane by lane
+        out = ~<int32_t>self.spare.pop() if varies and self.spare else self.new_register(0, varies, True)
         self.place[i - self.low] = out
         step = self.new_step()
         step.op = node.op
@@ -348,6 +406,9 @@ cdef class Lowering:
             raise RuntimeError(f"node {i} is a further result of a node that was not lowered; this is an error in hoad")
         sig = <Signature>ext.sig
         plan = plan_of(sig)
+        if plan.is_copy:        # the value under another shape
+            self.place[i - self.low] = self.register_of(self.graph.pool[first])
+            return 0
         nout = sig.primitive.nout
         program.alive.append(plan)
         at = program.n_places
@@ -466,7 +527,9 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     lowering.place_inputs(inputs)
     lowering.lower_nodes(False)
     lowering.program.first_varying = lowering.program.n_steps
-    lowering.lower_nodes(True)
+    if any(varying):
+        lowering.find_last_uses(outputs, guards)
+        lowering.lower_nodes(True)
     lowering.place_outputs(outputs)
     if guards:
         lowering.place_checks(guards)

@@ -32,6 +32,7 @@ cdef class Plan:
     cdef cnp.npy_intp* core_steps
     cdef bint empty                         # nothing to loop over
     cdef bint may_be_singular
+    cdef bint is_copy                       # the result is the operand, item by item
     cdef int64_t itemsize                   # of the first result
     cdef int64_t size                       # of the first result; of the blocks before the axis of a concatenation
     cdef int64_t offset                     # bytes, where a strided copy starts

@@ -25,7 +25,7 @@ from hoad._core.primitive cimport (
     Primitive,
     Signature,
 )
-from hoad._core.tape cimport Aval
+from hoad._core.tape cimport AVAL_BOOL, Aval
 
 from hoad.errors import RuleError, count as counted
 
@@ -563,6 +563,10 @@ cdef Plan plan_of(Signature sig):
     elif plan.kind == K_STRIDED:
         shape, strides, offset = primitive.function(sig.params, sig.avals[0])
         plan.set_strided(shape, strides, offset, sig.avals[0].itemsize)
+        plan.is_copy = (
+            plan.ndim == 0 and plan.core_steps[1] == plan.itemsize and offset == 0 and not plan.empty
+            and sig.avals[0].size == sig.results[0].size and min(sig.avals[0].number, sig.results[0].number) > AVAL_BOOL
+        )
     elif plan.kind == K_STRUCTURE:
         plan.set_assembly(sig)
     elif plan.kind == K_CONCATENATE:

@@ -84,6 +84,7 @@ class Flow(Callee):
         self.n_held, self.n_forcing = counts
         self.methods = methods  # of the first block, and of those that are adjoints
         self.n_path, self.n_carried = (sum(block.size for block in blocks) for blocks in (path, carried))
+        self._linear = self.n_forcing + self.n_carried if self.path else 0
         self._made: dict[Any, Any] = {}
 
     def __reduce__(self) -> Any:
@@ -96,11 +97,6 @@ class Flow(Callee):
         return f"<Flow: {self.n_carried} carried along {self.n_path}>"
 
     # ---- as an operation
-
-    @property
-    def _linear(self) -> int:
-        """The number of last inputs that the results are linear in."""
-        return self.n_forcing + self.n_carried if self.path else 0
 
     @property
     def blocks(self) -> tuple[Block, ...]:

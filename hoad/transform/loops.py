@@ -25,6 +25,7 @@ from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program, Tape
 from hoad.rules.registry import set_rule
 from hoad.transform.adjoint import extended
+from hoad.transform.lanes import run_lanes
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
@@ -46,6 +47,7 @@ class Loop(Callee):
         length: int,
         backwards: bool = False,
         stretch: Loop | None = None,
+        threads: int | None = None,
     ) -> None:
         self.program = program
         self.takes = takes
@@ -53,6 +55,7 @@ class Loop(Callee):
         self.length = length
         self.backwards = backwards
         self.stretch = stretch  # a loop that the program consists of
+        self.threads = threads  # for steps that do not wait for one another; None for as many as pay
         self._linear = program._linear
         self._made: dict[Any, Any] = {}  # programs derived from this one
 
@@ -74,8 +77,16 @@ class Loop(Callee):
             if letter == "c"
         )
 
+    @property
+    def is_parallel(self) -> bool:
+        """Whether no step waits for another."""
+        return "c" not in self.takes and "w" not in self.gives
+
     def run(self, values: Any) -> tuple[list[Any], int]:
         """(results, steps done) for plain values of the inputs."""
+        if self.is_parallel:
+            lowered = self.program._lowered([letter == "x" for letter in self.takes])
+            return run_lanes(lowered, self.takes, self.gives, values, self.length, self.threads), self.length
         return run_loop(self.program._lowered(), self.takes, self.gives, values, self.length, self.backwards)
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
@@ -92,7 +103,7 @@ class Loop(Callee):
         return found if isinstance(found, tuple) else (found,)
 
     def __reduce__(self) -> Any:
-        return Loop, (self.program, self.takes, self.gives, self.length, self.backwards)
+        return Loop, (self.program, self.takes, self.gives, self.length, self.backwards, None, self.threads)
 
     def __repr__(self) -> str:
         way = ", backwards" if self.backwards else ""
@@ -155,6 +166,13 @@ def selected(program: Program, outputs: list[int]) -> Program:
     )
     made._linear, made._omitted = program._linear, program._omitted
     return made
+
+
+def without_guards(program: Program, outputs: list[int]) -> Program:
+    """The program with other nodes for outputs, which compares nothing with what it was when it was recorded."""
+    tape = program._last
+    window = (tape._start, tape._end, 0, 0)
+    return Program([Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False)])
 
 
 # ---- the primitive and its rule -------------------------------------------------------------------------------------
@@ -235,7 +253,7 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
             takes.append("k" if carries is not None and carries not in by else SEED[letter])
             values.append(g)
     gives = "".join(ADJOINT[loop.takes[k]] for k in by)
-    bars = Loop(adjoint, "".join(takes), gives, loop.length, not loop.backwards)(*values)
+    bars = Loop(adjoint, "".join(takes), gives, loop.length, not loop.backwards, threads=loop.threads)(*values)
     return dict(zip(by, bars, strict=True))
 
 

@@ -1,0 +1,6 @@
+"""Running a lowered program again and again."""
+
+from hoad._core.engine cimport Lowered, Workspace
+from hoad._core.tape cimport int64_t
+
+cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1
