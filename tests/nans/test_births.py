@@ -439,6 +439,12 @@ def test_replays_at_other_inputs():
     assert "a seed is already inf" in str(error)
 
 
+def test_expressions():
+    x = hoad.symbols("x")
+    error = error_of((np.log(x) * 2.0).evaluate, {x: 0.0})
+    assert (error.operation, error.operands, error.order) == ("log", (0.0,), 0)
+
+
 def test_single_precision():
     x = np.array([1.0, 0.0], np.float32)
     error = error_of(hoad.grad(summed(root)), x)
