@@ -189,9 +189,9 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         for x, table in zip(inputs, spread.tables(operand, output.shape), strict=True)
     }
     flat = _flat(program, inputs, outputs, depends)
-    lines = Counter(where for i in range(tape.size) if (where := tape._graph.where(i)) is not None)
-    operations = Counter(node_row(tape._graph, i)[0].name for i in range(tape.size))
-    del operations["input"]
+    recorded = [i for i in range(tape.size) if i not in tape._inputs]
+    lines = Counter(where for i in recorded if (where := tape._graph.where(i)) is not None)
+    operations = Counter(node_row(tape._graph, i)[0].name for i in recorded)
     return Explanation(
         name=name,
         inputs=inputs,

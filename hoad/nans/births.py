@@ -41,7 +41,7 @@ class Inner(NamedTuple):
 
     program: Program
     birth: Birth
-    step: int | None  # of a loop, counted from 0
+    step: int | None  # of a loop: the row that it takes, which of a loop of adjoints is the step that it goes back
 
 
 class Operation(NamedTuple):
@@ -136,17 +136,18 @@ def _passed(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
     if not suspects:
         return passed, mask
     ties = {k: links(x.primitive, x.params, x.avals, x.result, k, x.values) for k in suspects}
-    for is_kind in (np.isnan, np.isinf):
-        items = mask & is_kind(np.ravel(x.value)) & (True if is_kind is np.isnan else ~np.isnan(np.ravel(x.value)))
+    nan = mask & np.isnan(np.ravel(x.value))
+    for items, is_kind in ((nan, np.isnan), (mask & ~nan, np.isinf)):
         alike = {k: bad & is_kind(np.ravel(x.values[k])) for k, bad in suspects.items()}
+        left = items
         for chosen in (alike, suspects):
-            reached = {k: items & _reached(ties[k], chosen[k]) for k in chosen}
+            reached = {k: left & _reached(ties[k], chosen[k]) for k in chosen}
             for k, reach in reached.items():
                 if reach.any():
                     sources = ties[k].back(reach) & chosen[k]
                     passed[k] = passed[k] | sources if k in passed else sources
-            items = items & ~np.logical_or.reduce(list(reached.values()))
-        born |= items
+            left = left & ~np.logical_or.reduce(list(reached.values()))
+        born |= left
     return passed, born
 
 
@@ -245,7 +246,7 @@ def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test:
         t, asked = _earlier(steps, t, asked, test)
         into, birth = _inside(loop.program, steps.inputs(t), asked, test)
         if birth is not None:
-            found = Inner(loop.program, birth, t)
+            found = Inner(loop.program, birth, steps.row(t))
         for k, items in into.items():
             letter = loop.takes[k]
             if letter == "c" and t:

@@ -94,7 +94,9 @@ def _told(story: Story, birth: Birth, gave: str, outer: str | None, within: list
     x, found = operation_of(birth.graph, birth.node), origin(story, birth.node)
     found = found._replace(where=found.where or outer)
     place = "".join(f", in {place}" for place in within)
-    if birth.operand is not None or x.primitive is INPUT:
+    if birth.operand is not None and found.mode is not None and x.primitive is not IDENTITY:
+        error = _of_rule(birth, x, found, gave, place)
+    elif birth.operand is not None or x.primitive is INPUT:
         error = _of_given(story, birth, x, found, gave, place)
     else:
         error = _of_operation(birth, x, found, gave, place)
@@ -123,26 +125,42 @@ def _of_given(story: Story, birth: Birth, x: Operation, found: Origin, gave: str
 
 def _of_operation(birth: Birth, x: Operation, found: Origin, gave: str, place: str) -> NanError:
     index, number = _first(birth, x.value)
-    operands = _operands(x, index)
-    name = x.primitive.name
+    operands, name = _operands(x, index), x.primitive.name
     told = f"{_text(name, operands)} = {_number(number)}"
     if not _is_pointwise(x) and np.shape(x.value):
         told = f"item {_index(index)} of {_text(name, operands)} is {_number(number)}"
     elif index:
         others = int(birth.items.sum()) - 1
         told += f", item {_index(index)} of shape {np.shape(x.value)}" + (f" and {others} more" if others else "")
-    order = ORDINALS[found.order] if found.order < len(ORDINALS) else f"{found.order}th derivative"
-    rule = None if found.swept is None else operation_of(birth.graph, found.swept)
-    sweep = "" if found.mode is None else f", in the {found.mode} sweep"
-    if rule is not None:
-        sweep += f" through {_text(rule.primitive.name, _operands(rule, index))}"
-    if rule is None:
-        advice = OF_VALUES.get(name, POLE)
-    else:
-        advice = OF_DERIVATIVES.get(rule.primitive.name, OF_VALUES.get(name, POLE))
-    error = NanError(f"{gave}. It was born in the {order}{_at(found)}{place}{sweep}: {told}. {advice}")
+    error = NanError(f"{gave}. {_born(birth, x, found, index, place)}: {told}. {_advice(birth, x, found)}")
     error.operation, error.operands, error.result, error.index = name, operands, number, index
     return error
+
+
+def _of_rule(birth: Birth, x: Operation, found: Origin, gave: str, place: str) -> NanError:
+    """Of a constant that a rule, or a seed, puts into a derivative."""
+    index, number = _first(birth, x.values[birth.operand or 0])
+    told = f"a constant of the rule, or of the seed, is {_kind(number)} there"
+    error = NanError(f"{gave}. {_born(birth, x, found, index, place)}: {told}. {POLE}")
+    error.operation, error.operands, error.result, error.index = x.primitive.name, (number,), number, index
+    return error
+
+
+def _born(birth: Birth, x: Operation, found: Origin, index: tuple[int, ...], place: str) -> str:
+    """Of which derivative, on which line, in which sweep."""
+    order = ORDINALS[found.order] if found.order < len(ORDINALS) else f"{found.order}th derivative"
+    sweep = "" if found.mode is None else f", in the {found.mode} sweep"
+    if found.swept is not None:
+        rule = operation_of(birth.graph, found.swept)
+        sweep += f" through {_text(rule.primitive.name, _operands(rule, index))}"
+    return f"It was born in the {order}{_at(found)}{place}{sweep}"
+
+
+def _advice(birth: Birth, x: Operation, found: Origin) -> str:
+    of_value = OF_VALUES.get(x.primitive.name, POLE)
+    if found.swept is None:
+        return of_value
+    return OF_DERIVATIVES.get(operation_of(birth.graph, found.swept).primitive.name, of_value)
 
 
 def _first(birth: Birth, value: Any) -> tuple[tuple[int, ...], Any]:

@@ -65,7 +65,8 @@ class debug_nans(contextlib.ContextDecorator):
 
     Notes
     -----
-    Every driver, `Program.evaluate`, linear maps and loops are looked at, in this thread or task only. Blocks may be
+    Every driver, `Program.evaluate`, linear maps and loops are looked at, in this thread or task only; auxiliary output
+    is not. Blocks may be
     nested, the innermost counts: ``hoad.debug_nans(nan=False, inf=False)`` looks at nothing. The block is a decorator
     of functions, too. In a generator it holds while the generator is suspended, as `numpy.errstate` does. A nested
     driver whose result is traced is left to the one around it.

@@ -334,6 +334,17 @@ def test_births_in_derivatives_of_loops(order):
         assert error.where == marked(step)
 
 
+def test_the_step_of_an_adjoint_is_that_of_the_loop():
+    def step(c, x):
+        return c + np.sqrt(x), None  # born
+
+    xs = np.array([4.0, 0.0, 1.0, 9.0])
+    for reverse in (False, True):
+        error = error_of(hoad.grad(lambda xs, r=reverse: hoad.scan(step, 0.0, xs, reverse=r)[0]), xs)
+        assert (error.order, error.where, error.operands) == (1, marked(step), (1.0, 0.0))
+        assert "in step 1 of a loop" in str(error)
+
+
 def test_births_in_while_loops():
     def body(c):
         return np.sqrt(c - 2.0)  # born
@@ -426,6 +437,16 @@ def test_births_in_primitives_of_the_users():
     assert "through shifted(4.0)" in str(error)
 
 
+def test_rules_that_say_nan():
+    def f(a):
+        return np.sum(np.linalg.eigh(a)[1] ** 2 * np.arange(2.0))  # born
+
+    error = error_of(hoad.grad(f), np.eye(2))  # equal eigenvalues have no vectors of their own
+    assert (error.order, error.mode, error.where) == (1, "reverse", marked(f))
+    assert "through eigh([[1, 0], [0, 1]])" in str(error)
+    assert "a constant of the rule, or of the seed, is nan there" in str(error)
+
+
 def test_replays_at_other_inputs():
     program = hoad.record(logarithm, 1.0)
     with hoad.debug_nans():
@@ -437,6 +458,12 @@ def test_replays_at_other_inputs():
         assert (value, pushforward(2.0)) == (1.0, 4.0)
     error = error_of(pushforward, INF)
     assert "a seed is already inf" in str(error)
+
+
+def test_expressions():
+    x = hoad.symbols("x")
+    error = error_of((np.log(x) * 2.0).evaluate, {x: 0.0})
+    assert (error.operation, error.operands, error.order) == ("log", (0.0,), 0)
 
 
 def test_single_precision():

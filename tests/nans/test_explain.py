@@ -35,6 +35,7 @@ def test_a_model():
     assert found.operations["matmul"] == 1
     assert sum(found.operations.values()) + 4 == found.program[0].size
     assert found.lines[marked(model, "# captured")] == 2
+    assert sum(found.lines.values()) == sum(found.operations.values())
     assert found.flat == (("model['steps']", "x"),)
     assert found.warnings == (
         "model['nothing'] hangs on no input: it is constant",
