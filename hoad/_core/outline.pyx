@@ -50,22 +50,7 @@ def outline(Graph source, int start, int first_guard, list inputs, list outputs)
 
 def traced_nodes(Graph graph, list nodes):
     """The traced values of nodes of a running recording."""
-    cdef list found = [wrap(graph, <int32_t>i) for i in nodes]
-    for i in nodes:
-        count_where_it_lives(graph, <int32_t>i)
-    return found
-
-
-cdef void count_where_it_lives(Graph graph, int32_t node) noexcept:
-    """A traced value counts as alive in the derivative that its node belongs to, not in the innermost."""
-    cdef int k
-    if node >= graph.frame.start:
-        return
-    graph.frame.live -= 1
-    for k in range(graph.n_frames - 1, -1, -1):
-        if node >= graph.frames[k].start:
-            graph.frames[k].live += 1
-            return
+    return [wrap(graph, <int32_t>i) for i in nodes]
 
 
 cdef bytearray needed_nodes(Graph graph, int32_t start, int32_t first_guard, list operands):
