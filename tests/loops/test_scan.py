@@ -170,6 +170,40 @@ def test_what_the_body_captures_is_as_it_was() -> None:
 # ---- carries and rows -----------------------------------------------------------------------------------------------
 
 
+def filled_outside(scan: Any, count: int) -> Any:
+    """An array that is written to, is first looked at in the body of a loop in a loop, and is used again behind it."""
+
+    def f(x: Any) -> Any:
+        def inner(v: Any, row: Any) -> Any:
+            for _ in range(count):
+                v = scan(lambda w, r: (np.sin(w * weights[0] + r), w), v, np.array([0.2, 0.1, 0.3]))[0]
+            return v, v * row
+
+        def outer(v: Any, row: Any) -> Any:
+            nonlocal weights
+            u = np.zeros(3, like=v)
+            u[0] = v[2] * row
+            u[1:] = v[:2]
+            weights = u[np.array([0, 1, 2, 1])] * 0.5
+            u, rows = scan(inner, u, np.array([0.1, 0.3]))
+            return np.cos(x[0] * u), np.sum(rows)
+
+        weights: Any = None
+        v, rows = scan(outer, x * 1.0, np.array([0.9, 1.1, 0.7]))
+        return np.sum(v) + np.sum(rows**2)
+
+    return f
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_is_first_read_in_the_body_is_kept_behind_it(count: int) -> None:
+    x = np.array([0.5, -0.4, 0.7])
+    f, twin = filled_outside(hoad.scan, count), filled_outside(unrolled, count)
+    close(f(x), twin(x))
+    close(hoad.grad(f)(x), hoad.grad(twin)(x))
+    close(hoad.hessian(f)(x), hoad.hessian(twin)(x), 1e-12)
+
+
 def test_containers_and_constants_in_carry_and_rows() -> None:
     def body(carry: Any, x: Any) -> Any:
         carry = {"sum": carry["sum"] + x["a"] * x["b"][0][1], "name": carry["name"]}
