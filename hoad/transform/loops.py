@@ -24,7 +24,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program, Tape
 from hoad.rules.registry import set_rule
-from hoad.transform.adjoint import extended
+from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.lanes import run_lanes
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
@@ -48,6 +48,7 @@ class Loop(Callee):
         backwards: bool = False,
         stretch: Loop | None = None,
         threads: int | None = None,
+        origin: tuple[Loop, bool] | None = None,
     ) -> None:
         self.program = program
         self.takes = takes
@@ -57,6 +58,8 @@ class Loop(Callee):
         self.stretch = stretch  # a loop that the program consists of
         self.threads = threads  # for steps that do not wait for one another; None for as many as pay
         self._linear = program._linear
+        self._strong = program._strong
+        self._origin = origin  # of an adjoint: of what, and whether by the inputs that that is linear in
         self._made: dict[Any, Any] = {}  # programs derived from this one
 
     @property
@@ -103,7 +106,8 @@ class Loop(Callee):
         return found if isinstance(found, tuple) else (found,)
 
     def __reduce__(self) -> Any:
-        return Loop, (self.program, self.takes, self.gives, self.length, self.backwards, None, self.threads)
+        form = (self.takes, self.gives, self.length, self.backwards)
+        return Loop, (self.program, *form, None, self.threads, self._origin)
 
     def __repr__(self) -> str:
         way = ", backwards" if self.backwards else ""
@@ -111,24 +115,46 @@ class Loop(Callee):
 
     # ---- programs derived from its own
 
-    def adjoint(self, linear: bool) -> tuple[Program, list[int]]:
+    def adjoint(self, linear: bool, strong: tuple[bool, ...] = ()) -> tuple[Program, list[int]]:
         """The adjoint program by the last inputs, those it is linear in, or by the others; which inputs it is by.
 
         What is carried needs its adjoint carried even where only others are asked for, so all of it is among them.
+        Zeros of a `strong` seed stand for no dependence.
         """
-        key = (linear, rules_epoch())
+        key = (linear, strong, rules_epoch())
         if key not in self._made:
             nodes = self.program._input_nodes()
             first = len(nodes) - self._linear
             avals = self.program.inputs
             asked = range(first, len(nodes)) if linear else range(len(nodes))
             by = [k for k in asked if avals[k].inexact and (k < first or linear or self.takes[k] == "c")]
-            made = extended(self.program, "symbolic", True, [nodes[k] for k in by])
-            made._linear = len(made._last._inputs)
+            made = extended(self.program, "symbolic", True, [nodes[k] for k in by], strong=strong)
+            made._linear, made._strong = len(made._last._inputs), strong
             made._omitted = self.program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
             self._made[key] = made, by
         found: tuple[Program, list[int]] = self._made[key]
         return found
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Loop:
+        """The same adjoint loop, for seeds whose zeros are strong, those carried as long as they are."""
+        if self._origin is None or not self.length:
+            return self
+        origin, linear = self._origin
+        letters = self.takes[len(self.takes) - self._linear :]
+        while any(strong):
+            program = origin.adjoint(linear, strong)[0]
+            given = zip(strong_results(program), self.gives, strict=True)
+            carried = iter([is_strong for is_strong, letter in given if letter == "c"])
+            still = tuple(
+                next(carried) and was if letter == "c" else was for was, letter in zip(strong, letters, strict=True)
+            )
+            if still == strong:
+                return Loop(program, self.takes, self.gives, self.length, self.backwards, origin=self._origin)
+            strong = still
+        return self
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        return strong_results(self.program)
 
     def carrying(self, linear: bool) -> tuple[Program, list[int]]:
         """The program of what is carried alone, followed by what was carried in; the inputs whose rows those are.
@@ -253,7 +279,15 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
             takes.append("k" if carries is not None and carries not in by else SEED[letter])
             values.append(g)
     gives = "".join(ADJOINT[loop.takes[k]] for k in by)
-    bars = Loop(adjoint, "".join(takes), gives, loop.length, not loop.backwards, threads=loop.threads)(*values)
+    bars = Loop(
+        adjoint,
+        "".join(takes),
+        gives,
+        loop.length,
+        not loop.backwards,
+        threads=loop.threads,
+        origin=(loop, linear),
+    )(*values)
     return dict(zip(by, bars, strict=True))
 
 

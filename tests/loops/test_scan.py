@@ -84,6 +84,34 @@ def test_jacobian_of_the_rows(mode: str) -> None:
     close(hoad.jacobian(rows(hoad.scan), mode=mode)(point), hoad.jacobian(rows(unrolled))(point))
 
 
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_strong_zeros_pass_loops(n: int, kept: str) -> None:
+    """What `where` leaves out does not come back as 0 · ∞, whether it is carried, a row, or mixed with what stays."""
+
+    def f(x: Any) -> Any:
+        def roots(c: Any, row: Any) -> Any:
+            a, b = c
+            return (np.sqrt(a), b * 2), np.sqrt(row * a)
+
+        (a, b), ys = hoad.scan(roots, (x, x), np.ones((n, 3)))
+        return np.sum(np.where(x > 0, a, 0.0) + b) + np.sum(np.where(x > 0, ys, 0.0))
+
+    def slopes(x: float) -> tuple[float, float]:
+        """Of x^(2⁻ⁿ) + Σ_k x^(2⁻ᵏ) + 2ⁿ x, k = 1, ..., n, and once more."""
+        powers = [0.5**n, *(0.5**k for k in range(1, n + 1))]
+        first = sum(p * x ** (p - 1) for p in powers) + 2.0**n
+        return first, sum(p * (p - 1) * x ** (p - 2) for p in powers)
+
+    x = np.array([4.0, 0.0, 1.0])
+    (first, second), (at_one, twice) = slopes(4.0), slopes(1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        close(hoad.grad(f)(x), np.array([first, 2.0**n, at_one]), 1e-12)
+        close(hoad.hvp(f)(x, np.ones(3)), np.array([second, 0.0, twice]), 1e-12)
+        program = pickle.loads(pickle.dumps(hoad.gradient(hoad.record(f, x))))
+        close(program.evaluate(x), np.array([first, 2.0**n, at_one]), 1e-12)
+        close(hoad.gradient(program, np.ones(3)).evaluate(x), np.array([second, 0.0, twice]), 1e-12)
+
+
 def test_a_derivative_inside_the_body() -> None:
     def descent(a: Any) -> Any:
         def step(x: Any, _: Any) -> Any:
