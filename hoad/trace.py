@@ -45,7 +45,7 @@ def check_argument(driver: str, position: int, value: Any) -> None:
     """Raise unless `value` can be differentiated with respect to."""
     if is_traced(value):
         dtype = value.dtype
-    elif isinstance(value, float):
+    elif isinstance(value, (float, complex)):
         return
     elif isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, np.ndarray):
@@ -72,10 +72,7 @@ def check_argument(driver: str, position: int, value: Any) -> None:
         choice = ", or choose other arguments with argnums" if driver in WITH_ARGNUMS else ""
         raise DTypeError(f"{driver} takes floats and arrays, but argument {position} is {kind}. {advice}{choice}.")
     if dtype.kind == "c":
-        raise DTypeError(
-            f"{driver} of complex arguments is not supported (argument {position} is {dtype}). Take real and imaginary "
-            "parts as arguments of their own."
-        )
+        return check_complex(driver, position, dtype)
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         raise DTypeError(
             f"{driver} computes in float64 and float32, but argument {position} is {dtype}. Use x.astype(np.float64)."
@@ -83,6 +80,15 @@ def check_argument(driver: str, position: int, value: Any) -> None:
     if dtype.kind != "f":
         raise DTypeError(
             f"{driver} needs a float argument, but argument {position} is an array of {dtype}. Use x.astype(float)."
+        )
+
+
+def check_complex(driver: str, position: int, dtype: np.dtype[Any]) -> None:
+    """Raise for complex numbers of parts that are neither float64 nor float32."""
+    if dtype.itemsize not in (8, 16):
+        raise DTypeError(
+            f"{driver} computes in complex128 and complex64, but argument {position} is {dtype}. Use "
+            "x.astype(np.complex128)."
         )
 
 
@@ -169,14 +175,7 @@ def output_operand(recording: Recording, result: Any, driver: str) -> int:
     if isinstance(result, (Scalar, Array, float, int, complex, np.generic, np.ndarray)):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)
-        operand = recording.operand(result)
-        dtype = recording.aval(operand).dtype
-        if dtype.kind == "c":
-            raise DTypeError(
-                f"{driver} needs a real function, but f(x) is {dtype}. Return its real or imaginary part, or both as "
-                "two numbers."
-            )
-        return operand
+        return recording.operand(result)
     kind = type(result).__name__
     if isinstance(result, (list, tuple)):
         advice = "Use np.stack or np.array(..., like=x) to return one array."

@@ -125,16 +125,16 @@ cdef class Recording:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
-    def unit(self, int like, int offset):
-        """An operand shaped like another, 1 at a flat offset and strongly 0 elsewhere."""
+    def unit(self, int like, int offset, value=1.0):
+        """An operand shaped like another, 1 (or `value`) at a flat offset and strongly 0 elsewhere."""
         cdef Emitter emitter = Emitter(self.graph)
         cdef Aval aval = aval_of(operand_aval(self.graph, like))
-        cdef int32_t one
-        if aval.number == AVAL_FLOAT:
-            return self.graph.const_float(1.0)
+        cdef int32_t one = self.graph.const_object(np.array(value, aval.dtype if aval.inexact else np.float64))
+        if aval.ndim == 0:
+            return one
         if not aval.is_float64:
-            return operand_of(self.graph, np.eye(1, aval.size, offset, dtype=aval.dtype).reshape(aval.shape))
-        one = self.graph.const_float(1.0)
+            place = (offset * aval.itemsize, (), ())
+            return emitter.assemble(aval.number, &one, 1, np.zeros(0, dtype=np.int64), (place,))
         return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
 
     def broadcast(self, int operand, tuple shape):

@@ -77,13 +77,6 @@ cdef object unpicklable():
     )
 
 
-cdef object complex_met(str name, list operands):
-    return DTypeError(
-        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
-        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
-    )
-
-
 cdef int refuse_use(Graph graph) except -1:
     """Raise for a graph that is not being recorded by this thread."""
     if graph.thread == 0:

@@ -12,6 +12,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, differentiating
 from hoad._core.traced import is_traced
 from hoad.drivers.dense import jacobian_blocks
+from hoad.drivers.holomorphic import check_gradient, check_jacobian
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
@@ -40,7 +41,13 @@ def as_asked(values: list[Any], argnums: Argnums) -> Any:
 
 
 def _sweep(
-    f: Callable[..., Any], argnums: Argnums, has_aux: bool, driver: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    driver: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[Any, list[Any], Any]:
     """(value, gradients, aux) by one reverse sweep."""
     with differentiating() as d:
@@ -48,6 +55,7 @@ def _sweep(
         result, aux = split_aux(returned, has_aux, driver)
         y = output_operand(d, result, driver)
         require_scalar(d, y, driver)
+        check_gradient(d, y, driver, holomorphic)
         aux = plain(aux, d.nested)
         del returned, result
         bars = d.adjoints([y], [one_like(d, y)], d.inputs)
@@ -56,7 +64,7 @@ def _sweep(
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
     """The function ``x -> (f(x), ∇f(x))``.
 
@@ -68,6 +76,8 @@ def value_and_grad(
         The arguments to differentiate with respect to.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
 
     Returns
     -------
@@ -80,7 +90,7 @@ def value_and_grad(
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number, or f(x) is complex and f is not said to be holomorphic.
 
     Notes
     -----
@@ -103,13 +113,15 @@ def value_and_grad(
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        value, gradients, aux = _sweep(f, argnums, has_aux, "value_and_grad", args, kwargs)
+        value, gradients, aux = _sweep(f, argnums, has_aux, holomorphic, "value_and_grad", args, kwargs)
         return ((value, aux) if has_aux else value), as_asked(gradients, argnums)
 
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """The gradient function ``x -> ∇f(x)`` of a scalar function.
 
     Parameters
@@ -120,6 +132,8 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
         The arguments to differentiate with respect to.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
 
     Returns
     -------
@@ -134,7 +148,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     ShapeError
         If f(x) is no scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number, or f(x) is complex and f is not said to be holomorphic.
 
     Notes
     -----
@@ -144,6 +158,9 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
     Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0; ties of ``max``,
     ``min``, ``maximum``, ``minimum`` and ``clip`` share equally; what ``np.where`` leaves out gives 0, whatever its own
     derivative is. At a pole it is inf or nan, as IEEE arithmetic gives. See docs/design/0003-singular-points.md.
+
+    Complex arguments: the gradient of a real f by z = x + iy is ∂f/∂x - i ∂f/∂y, so that df = Re(g dz). The steepest
+    ascent is along its conjugate. See docs/howto/complex.md.
 
     References
     ----------
@@ -163,7 +180,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, gradients, aux = _sweep(f, argnums, has_aux, "grad", args, kwargs)
+        _, gradients, aux = _sweep(f, argnums, has_aux, holomorphic, "grad", args, kwargs)
         return (as_asked(gradients, argnums), aux) if has_aux else as_asked(gradients, argnums)
 
     return gradient
@@ -221,7 +238,7 @@ def jvp(
     ShapeError
         If a tangent does not fit its primal.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number.
 
     Notes
     -----
@@ -280,11 +297,14 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     ShapeError
         If a cotangent does not fit the value.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number.
 
     Notes
     -----
     Cost: f once, traced, and one reverse sweep; a call of the pullback replays what was emitted.
+
+    Complex numbers: adjoints belong to dL = Re(ȳ dy), so that the adjoint of z = x + iy is ∂L/∂x - i ∂L/∂y, and a
+    holomorphic f takes ȳ to ȳ f′(z). The cotangent 1 asks for the real part of f, -1j for the imaginary part.
 
     References
     ----------
@@ -333,7 +353,7 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     ShapeError
         If a tangent does not fit its argument.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number.
 
     Notes
     -----
@@ -387,7 +407,11 @@ def _linear(
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, mode: str = "auto"
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    mode: str = "auto",
 ) -> Callable[..., Any]:
     """The Jacobian function ``x -> ∂f/∂x``.
 
@@ -399,6 +423,8 @@ def jacobian(
         The arguments to differentiate with respect to.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
     mode : {"auto", "forward", "reverse"}, optional
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
 
@@ -413,7 +439,8 @@ def jacobian(
     ArgumentError
         If f cannot be called, or there is no such mode.
     ShapeError, DTypeError
-        If the result or an argument is no float or array of floats.
+        If the result or an argument is no number and no array of them, or both are complex and f is not said to be
+        holomorphic.
 
     Notes
     -----
@@ -422,6 +449,9 @@ def jacobian(
 
     Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
     it even where others are infinite.
+
+    Complex numbers: the Jacobian of a complex function of real arguments is that of its real part and i times that of
+    its imaginary part; that of a real function by z = x + iy is ∂f/∂x - i ∂f/∂y.
 
     References
     ----------
@@ -445,6 +475,7 @@ def jacobian(
             returned = call_traced(d, f, args, positions(argnums, len(args), "jacobian"), "jacobian", kwargs)
             result, aux = split_aux(returned, has_aux, "jacobian")
             y = output_operand(d, result, "jacobian")
+            check_jacobian(d, y, holomorphic)
             aux = plain(aux, d.nested)
             del returned, result
             blocks = jacobian_blocks(d, [y], d.inputs, mode)[0]

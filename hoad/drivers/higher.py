@@ -15,12 +15,13 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import differentiating, is_pointwise
 from hoad._core.traced import is_traced
 from hoad._core.where import here
+from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.numpy_protocol import as_traced
 from hoad.trace import call_traced, check_function, output_operand, plain, recorder_among
 
 
-def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
+def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
     """The n-th derivative function ``x -> f⁽ⁿ⁾(x)``, pointwise on arrays.
 
     Parameters
@@ -29,6 +30,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         A function of one float, or one that acts element by element on an array; further arguments are constants.
     n : int, optional
         The order, 0 or more.
+    holomorphic : bool, optional
+        f is a holomorphic function of a complex number, and its complex derivative is meant.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is no float.
+        If x is no float, and no complex number of which f is said to be a holomorphic function.
 
     Notes
     -----
@@ -79,6 +82,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         with differentiating() as d:
             returned = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
             y = output_operand(d, returned, "derivative")
+            check_derivative(d, y, holomorphic)
             del returned
             node = d.inputs[0]
             shape = d.aval(node).shape

@@ -10,7 +10,7 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording, inline, is_open, lowered
 from hoad._core.tape import intern_aval
-from hoad.errors import ShapeError, TracedValueError, count
+from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.numpy_protocol import as_traced
 
 
@@ -47,11 +47,22 @@ class LinearMap:
             if np.shape(seed) != aval.shape:
                 which = self.what if len(seeds) == 1 else f"{self.what} of argument {k}"
                 raise ShapeError(f"{which} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
+        traced = holds_traced(list(seeds))
+        if not self.recording.nested and not traced:
+            return self.program.run(seeds)
+        seeds = [self._cast(seed, aval) for seed, aval in zip(seeds, self.avals, strict=True)]
         if self.recording.nested:
             return self._swept(seeds)
-        if holds_traced(list(seeds)):
-            return inline(self.recording.graph, self.outputs, self.seeds, list(seeds))
-        return self.program.run(seeds)
+        return inline(self.recording.graph, self.outputs, self.seeds, list(seeds))
+
+    def _cast(self, seed: Any, aval: Any) -> Any:
+        """A seed in the dtype of what it belongs to, as a program casts its inputs."""
+        made = as_traced(seed)
+        if made.dtype == aval.dtype:
+            return seed
+        if not np.can_cast(made.dtype, aval.dtype, "same_kind"):
+            raise DTypeError(f"{self.what} must have dtype {aval.dtype}, but has dtype {made.dtype}.")
+        return made.astype(aval.dtype)
 
     def _swept(self, seeds: Sequence[Any]) -> list[Any]:
         recording = self.recording

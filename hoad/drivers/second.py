@@ -9,11 +9,14 @@ from typing import Any
 from hoad._core.recording import differentiating
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import Argnums, as_asked, as_like, one_like, require_scalar
+from hoad.drivers.holomorphic import check_gradient, check_hessian
 from hoad.errors import ShapeError, count
 from hoad.trace import call_traced, check_function, output_operand, plain, positions, split_aux
 
 
-def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def hessian(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
     Parameters
@@ -24,6 +27,8 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
         The arguments to differentiate with respect to.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
 
     Returns
     -------
@@ -37,7 +42,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float.
+        If an argument or f(x) is complex and f is not said to be holomorphic, or an argument is no number.
 
     Notes
     -----
@@ -67,6 +72,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
             result, aux = split_aux(returned, has_aux, "hessian")
             y = output_operand(d, result, "hessian")
             require_scalar(d, y, "hessian")
+            check_hessian(d, y, holomorphic)
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
@@ -115,11 +121,13 @@ def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number, or f(x) is complex.
 
     Notes
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
+
+    Complex arguments: the product is what the gradient, ∂f/∂x - i ∂f/∂y, changes by along v; v may be complex.
 
     References
     ----------
@@ -144,6 +152,7 @@ def hvp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
             result, aux = split_aux(returned, has_aux, "hvp")
             y = output_operand(d, result, "hvp")
             require_scalar(d, y, "hvp")
+            check_gradient(d, y, "hvp")
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
@@ -177,7 +186,7 @@ def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float.
+        If an argument is no float and no complex number, or f(x) is complex.
 
     Notes
     -----
@@ -205,6 +214,7 @@ def vhp(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool
             result, aux = split_aux(returned, has_aux, "vhp")
             y = output_operand(d, result, "vhp")
             require_scalar(d, y, "vhp")
+            check_gradient(d, y, "vhp")
             aux = plain(aux, d.nested)
             del returned, result
             seeds = [as_like(d, v, x, "the direction") for v, x in zip(directions, d.inputs, strict=True)]

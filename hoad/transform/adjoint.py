@@ -29,6 +29,11 @@ def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any)
                 f"gradient needs a seed where the last tape gives more than one number: its outputs have shape "
                 f"{shapes}. Give an array of that shape, or seed='symbolic' to make the seed an input."
             )
+        if avals[0].is_complex:
+            raise DTypeError(
+                f"gradient of a program with a complex result ({avals[0].dtype}) needs a seed: 1.0 for the gradient of its "
+                "real part, -1j for that of its imaginary part, or seed='symbolic' to make it an input."
+            )
         seed = 1.0
     seeds = seed if isinstance(seed, tuple) else (seed,)
     if len(seeds) != len(avals):
@@ -39,7 +44,7 @@ def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any)
     for k, (value, aval) in enumerate(zip(seeds, avals, strict=True)):
         if np.shape(value) != aval.shape:
             raise ShapeError(f"the seed of output {k} must have shape {aval.shape}, but has shape {np.shape(value)}.")
-        if np.asarray(value).dtype.kind not in "biuf":
+        if np.asarray(value).dtype.kind not in ("biufc" if aval.is_complex else "biuf"):
             found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
             raise DTypeError(f"the seed of output {k} must be a float or an array of floats, but is {found}.")
     return [extension.constant(aval.dtype.type(v)) for v, aval in zip(seeds, avals, strict=True)], []
