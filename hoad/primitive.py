@@ -387,8 +387,8 @@ def _symmetric(name: str, a: Any) -> Any:
     if refused:
         raise NoRuleError(
             f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
-            "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, or "
-            "with .conj().T of a complex one."
+            "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
+            "or with .conj().T of a complex one."
         )
     return a
 

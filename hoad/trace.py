@@ -72,12 +72,12 @@ def check_argument(driver: str, position: int, value: Any) -> None:
         choice = ", or choose other arguments with argnums" if driver in WITH_ARGNUMS else ""
         raise DTypeError(f"{driver} takes floats and arrays, but argument {position} is {kind}. {advice}{choice}.")
     if dtype.kind == "c":
-        return check_complex(driver, position, dtype)
-    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        check_complex(driver, position, dtype)
+    elif dtype.kind == "f" and dtype.itemsize not in (4, 8):
         raise DTypeError(
             f"{driver} computes in float64 and float32, but argument {position} is {dtype}. Use x.astype(np.float64)."
         )
-    if dtype.kind != "f":
+    elif dtype.kind != "f":
         raise DTypeError(
             f"{driver} needs a float argument, but argument {position} is an array of {dtype}. Use x.astype(float)."
         )

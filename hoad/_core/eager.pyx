@@ -82,7 +82,7 @@ cdef int raise_failure(int failure) except -1:
 
 
 cdef int check_numbers(Primitive primitive, Signature sig) except -1:
-    """Raise for an operation whose result is made of no numbers, or of complex ones that are longer than two doubles."""
+    """Raise for an operation whose result is made of no numbers, or of complex ones longer than two doubles."""
     for x in sig.results:
         if (<Aval>x).dtype.kind not in "biufc" or (<Aval>x).dtype.kind == "c" and (<Aval>x).itemsize > 16:
             operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])

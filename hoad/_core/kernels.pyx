@@ -190,7 +190,7 @@ cdef double k_logical_xor(double x, double y) noexcept nogil:
     return (x != 0) != (y != 0)
 
 
-# ---- of one complex number --------------------------------------------------------------------------------------------
+# ---- of one complex number ------------------------------------------------------------------------------------------
 
 cdef void c_sqrt(double x, double y, double* p) noexcept nogil:
     """The principal root; the sign of y, of a zero too, says on which side of the cut it is."""

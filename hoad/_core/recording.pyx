@@ -19,7 +19,6 @@ from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
-    AVAL_FLOAT,
     F_EXT,
     F_STRONG,
     F_VALUED,

@@ -6,7 +6,7 @@ Functions named after what was asked make the error and leave the raising to the
 from hoad._core.tape cimport Graph
 from hoad._core.where cimport assigns, here, user_place
 
-from hoad.errors import DTypeError, NoRuleError, TracedValueError
+from hoad.errors import NoRuleError, TracedValueError
 
 ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above put it in
 

@@ -20,8 +20,8 @@ def check_gradient(recording: Recording, y: int, driver: str, holomorphic: bool 
     elif recording.aval(y).is_complex:
         flag = f"{HOLOMORPHIC}; " if driver not in ("hvp", "vhp") else ""
         raise DTypeError(
-            f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}; {flag}or take the jacobian of "
-            "both parts, or vjp with a cotangent."
+            f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}; {flag}or take the jacobian "
+            "of both parts, or vjp with a cotangent."
         )
 
 
@@ -31,9 +31,9 @@ def check_jacobian(recording: Recording, y: int, holomorphic: bool) -> None:
         _check_holomorphic(recording, y, "jacobian")
     elif recording.aval(y).is_complex and _of_complex(recording):
         raise DTypeError(
-            f"jacobian of a complex function ({recording.aval(y).dtype}) of complex arguments is no complex matrix unless f "
-            f"is holomorphic. {HOLOMORPHIC.capitalize()}; or take the jacobian of both parts, np.real and np.imag of f; "
-            "or jvp and vjp, one direction at a time."
+            f"jacobian of a complex function ({recording.aval(y).dtype}) of complex arguments is no complex matrix "
+            f"unless f is holomorphic. {HOLOMORPHIC.capitalize()}; or take the jacobian of both parts, np.real and "
+            "np.imag of f; or jvp and vjp, one direction at a time."
         )
 
 
@@ -42,8 +42,8 @@ def check_hessian(recording: Recording, y: int, holomorphic: bool) -> None:
     check_gradient(recording, y, "hessian", holomorphic)
     if not holomorphic and _of_complex(recording):
         raise DTypeError(
-            "hessian of a real function of complex arguments is no complex matrix. Use hvp, one direction at a time; or "
-            "make real and imaginary parts arguments of their own, "
+            "hessian of a real function of complex arguments is no complex matrix. Use hvp, one direction at a time; "
+            "or make real and imaginary parts arguments of their own, "
             "hessian(lambda x, y: f(x + 1j * y), argnums=(0, 1))."
         )
 
@@ -67,13 +67,13 @@ def _check_holomorphic(recording: Recording, y: int, driver: str) -> None:
     for k in recording.inputs:
         if not recording.aval(k).is_complex:
             raise DTypeError(
-                f"{driver} with holomorphic=True needs complex arguments, but was given {recording.aval(k).dtype}. Write "
-                "x + 0j, or leave holomorphic=True out: a real argument has a derivative without it."
+                f"{driver} with holomorphic=True needs complex arguments, but was given {recording.aval(k).dtype}. "
+                "Write x + 0j, or leave holomorphic=True out: a real argument has a derivative without it."
             )
     if not recording.aval(y).is_complex:
         raise DTypeError(
-            f"{driver} with holomorphic=True needs a complex result, but f(x) is {recording.aval(y).dtype}. A real function "
-            f"of complex arguments is not holomorphic, unless it is constant: leave holomorphic=True out."
+            f"{driver} with holomorphic=True needs a complex result, but f(x) is {recording.aval(y).dtype}. A real "
+            "function of complex arguments is not holomorphic, unless it is constant: leave holomorphic=True out."
         )
 
 

@@ -32,8 +32,8 @@ def _refuse(name: str, option: str, advice: str) -> NoRuleError:
 def _refuse_phases(name: str, a: Any, values: str) -> None:
     if is_complex(a):
         raise NoRuleError(
-            f"np.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix does not "
-            f"determine their phases. Use {values}, or the real matrix of twice the size, "
+            f"np.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix does "
+            f"not determine their phases. Use {values}, or the real matrix of twice the size, "
             "np.block([[a.real, -a.imag], [a.imag, a.real]])."
         )
 

@@ -22,8 +22,8 @@ def refuse_complex(name: str, x: Any) -> None:
     """Raise where x is complex."""
     if is_complex(x):
         raise NoRuleError(
-            f"np.{name} of complex numbers has no derivative rule ({here()}). Take their parts, np.real and np.imag, or "
-            "np.abs."
+            f"np.{name} of complex numbers has no derivative rule ({here()}). Take their parts, np.real and np.imag, "
+            "or np.abs."
         )
 
 

@@ -194,8 +194,8 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
         return x
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         raise NoRuleError(
-            f"casting a complex traced array to a real one drops its imaginary part ({here()}). Say so with np.real, or "
-            "take np.abs."
+            f"casting a complex traced array to a real one drops its imaginary part ({here()}). Say so with np.real, "
+            "or take np.abs."
         )
     if dtype.kind == "c" and x.dtype.kind != "c":
         return apply_primitive(prim.COMPOSE, None, astype(x, prim.real_dtype(dtype)), 0.0)

@@ -4,8 +4,8 @@ A line per primitive: g is the adjoint of the result p, x and y are the operands
 zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must be right at the singular points of
 the policy, and are closed under differentiation as often as one likes.
 
-The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g dz): the rule of a holomorphic function is that of
-the real one, without a conjugate. On a branch cut a rule takes the side that the sign of a zero part says.
+The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g dz): the rule of a holomorphic function is that
+of the real one, without a conjugate. On a branch cut a rule takes the side that the sign of a zero part says.
 """
 
 import numpy as np
@@ -70,14 +70,16 @@ def _turned(x):
     return compose(-imag(x), real(x))
 
 
-def _moved(x, by):
-    """x + by, with the sign of a zero imaginary part kept."""
-    return compose(real(x) + by, imag(x)) if is_complex(x) else x + by
-
-
 def _twice(g, x):
     """g / x², where x² may overflow."""
     return g / x / x
+
+
+def _arccosh(g, p, x):
+    """g / (√(x - 1) √(x + 1)); above the real axis the roots are i leg(x), below it -i leg(x)."""
+    if is_complex(x):
+        return (g / _turned(leg(x)) * np.copysign(1.0, imag(x)),)
+    return (g / np.sqrt(x - 1.0) / np.sqrt(x + 1.0),)
 
 
 # Trigonometric and hyperbolic functions
@@ -93,7 +95,7 @@ vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
 vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
 vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
 vjp(np.arcsinh, lambda g, p, x: (g / (leg(_turned(x)) if is_complex(x) else np.hypot(1.0, x)),))
-vjp(np.arccosh, lambda g, p, x: (g / np.sqrt(_moved(x, -1.0)) / np.sqrt(_moved(x, 1.0)),))
+vjp(np.arccosh, _arccosh)
 vjp(np.arctanh, lambda g, p, x: (_twice(g, leg(x)) if is_complex(x) else g * np.cosh(p) ** 2,))
 vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
 vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))

@@ -31,8 +31,8 @@ def seed_operands(program: Program, tape: Tape, extension: Extension, seed: Any)
             )
         if avals[0].is_complex:
             raise DTypeError(
-                f"gradient of a program with a complex result ({avals[0].dtype}) needs a seed: 1.0 for the gradient of its "
-                "real part, -1j for that of its imaginary part, or seed='symbolic' to make it an input."
+                f"gradient of a program with a complex result ({avals[0].dtype}) needs a seed: 1.0 for the gradient of "
+                "its real part, -1j for that of its imaginary part, or seed='symbolic' to make it an input."
             )
         seed = 1.0
     seeds = seed if isinstance(seed, tuple) else (seed,)

@@ -20,7 +20,7 @@ from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, t
 MOST_ROWS = 2000
 
 # What is done by hand.
-SUMS = (LINEAR | {"add", "subtract", "assemble"}) - {"stop_gradient"}
+SUMS = (LINEAR | {"add", "subtract", "assemble", "complex"}) - {"stop_gradient"}
 PRODUCTS = frozenset({"multiply", "smul", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "sdiv"})
 POWERS = frozenset({"power", "float_power"})
@@ -93,7 +93,7 @@ class System:
             if row is not None and row.primitive is not None and by_rule(row):
                 operands = [self.broadcast(int(k), row.aval) for k in row.operands]  # type: ignore[arg-type]
                 avals = [self.aval(k) for k in operands]
-                active = [aval.dtype.kind == "f" for aval in avals]
+                active = [aval.inexact for aval in avals]
                 rule = template(row.primitive, row.params, avals, active)
                 one = self.constant(np.ones(row.aval.shape, row.aval.dtype))
                 slopes = self.insert(rule, [one, i, *operands])
@@ -135,7 +135,7 @@ class System:
         if name == "select":
             return np.where(operands[0][0], operands[1][n], operands[2][n])
         if name in SUMS:
-            return compute(row, [x[n] if x.dtype.kind == "f" else x[0] for x in operands])
+            return compute(row, [x[n] if x.dtype.kind in "fc" else x[0] for x in operands])
         if n == 0:
             return compute(row, [x[0] for x in operands])
         if name in STEPS or not np.issubdtype(row.aval.dtype, np.inexact):
@@ -153,6 +153,7 @@ class System:
     def power(self, x: np.ndarray, y: np.ndarray, p: np.ndarray, n: int) -> Any:
         """p = xʸ: repeated products for a whole constant y; else x p′ = y p x′, or p′ = p (y ln x)′ if y varies."""
         exponent = y[0].ravel()[0] if y[0].size else 0.0
+        exponent = exponent.real if np.imag(exponent) == 0 else exponent
         if not y[1:].any() and np.all(y[0] == exponent):
             if exponent >= 0 and exponent == int(exponent):
                 return _whole_power(x, int(exponent), n)
