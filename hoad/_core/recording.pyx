@@ -15,7 +15,7 @@ from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
-from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_PYTHON, K_UFUNC, Signature, primitive_of
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
@@ -332,6 +332,33 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
                 if operands[k] >= 0 and depends[operands[k]] == 2:
                     depends[i] = 2
     return output < 0 or depends[output] < 2
+
+
+def takes_apart(Graph graph, int start, list inputs, int output):
+    """Whether anything between `inputs` and `output` may fail to be holomorphic: parts, sizes, conjugates, factors."""
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
+    cdef bytearray depends = bytearray(max(inputs + [output]) + 1)
+    cdef Node* node
+    cdef bint real
+    for i in inputs:
+        depends[i] = 1
+    for i in range(start, output + 1):
+        node = &graph.nodes[i]
+        real = aval_of(operand_aval(graph, i)).inexact and not aval_of(operand_aval(graph, i)).is_complex
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] < 0 or not depends[operands[k]]:
+                continue
+            depends[i] = 1
+            if aval_of(operand_aval(graph, operands[k])).is_complex and (real or may_conjugate(node.op)):
+                return True
+    return False
+
+
+cdef bint may_conjugate(int op) except -1:
+    """Whether a complex result of an operation need not be a holomorphic function of its operands."""
+    return INFO[op].kind == K_PYTHON and not INFO[op].linear or primitive_of(op).name in ("conjugate", "sign")
 
 
 # ---- sealed tapes ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ of real arguments a complex Jacobian, a holomorphic function a complex derivativ
 
 from __future__ import annotations
 
-from hoad._core.recording import Recording
+import numpy as np
+
+from hoad._core.recording import Recording, takes_apart
 from hoad.errors import DTypeError
 
 PARTS = "Take its real or imaginary part or its size (np.real, np.imag, np.abs)"
@@ -20,8 +22,8 @@ def check_gradient(recording: Recording, y: int, driver: str, holomorphic: bool 
     elif recording.aval(y).is_complex:
         flag = f"{HOLOMORPHIC}; " if driver not in ("hvp", "vhp") else ""
         raise DTypeError(
-            f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}; {flag}or take the jacobian "
-            "of both parts, or vjp with a cotangent."
+            f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}; {flag}or take the "
+            "jacobian of both parts, or vjp with a cotangent."
         )
 
 
@@ -75,6 +77,29 @@ def _check_holomorphic(recording: Recording, y: int, driver: str) -> None:
             f"{driver} with holomorphic=True needs a complex result, but f(x) is {recording.aval(y).dtype}. A real "
             "function of complex arguments is not holomorphic, unless it is constant: leave holomorphic=True out."
         )
+    if takes_apart(recording.graph, recording.start, recording.inputs, y):
+        _check_cauchy_riemann(recording, y, driver)
+
+
+def _check_cauchy_riemann(recording: Recording, y: int, driver: str) -> None:
+    """Raise where a cotangent that is turned by -i does not turn the adjoints."""
+    aval = recording.aval(y)
+    weights = np.cos(np.arange(1.0, aval.size + 1)).reshape(aval.shape).astype(aval.dtype)
+    straight, turned = (
+        recording.compute(
+            recording.or_zeros(recording.adjoints([y], [recording.operand(seed)], recording.inputs), recording.inputs)
+        )
+        for seed in (weights, -1j * weights)
+    )
+    for a, b in zip(straight, turned, strict=True):
+        size = np.max(abs(np.asarray(a)), initial=0.0) + np.max(abs(np.asarray(b)), initial=0.0)
+        error = np.max(abs(np.asarray(b + 1j * a)), initial=0.0)
+        if error > np.finfo(aval.dtype).eps ** 0.5 * size:
+            raise DTypeError(
+                f"{driver} with holomorphic=True, but f is not holomorphic here: it does not satisfy the equations of "
+                "Cauchy and Riemann (conj, real, imag and abs do not). Leave holomorphic=True out, and take the real "
+                "and the imaginary part of f."
+            )
 
 
 __all__ = ["check_derivative", "check_gradient", "check_hessian", "check_jacobian"]

@@ -18,7 +18,7 @@ from hoad.numpy_protocol.parts import conjugate, is_complex
 from hoad.numpy_protocol.rearranging import roll
 
 # The norm that divides the inverse by what the transform is divided by.
-OTHER_WAY = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+OTHER_WAY: dict[str, Any] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _norm(norm: Any) -> str:

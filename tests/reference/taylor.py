@@ -128,7 +128,7 @@ class System:
         p = self.series[i]
         if name in PRODUCTS or name == "square":
             x, y = operands if len(operands) == 2 else operands * 2
-            product = {"matmul": np.matmul, "correlate": np.correlate}.get(name, np.multiply)
+            product = {"matmul": np.matmul, "correlate": _correlate}.get(name, np.multiply)
             return sum(product(x[k], y[n - k]) for k in range(n + 1))
         if name == "mask":
             return np.where(operands[0][0], operands[1][n], 0.0)
@@ -148,7 +148,8 @@ class System:
         slopes = self.slopes[i]
         assert slopes is not None, name
         terms = [k * self.series[x][k] * self.series[h][n - k] for h, x in slopes for k in range(1, n + 1)]
-        return sum(terms) / n
+        found = sum(terms) / n
+        return found if row.aval.is_complex else np.real(found)  # a real p′ is Re(h x′)
 
     def power(self, x: np.ndarray, y: np.ndarray, p: np.ndarray, n: int) -> Any:
         """p = xʸ: repeated products for a whole constant y; else x p′ = y p x′, or p′ = p (y ln x)′ if y varies."""
@@ -164,6 +165,11 @@ class System:
             log[m] = np.log(x[0]) if m == 0 else (x[m] - sum(k * log[k] * x[m - k] for k in range(1, m)) / m) / x[0]
         product = [sum(y[k] * log[m - k] for k in range(m + 1)) for m in range(n + 1)]
         return sum(k * product[k] * p[n - k] for k in range(1, n + 1)) / n
+
+
+def _correlate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Without the conjugate of NumPy's."""
+    return np.correlate(x, y.conj())
 
 
 def _whole_power(x: np.ndarray, exponent: int, n: int) -> Any:
