@@ -93,7 +93,7 @@ cdef class Emitter:
     cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
     cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1
-    cdef bint holds(self, int32_t operand, double value) except -1
+    cdef bint holds(self, int32_t operand, double value) noexcept
     cdef bint has_no_zero(self, int32_t operand) except -1
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1

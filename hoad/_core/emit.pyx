@@ -46,6 +46,7 @@ from hoad._core.tape cimport (
     Graph,
     Node,
     aval_of,
+    int64_t,
     uint32_t,
     node_operands,
     operand_aval,
@@ -219,14 +220,19 @@ cdef class Emitter:
         return (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT
                 and self.graph.consts[~operand].value.d == value)
 
-    cdef bint holds(self, int32_t operand, double value) except -1:
+    cdef bint holds(self, int32_t operand, double value) noexcept:
         """As `is_number`, also for constants of complex numbers that all have this value."""
+        cdef Aval aval
         if operand >= 0 or operand == ZERO:
             return False
         if self.graph.consts[~operand].aval <= AVAL_BOOL:
             return self.is_number(operand, value)
-        return (aval_of(self.graph.consts[~operand].aval).is_complex
-                and (<object>self.graph.consts[~operand].value.o == value).all())
+        aval = aval_of(self.graph.consts[~operand].aval)
+        if not aval.is_complex:
+            return False
+        if aval.itemsize == 2 * sizeof(double):
+            return all_are(<double*>cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o), aval.size, value)
+        return all_are(<float*>cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o), aval.size, value)
 
     cdef bint is_zero(self, int32_t operand) except -1:
         """Whether it is a constant of zeros."""
@@ -901,6 +907,19 @@ cdef class Emitter:
             else:
                 flags = 0
         return self.graph.push_ext(OP_ASSEMBLE, flags, sig, operands, count, aval)
+
+
+ctypedef fused part:
+    float
+    double
+
+cdef bint all_are(const part* x, int64_t n, double value) noexcept nogil:
+    """Whether n complex numbers, real and imaginary part by turns, are all this real one."""
+    cdef int64_t i
+    for i in range(n):
+        if x[2 * i] != value or x[2 * i + 1] != 0:
+            return False
+    return n > 0
 
 
 cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offset) except? -2:

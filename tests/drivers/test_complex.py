@@ -424,7 +424,7 @@ def test_transforms_are_numpys_with_their_options(name: str, norm: Any) -> None:
     v = RNG.normal(size=(3, 4)) + (0 if real else 1j * RNG.normal(size=(3, 4)))
     for n in (None, 1, 2, 3, 4, 5, 7):
         for axis in (0, 1, -1):
-            transform = lambda x: getattr(np.fft, name)(x, n, axis, norm)  # noqa: B023, E731
+            transform = lambda x: getattr(np.fft, name)(x, n, axis, norm)  # noqa: E731
             value, tangent = hoad.jvp(transform, (a,), (v,))
             np.testing.assert_allclose(value, transform(a), rtol=1e-14, atol=1e-14)
             np.testing.assert_allclose(tangent, transform(v), rtol=1e-14, atol=1e-14)
@@ -452,7 +452,7 @@ def test_transforms_over_several_axes(name: str, norm: Any) -> None:
         options.append({"axes": (1, 1)})
     for given_ in options:
         for form in ("n", "2") if len(given_.get("axes", "ab")) == 2 else ("n",):
-            transform = lambda x: getattr(np.fft, name + form)(x, **given_, norm=norm)  # noqa: B023, E731
+            transform = lambda x: getattr(np.fft, name + form)(x, **given_, norm=norm)  # noqa: E731
             value, tangent = hoad.jvp(transform, (a,), (v,))
             np.testing.assert_allclose(value, transform(a), rtol=1e-13, atol=1e-13)
             np.testing.assert_allclose(tangent, transform(v), rtol=1e-13, atol=1e-13)
@@ -465,7 +465,7 @@ def test_shifts_and_frequencies() -> None:
     for shift in (np.fft.fftshift, np.fft.ifftshift):
         for axes in (None, 0, (0, 1)):
             a = MATRIX[:, :2]
-            value, tangent = hoad.jvp(lambda x: shift(x, axes), (a,), (1j * a,))  # noqa: B023
+            value, tangent = hoad.jvp(lambda x: shift(x, axes), (a,), (1j * a,))
             np.testing.assert_array_equal(value, shift(a, axes))
             np.testing.assert_array_equal(tangent, shift(1j * a, axes))
     spacing = hoad.jvp(lambda d: np.fft.fftfreq(4, d), (0.5,), (1.0,))[1]
