@@ -223,6 +223,7 @@ cdef class Emitter:
     cdef bint holds(self, int32_t operand, double value) noexcept:
         """As `is_number`, also for constants of complex numbers that all have this value."""
         cdef Aval aval
+        cdef void* data
         if operand >= 0 or operand == ZERO:
             return False
         if self.graph.consts[~operand].aval <= AVAL_BOOL:
@@ -230,9 +231,10 @@ cdef class Emitter:
         aval = aval_of(self.graph.consts[~operand].aval)
         if not aval.is_complex:
             return False
+        data = cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o)
         if aval.itemsize == 2 * sizeof(double):
-            return all_are(<double*>cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o), aval.size, value)
-        return all_are(<float*>cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o), aval.size, value)
+            return all_are(<double*>data, aval.size, value)
+        return all_are(<float*>data, aval.size, value)
 
     cdef bint is_zero(self, int32_t operand) except -1:
         """Whether it is a constant of zeros."""
