@@ -14,7 +14,7 @@ from hoad._core.traced import Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
-from hoad.errors import DTypeError, HoadError, ShapeError, TracedValueError
+from hoad.errors import HoadError, ShapeError, TracedValueError
 
 # Drivers of functions whose result is one number.
 OF_NUMBERS = ("grad", "value_and_grad", "hessian", "hvp", "vhp")
@@ -121,14 +121,7 @@ def output_operand(recording: Recording, result: Any, driver: str, name: str | N
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)
-        operand = recording.operand(result)
-        dtype = recording.aval(operand).dtype
-        if dtype.kind == "c":
-            raise DTypeError(
-                f"{driver} needs a real function, but {name} is {dtype}. Return its real or imaginary part, or both as "
-                "two numbers."
-            )
-        return operand
+        return recording.operand(result)
     kind = type(result).__name__
     if kind_of(type(result)) is not None and driver in OF_NUMBERS:
         advice = "Return the number to be differentiated, or use jacobian(f), which takes containers."

@@ -886,6 +886,7 @@ def is_traced(x):
 
 cpdef object plain_value(object x):
     """The number or array behind a traced value (a copy); anything else as it is."""
+    cdef object made
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
             raise TracedValueError(
@@ -895,7 +896,8 @@ cpdef object plain_value(object x):
         return bool((<Scalar>x).value) if (<Scalar>x).truth else (<Scalar>x).value
     if type(x) is Array:
         check_usable((<Array>x).graph)
-        return np.array(valued(<Array>x))
+        made = np.array(valued(<Array>x))
+        return made if made.ndim or made.dtype != np.complex128 else made.item()
     return x
 
 
