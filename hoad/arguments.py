@@ -26,6 +26,11 @@ FLOAT64 = np.dtype(np.float64)
 # ---- what a driver is given -----------------------------------------------------------------------------------------
 
 
+def takes_point(driver: str) -> bool:
+    """Whether a driver is given the function and the point in one call."""
+    return driver in ("jvp", "vjp", "linearize", "record") or driver.startswith("check.")
+
+
 def check_function(driver: str, f: Any) -> None:
     """Raise unless `f` can be called."""
     if callable(f):
@@ -35,7 +40,7 @@ def check_function(driver: str, f: Any) -> None:
         advice = f"Give it the function, not its value: {driver}(np.sin)(1.0), not {driver}(np.sin(1.0))."
         if driver == "primitive":
             advice = "Give it the function, not its value."
-        if driver in ("jvp", "vjp", "linearize", "record"):
+        if takes_point(driver):
             advice = (
                 f"Give it the function first, then the arguments: {driver}(np.sin, ...), not {driver}(np.sin(1.0))."
             )

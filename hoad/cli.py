@@ -29,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _joined(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["bench"]:  # its options are those of the benchmarks, which this parser does not know
         return _bench(parser, given[1:])
-    options = parser.parse_args(given)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        name = f"hoad {options.command}" if options.command else "hoad"
+        parser.exit(2, f"{name}: there is no {' '.join(unknown)}. See {name} --help.\n")
     if options.command is None:
         parser.print_help()
         return 2

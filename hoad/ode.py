@@ -16,7 +16,7 @@ from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.transform.loops import captured_program
 
 # ---- schemes --------------------------------------------------------------------------------------------------------
@@ -80,6 +80,12 @@ class _Equation:
                 f"odeint needs rhs(y, t) like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
                 f"it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
             )
+        for k, (x, slope) in enumerate(zip(y, leaves, strict=True)):
+            if np.iscomplexobj(slope) and not np.iscomplexobj(x):
+                raise DTypeError(
+                    f"odeint needs a complex y0{self.structure.path(k)} where rhs(y, t) is complex, but it is real. "
+                    "Write y0 + 0j."
+                )
         return leaves
 
     def step(self, scheme: Scheme, y: list[Any], t: Any, h: Any) -> tuple[list[Any], list[Any]]:
@@ -171,7 +177,7 @@ def _norm(leaves: list[Any], scale: list[Any]) -> float:
     """The root of the mean square over all entries, relative to a scale."""
     parts = [np.ravel(x / s) for x, s in zip(leaves, scale, strict=True)]
     entries = np.concatenate(parts) if parts else np.zeros(0)
-    return float(np.sqrt(np.mean(entries**2))) if entries.size else 0.0
+    return float(np.sqrt(np.mean(np.abs(entries) ** 2))) if entries.size else 0.0
 
 
 def _equal_steps(times: Any, steps: int) -> list[Step]:
@@ -199,7 +205,7 @@ def odeint(
     ----------
     rhs : callable
         ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it.
-    y0 : float, array or container of them
+    y0 : float, complex, array or container of them
         The value at t[0].
     t : array, shape (T,)
         Times, rising or falling.
@@ -225,6 +231,8 @@ def odeint(
         If there is no such method, or it needs `steps`; if the steps become too small or too many.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
+    DTypeError
+        If rhs is complex where y0 is real, or t is complex.
 
     Notes
     -----
@@ -254,13 +262,15 @@ def odeint(
         raise ArgumentError(
             f"odeint with method={method!r} takes equal steps. Say how many between two times: steps=n."
         )
+    if np.iscomplexobj(t):
+        raise DTypeError("odeint takes real times, but t is complex. Along a path t(s), solve dy/ds = rhs(y, t) t'(s).")
     times = t if is_traced(t) else np.asarray(t, np.float64)
     if np.ndim(times) != 1 or not times.shape[0]:
         raise ShapeError(
             f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
         )
     leaves, structure = flatten(y0)
-    y = [x if is_traced(x) else np.asarray(x, np.float64)[()] for x in leaves]
+    y = [x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()] for x in leaves]
     equation = _Equation(rhs, tuple(args), structure, [np.shape(x) for x in y])
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):

@@ -309,10 +309,19 @@ def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
 
 
-# NumPy's linear algebra is made of gufuncs, which run without the GIL.
+# NumPy's linear algebra is made of gufuncs, which run without the GIL. Zeros of a product of strong zeros stay strong.
 _lapack = np.linalg._umath_linalg
 
-MATMUL = Primitive("matmul", function=np.matmul, kind=GUFUNC, nin=2, infer=_matmul_infer, multilinear=True, costly=True)
+MATMUL = Primitive(
+    "matmul",
+    function=np.matmul,
+    kind=GUFUNC,
+    nin=2,
+    infer=_matmul_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(0, 1),
+)
 SOLVE = Primitive("solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,))
 INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True)
 DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
@@ -443,27 +452,6 @@ LSTSQ = Primitive(
     costly=True,
     linear_in=(1,),
     param_names=("rcond",),
-)
-
-
-def _overlap(params: Params, x: Any, y: Any) -> Any:
-    return np.swapaxes(x, -1, -2) @ y
-
-
-def _overlap_infer(params: Params, x: Aval, y: Aval) -> tuple[Aval, ...]:
-    return (intern_aval(x.dtype, (*x.shape[:-2], x.shape[-1], y.shape[-1])),)
-
-
-# xᵀ y for the rules: columns of y that are strong zeros stay so, which those of a product do not.
-OVERLAP = Primitive(
-    "overlap",
-    function=_overlap,
-    kind=PYTHON,
-    nin=2,
-    infer=_overlap_infer,
-    multilinear=True,
-    costly=True,
-    linear_in=(1,),
 )
 
 

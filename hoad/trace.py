@@ -113,10 +113,15 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
             f"{structure.shown()}. Return the values to be differentiated."
         )
     parts = Parts(structure, leaves, places)
-    return [output_operand(recording, leaves[k], driver, Name(parts, "f(x)", n)) for n, k in enumerate(places)], parts
+    return [output_operand(recording, leaves[k], driver) for k in places], parts
 
 
-def output_operand(recording: Recording, result: Any, driver: str, name: str | Name = "f(x)") -> int:
+def output_name(parts: Parts | None, n: int) -> str | Name:
+    """What to call the n-th float that f returned."""
+    return "f(x)" if parts is None else Name(parts, "f(x)", n)
+
+
+def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):

@@ -1,8 +1,11 @@
 """Checks of derivatives: Taylor remainders, gradients written by hand, rules of primitives."""
 
-from hoad.check.derivatives import DerivativeReport, gradient, hessian, jacobian
-from hoad.check.primitives import RuleReport, rule
-from hoad.check.taylor import TaylorReport, taylor_test
+from hoad.check.derivative_report import DerivativeReport
+from hoad.check.derivatives import gradient, hessian, jacobian
+from hoad.check.primitives import rule
+from hoad.check.rule_report import RuleReport
+from hoad.check.taylor import taylor_test
+from hoad.check.taylor_report import TaylorReport
 
 __all__ = [
     "DerivativeReport",

@@ -12,7 +12,7 @@ from hoad.check.derivatives import hessian as check_hessian
 from hoad.check.derivatives import jacobian as check_jacobian
 from hoad.check.report import Report
 from hoad.check.taylor import taylor_test
-from hoad.errors import HoadError
+from hoad.errors import HoadError, count
 from hoad.target import UsageError, find_function, read_point, told
 
 __all__ = ["FAILED", "PASSED", "USAGE", "UsageError", "find_function", "read_point", "run"]
@@ -61,14 +61,18 @@ def run(
     points = tuple(read_point(text) for text in at)
     directions = tuple(read_point(text) for text in along)
     if directions and len(directions) != len(points):
-        raise UsageError(
-            f"{len(points)} points but {len(directions)} directions were given. Give --along for each --at."
-        )
+        given = f"{count(len(points), 'point')} but {count(len(directions), 'direction')}"
+        raise UsageError(f"{given} were given. Give --along for each --at.")
     g, h = (find_function(name) if name else None for name in (gradient, hessian))
     try:
         reports = _reports(f, points, directions, order, g, h)
-    except (HoadError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise UsageError(f"{target} cannot be checked there: {told(error)}") from error
+    except UsageError:
+        raise
+    except HoadError as error:
+        raise UsageError(f"{target} cannot be checked there: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever a user's function does
+        advice = ". For an array of one number, write --at 1.5," if "'float'" in str(error) else ""
+        raise UsageError(f"{target} cannot be checked there: {told(error)}{advice}") from error
     text = "\n\n".join(map(str, reports)) + "\n"
     encoding = getattr(out, "encoding", None) or "ascii"
     try:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from hoad.check.derivatives import DerivativeReport
-    from hoad.check.primitives import RuleReport
-    from hoad.check.taylor import TaylorReport
+    from hoad.check.derivative_report import DerivativeReport
+    from hoad.check.rule_report import RuleReport
+    from hoad.check.taylor_report import TaylorReport
 
 __all__ = ["plot_derivative", "plot_rule", "plot_taylor"]
 
 COLOURS = ("#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+VERDICTS = {"right": "#009e73", "undecided": "#e69f00", "wrong": "#d55e00"}
 MARKERS = "os^Dvp*"
 
 
@@ -79,7 +80,7 @@ def plot_derivative(report: DerivativeReport, ax: Any = None) -> Any:
     error = abs(np.array([e.claimed for e in entries]) - best)
     doubt = np.array([e.error for e in entries])
     ax.semilogy(places, np.fmax(doubt, tiny), "_", ms=10, color="0.5", label="error of the difference")
-    for verdict, colour in (("right", "#009e73"), ("undecided", "#e69f00"), ("wrong", "#d55e00")):
+    for verdict, colour in VERDICTS.items():
         those = np.array([e.verdict == verdict for e in entries], dtype=bool)
         if those.any():
             ax.semilogy(places[those], np.fmax(error, tiny)[those], "o", ms=5, color=colour, label=verdict)
@@ -97,8 +98,7 @@ def plot_rule(report: RuleReport, ax: Any = None) -> Any:
     figure, (ax,) = (ax.figure, (ax,)) if ax is not None else _figure(1)
     shown = [finding for finding in report.findings if np.isfinite(finding.digits)]
     places = np.arange(len(shown))
-    colours = ["#009e73" if finding.passed else "#d55e00" for finding in shown]
-    ax.barh(places, [finding.digits for finding in shown], color=colours)
+    ax.barh(places, [finding.digits for finding in shown], color=[VERDICTS[finding.verdict] for finding in shown])
     ax.set_yticks(places, [f"{finding.check} at {finding.at}" for finding in shown], fontsize=7)
     ax.invert_yaxis()
     ax.set_xlabel("digits that agree")

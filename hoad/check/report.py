@@ -11,6 +11,8 @@ import numpy as np
 
 from hoad.errors import CheckError
 
+RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
+
 DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
 
 
@@ -90,6 +92,8 @@ def value_text(x: Any) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(map(value_text, x))})"
     array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        return repr(x)
     if array.ndim == 0:
         return f"{float(array):.6g}"
     if array.size > 6:

@@ -17,7 +17,7 @@ from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.holomorphic import check_gradient, check_jacobian
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
-from hoad.trace import call_traced, output_operand, outputs, plain, split_aux
+from hoad.trace import call_traced, output_name, output_operand, outputs, plain, split_aux
 
 
 def require_scalar(recording: Recording, operand: int, driver: str) -> None:
@@ -497,8 +497,8 @@ def jacobian(
             returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "jacobian", kwargs)
             result, aux = split_aux(returned, has_aux, "jacobian")
             ys, parts = outputs(d, result, "jacobian")
-            for y in ys:
-                check_jacobian(d, y, holomorphic)
+            for n, y in enumerate(ys):
+                check_jacobian(d, y, holomorphic, output_name(parts, n))
             aux = plain(aux, d.nested)
             del returned, result
             rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode)]

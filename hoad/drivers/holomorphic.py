@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hoad._core.recording import Recording, takes_apart
+from hoad.containers import Name
 from hoad.errors import DTypeError
 
 PARTS = "Take its real or imaginary part or its size (np.real, np.imag, np.abs)"
@@ -27,15 +28,15 @@ def check_gradient(recording: Recording, y: int, driver: str, holomorphic: bool 
         )
 
 
-def check_jacobian(recording: Recording, y: int, holomorphic: bool) -> None:
+def check_jacobian(recording: Recording, y: int, holomorphic: bool, name: str | Name) -> None:
     """Raise for a complex function of complex arguments, unless it is said to be holomorphic."""
     if holomorphic:
-        _check_holomorphic(recording, y, "jacobian")
+        _check_holomorphic(recording, y, "jacobian", name)
     elif recording.aval(y).is_complex and _of_complex(recording):
         raise DTypeError(
-            f"jacobian of a complex function ({recording.aval(y).dtype}) of complex arguments is no complex matrix "
-            f"unless f is holomorphic. {HOLOMORPHIC.capitalize()}; or take the jacobian of both parts, np.real and "
-            "np.imag of f; or jvp and vjp, one direction at a time."
+            f"jacobian of a complex function of complex arguments is no complex matrix unless f is holomorphic, and "
+            f"{name} is {recording.aval(y).dtype}. Either {HOLOMORPHIC}; or take the jacobian of both parts, np.real "
+            "and np.imag of f; or jvp and vjp, one direction at a time."
         )
 
 
@@ -56,7 +57,7 @@ def check_derivative(recording: Recording, y: int, holomorphic: bool) -> None:
         _check_holomorphic(recording, y, "derivative")
     elif _of_complex(recording):
         raise DTypeError(
-            f"derivative by a complex argument is one number only if f is holomorphic. {HOLOMORPHIC.capitalize()}; use "
+            f"derivative by a complex argument is one number only if f is holomorphic. Either {HOLOMORPHIC}; or use "
             "grad for the gradient of a real function; or jvp, one direction at a time."
         )
 
@@ -65,7 +66,7 @@ def _of_complex(recording: Recording) -> bool:
     return any(recording.aval(k).is_complex for k in recording.inputs)
 
 
-def _check_holomorphic(recording: Recording, y: int, driver: str) -> None:
+def _check_holomorphic(recording: Recording, y: int, driver: str, name: str | Name = "f(x)") -> None:
     for k in recording.inputs:
         if not recording.aval(k).is_complex:
             raise DTypeError(
@@ -74,7 +75,7 @@ def _check_holomorphic(recording: Recording, y: int, driver: str) -> None:
             )
     if not recording.aval(y).is_complex:
         raise DTypeError(
-            f"{driver} with holomorphic=True needs a complex result, but f(x) is {recording.aval(y).dtype}. A real "
+            f"{driver} with holomorphic=True needs a complex result, but {name} is {recording.aval(y).dtype}. A real "
             "function of complex arguments is not holomorphic, unless it is constant: leave holomorphic=True out."
         )
     if takes_apart(recording.graph, recording.start, recording.inputs, y):

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad import primitive as prim
-from hoad._core.aliases import shadow, view_of
-from hoad._core.calls import apply_primitive
-from hoad._core.traced import Array
+from hoad._core.aliases import part
 from hoad._core.where import here
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.door import as_traced, implements
-
-SEALED = "parts of a complex traced array cannot be written to: it would not see what is written"
+from hoad.numpy_protocol.door import as_array, as_traced, implements
 
 
 def is_complex(x: Any) -> bool:
@@ -31,22 +26,21 @@ def refuse_complex(name: str, x: Any) -> None:
         )
 
 
-def _part(part: Any, x: Any) -> Any:
-    """The real or imaginary part, which nobody may write to: NumPy's is a view of x, and this is none."""
-    made = apply_primitive(part, None, x)
-    return view_of(made, shadow(made), made, SEALED) if isinstance(made, Array) else made
-
-
 @implements(np.real, method="real")
 def real(x: Any) -> Any:
-    x = as_traced(x)
-    return _part(prim.REAL, x) if is_complex(x) else x
+    x = as_array(x)
+    return part(x, "real") if is_complex(x) else x
 
 
 @implements(np.imag)
 def imag(x: Any) -> Any:
-    x = as_traced(x)
-    return _part(prim.IMAG, x) if is_complex(x) else np.zeros(x.shape, x.dtype)
+    x = as_array(x)
+    return part(x, "imag") if is_complex(x) else _nothing(x)
+
+
+def _nothing(x: Any) -> Any:
+    """The imaginary part of what is real: zeros that cannot be written to, as NumPy's."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
 def conjugate(x: Any) -> Any:
@@ -56,13 +50,13 @@ def conjugate(x: Any) -> Any:
 
 def squared_size(x: Any) -> Any:
     """|x|²."""
-    return np.square(real(x)) + np.square(imag(x)) if is_complex(x) else x * x
+    return np.square(np.real(x)) + np.square(np.imag(x)) if is_complex(x) else x * x
 
 
 @implements(np.angle)
 def angle(z: Any, deg: bool = False) -> Any:
     z = as_traced(z)
-    found = np.arctan2(imag(z), real(z))
+    found = np.arctan2(np.imag(z), np.real(z))
     return found * (180 / np.pi) if deg else found
 
 
@@ -78,9 +72,9 @@ def isrealobj(x: Any) -> bool:
 
 @implements(np.iscomplex)
 def iscomplex(x: Any) -> Any:
-    return np.not_equal(imag(x), 0)
+    return np.not_equal(np.imag(x), 0)
 
 
 @implements(np.isreal)
 def isreal(x: Any) -> Any:
-    return np.equal(imag(x), 0)
+    return np.equal(np.imag(x), 0)

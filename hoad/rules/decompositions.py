@@ -52,11 +52,6 @@ def _lower_half(a):
     return a * (np.tri(n, dtype=a.dtype) - 0.5 * np.eye(n, dtype=a.dtype))
 
 
-def _overlap(x, y):
-    """xᴴ y; columns of y that are strong zeros stay so."""
-    return apply_primitive(prim.OVERLAP, None, conjugate(x), y)
-
-
 def _gaps(w, size):
     """wⱼ - wᵢ, or nan where rounding hides the difference; ∞ on the diagonal, so that its reciprocal is 0."""
     n = w.shape[-1]
@@ -76,7 +71,7 @@ def _eigh(g, p, x, uplo):
     if x.size == 0:
         return (None,)
     w, v = p
-    turned = _overlap(v, g[1]) / _gaps(w, w.shape[-1])
+    turned = _h(v) @ g[1] / _gaps(w, w.shape[-1])
     return (_symmetric((v * g[0][..., None, :] + v @ turned) @ _h(v)),)
 
 
@@ -91,8 +86,8 @@ def _svd(g, p, x):
     *_, m, n = x.shape
     column, row = s[..., :, None], s[..., None, :]
     gap, both = _gaps(s, max(m, n)), row + column
-    overlap_u = _overlap(u, u_bar)
-    turned_u, turned_v = overlap_u / gap / both, _overlap(_h(vh), _h(vh_bar)) / gap / both
+    overlap_u = _h(u) @ u_bar
+    turned_u, turned_v = overlap_u / gap / both, vh @ _h(vh_bar) / gap / both
     inside = (turned_u + _h(turned_u)) * row + (turned_v + _h(turned_v)) * column
     if is_complex(x):
         inside = inside + compose(0.0, imag(overlap_u) * np.eye(s.shape[-1], dtype=s.dtype) / row)
@@ -133,6 +128,5 @@ vjp(prim.CHOLESKY, _hermitian(_cholesky))
 vjp(prim.EIGH, _hermitian(_eigh))
 vjp(prim.SVD, _hermitian(_svd))
 vjp(prim.QR, _hermitian(_qr))
-vjp(prim.OVERLAP, lambda g, p, x, y: (y @ np.swapaxes(g, -1, -2), x @ g))
 vjp(prim.PINV, _hermitian(_pinv))
 vjp(prim.LSTSQ, _hermitian(_lstsq))

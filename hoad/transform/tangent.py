@@ -65,10 +65,10 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
     """
     check_program("tangent", program, "hoad.jvp(f, (x,), (x_dot,)) for the tangent as a number or an array")
     last, wrt = program._last, list(program._first._inputs)
-    targets, avals = list(last._outputs), operand_avals(last._graph, wrt)
+    targets, avals, takes = list(last._outputs), operand_avals(last._graph, wrt), last._takes
 
     def sweep(extension: Extension, noted: bool) -> tuple[list[int], list[int]]:
-        seeds, inputs = seed_operands(extension, avals, program._first._takes, seed, "tangent", "input")
+        seeds, inputs = seed_operands(extension, avals, takes, seed, "tangent", "input")
         return extension.tangents(targets, wrt, seeds, noted), inputs
 
     return grown(program, "tangent", last._single, simplify, sweep, last._gives)

@@ -47,6 +47,23 @@ def product_gradient(x, y):
 def broken(x):
     raise KeyError("temperature")
 
+def failing(x):
+    raise RuntimeError("no licence")
+
+def ending(x):
+    raise SystemExit(4)
+
+def pole(x):
+    return 1 / x
+
+def pair(x):
+    return loss(x), loss_gradient(x)
+
+class Model:
+    def fit(self, x):
+        return np.sum(x**2)
+
+model = Model()
 constant = 3.0
 """
 
@@ -57,9 +74,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "needy.py").write_text("import no_such_package\n")
     (tmp_path / "faulty.py").write_text("1 / 0\n")
+    (tmp_path / "unfinished.py").write_text("def f(x:\n")
+    (tmp_path / "ending.py").write_text("raise SystemExit(3)\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("model", "needy", "faulty"):
+    for name in ("model", "needy", "faulty", "unfinished", "ending"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return tmp_path
 
@@ -83,6 +102,7 @@ def status(*arguments: str) -> int:
         ["model:responses", "--at", "1.0,2.0", "--gradient", "model:jacobian"],
         ["model:product", "--at", "1", "--at", ".5", "--order", "3"],
         ["model:product", "--at", "1", "--at", ".5", "--gradient", "model:product_gradient"],
+        ["model:model.fit", "--at", "1,2"],
     ],
 )
 def test_passed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,8 +115,10 @@ def test_passed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "said"),
     [
         (["model:loss", "--at", "1.0,2.0", "--gradient", "model:wrong_gradient"], "it is off by 1.0%"),
-        (["model:loss", "--at", "1.0,2.0", "--hessian", "model:loss_gradient"], "must have (2, 2)"),
+        (["model:loss", "--at", "1.0,2.0", "--hessian", "model:loss_gradient"], "must have shape (2, 2)"),
+        (["model:loss", "--at", "1.0,2.0", "--gradient", "model:pair"], "It looks like (value, gradient)"),
         (["numpy:abs", "--at", "0."], "f has a kink at x"),
+        (["numpy:floor", "--at", "2."], "f jumps at x, by -1 on the side of"),
     ],
 )
 def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +131,12 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
     [
         (["modle:loss", "--at", "1"], "there is no module 'modle' in"),
         (["modle:loss", "--at", "1"], "Did you mean 'model'?"),
-        (["model.py:loss", "--at", "1"], "write its module: model:loss"),
+        (["model.py:loss", "--at", "1"], "write its module, from the directory it is in: model:loss"),
+        (["./model.py:loss", "--at", "1"], "write its module, from the directory it is in: model:loss"),
+        (["unfinished:f", "--at", "1"], "SyntaxError: '(' was never closed (unfinished.py, line 1)"),
+        (["ending:f", "--at", "1"], "cannot be imported: SystemExit: 3 (ending.py:1)"),
+        (["model:model.f", "--at", "1"], "model has no function 'f'. Did you mean 'fit'?"),
+        (["model:missing.f", "--at", "1"], "has no function 'missing'"),
         (["needy:f", "--at", "1"], "module 'needy' needs 'no_such_package', which is not installed"),
         (
             ["faulty:f", "--at", "1"],
@@ -119,9 +146,18 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:constant", "--at", "1"], "model:constant is float, not a function"),
         (["model", "--at", "1"], "Write MODULE:FUNCTION"),
         (["model:loss", "--at", "one"], "'one' is no point"),
-        (["model:loss", "--at", "1,2", "--along", "1,1", "--along", "1,1"], "1 points but 2 directions"),
+        (["model:loss", "--at", "1,2", "--along", "1,1", "--along", "1,1"], "1 point but 2 directions"),
         (["model:loss", "--at", "1,2", "--along", "1,2,3"], "must have shape (2,)"),
         (["model:broken", "--at", "1"], "KeyError: 'temperature' (model.py:31)"),
+        (["model:failing", "--at", "1"], "RuntimeError: no licence (model.py:34)"),
+        (["model:ending", "--at", "1"], "SystemExit: 4 (model.py:37)"),
+        (["model:pole", "--at", "0"], "at 0 it raises ZeroDivisionError: float division by zero (model.py:40)"),
+        (["model:loss", "--at", "1"], "'float' object is not subscriptable (model.py:4). For an array of one number"),
+        (["model:loss", "--at", "nan,1"], "Write a finite number"),
+        (["model:loss", "--at", "1e400"], "Write a finite number"),
+        (["model:loss", "--at", "1,2", "--along", "0,0"], "v is zero"),
+        (["model:loss", "--at", "1,2", "--grad", "model:loss_gradient"], "there is no --grad model:loss_gradient. See"),
+        (["model:responses", "--at", "1,2", "--hessian", "model:jacobian"], "needs a scalar function"),
         (["model:loss", "--at", "1,2", "--gradient", "model:los_gradient"], "Did you mean 'loss_gradient'?"),
         (["model:product", "--at", "1", "--at", "2", "--hessian", "model:loss"], "give one --at"),
         (["model:loss"], "--at"),

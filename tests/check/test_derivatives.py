@@ -59,15 +59,66 @@ def test_a_missing_broadcast_sum_is_named() -> None:
     assert gradient(broadcast, broadcast_gradient, np.ones(3)).passed
     report = gradient(broadcast, broadcast_gradient_unsummed, np.ones(3))
     assert not report.passed
-    assert "shape (4, 3), but must have (3,). Sum over what broadcasting repeated: axis 0" in report.failure()
+    assert "shape (4, 3), but must have shape (3,). Sum over what broadcasting repeated: axis 0" in report.failure()
     kept = gradient(lambda b: np.sum((np.ones((4, 3)) + b) ** 2), lambda b: 2 * (np.ones((4, 3)) + b), np.ones((1, 3)))
-    assert "must have (1, 3). Sum over what broadcasting repeated: axis 0" in kept.failure()
+    assert "must have shape (1, 3). Sum over what broadcasting repeated: axis 0" in kept.failure()
 
 
 def test_a_wrong_shape_without_broadcasting() -> None:
     report = gradient(smooth, lambda x: smooth_gradient(x)[:2], POINT)
-    assert "yours has shape (2,), but must have (3,)." in report.failure() and "Sum" not in report.failure()
+    assert "yours has shape (2,), but must have shape (3,)." in report.failure() and "Sum" not in report.failure()
     assert "yours has shape" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "yours is None, but must have shape (3,). Return the derivative."),
+        (
+            (1.0, np.ones(3)),
+            "yours is a tuple of 2: a float, an array of shape (3,), but must have shape (3,). It",
+        ),
+        ((np.ones(3),), "Return it without the tuple, or ask for argnums=(0,)."),
+        ((np.ones(3), np.ones(2)), "If these are by 2 arguments, ask for argnums=(0, 1)."),
+        (({}, np.ones(3)), "Only [1] of it has that shape: return that alone."),
+        ([1.0, [2.0, 3.0]], "yours is a list of 2: a float, a list of 2: a float, a float, but must have shape (3,)"),
+        ({"x": np.ones(3)}, "yours is a dict, but must have shape (3,). Return one array."),
+        (np.ones((3, 1)), "yours has shape (3, 1), but must have shape (3,). Reshape it: g.reshape(3,)."),
+        (np.ones((1, 3)), "Reshape it: g.reshape(3,)."),
+        (np.ones(3) * 1j, "yours is an array of shape (3,) and dtype complex128, but must have shape (3,)"),
+        ("gradient", "yours is a str"),
+    ],
+)
+def test_what_a_gradient_should_not_return(returned: Any, said: str) -> None:
+    report = gradient(smooth, lambda x: returned, POINT)
+    assert not report.passed and not report.entries
+    assert said in report.failure() and said in str(report)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (np.ones(3), "yours is an array of shape (3,), but must be a tuple of 2: a number, shape (2,)."),
+        ((1.0, 2.0, 3.0), "yours is a tuple of 3: a float, a float, a float, but must be a tuple of 2"),
+        ((0.5, (1.0, np.ones(2))), "It looks like (value, gradient): return the second alone."),
+        ((1.0, 2.0), "in place 1 of the tuple, yours has shape (), but must have shape (2,)."),
+    ],
+)
+def test_what_gradients_by_two_arguments_should_not_return(returned: Any, said: str) -> None:
+    report = gradient(lambda x, y: x * np.sum(y), lambda x, y: returned, 2.0, np.ones(2), argnums=(0, 1))
+    assert said in report.failure()
+    alone = gradient(lambda x: np.sum(x), lambda x: np.ones(3), np.ones(3), argnums=(0,))
+    assert "must be a tuple of 1: shape (3,). Return it in a tuple, or ask for argnums=0." in alone.failure()
+
+
+def test_a_transposed_jacobian_is_named() -> None:
+    report = jacobian(lambda x: np.stack([x[0] * x[1], x[2]]), lambda x: np.ones((3, 2)), POINT)
+    assert "yours has shape (3, 2), but must have shape (2, 3). It looks transposed" in report.failure()
+
+
+def test_lists_and_objects_of_numbers_are_arrays() -> None:
+    assert gradient(smooth, lambda x: list(smooth_gradient(x)), POINT).passed
+    assert gradient(smooth, lambda x: smooth_gradient(x).astype(object), POINT).passed
 
 
 def test_scalars_and_several_arguments() -> None:
@@ -81,8 +132,6 @@ def test_scalars_and_several_arguments() -> None:
     assert "Argument 1, component [1]: yours is" in wrong.failure()
     assert gradient(f, lambda x, y: x * np.exp(y), 2.0, y, argnums=1).passed
     assert gradient(np.tanh, lambda x: 1 / np.cosh(x) ** 2, 0.3).passed
-    with pytest.raises(hoad.ShapeError, match="returned 3 derivatives"):
-        gradient(f, lambda x, y: (1, 2, 3), 2.0, y, argnums=(0, 1))
 
 
 def test_many_components_are_drawn_and_a_direction_checks_the_rest() -> None:
@@ -122,16 +171,89 @@ def test_kink(f: Any) -> None:
     assert "f has a kink here: the slope is 5 on the left and 7 on the right" in report.failure()
 
 
-def test_a_kink_nearby_does_no_harm() -> None:
-    report = gradient(lambda x: abs(x - 1e-4) + x, lambda x: 0.0, 0.0)
-    assert report.passed, str(report)
+@pytest.mark.parametrize("apart", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_kink_or_a_jump_nearby_does_no_harm(apart: float) -> None:
+    for f in (lambda x: abs(x - 1 - apart) + 2 * x, lambda x: np.where(x < 1 + apart, x, 2.0) * 1.0):
+        for g in (f, untraceable(f)):
+            right, wrong = (gradient(g, lambda x, slope=slope: slope, 1.0) for slope in (1.0, 1.01))
+            assert right.passed, str(right)
+            assert wrong.entries[0].verdict == "wrong", str(wrong)
+
+
+@pytest.mark.parametrize("slope", [1.0, 1.01])
+@both_ways
+def test_jump(f: Any, slope: float) -> None:
+    report = gradient(lambda x: f(x) + np.floor(x[0]), spoiled(smooth_gradient, 0, slope), POINT)
+    assert [entry.verdict for entry in report.entries] == ["undecided", "right", "right"]
+    assert re.search(r"f jumps here: on the right it is 1\.0000\d more than on the left", report.failure())
+
+
+def test_cusp() -> None:
+    for f in (lambda x: np.sqrt(abs(x)), lambda x: abs(x) ** 0.2):
+        report = gradient(f, lambda x: 0.0, 0.0)
+        assert "f has a cusp here" in report.entries[0].reason and not report.passed
+
+
+@pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 15)])
+def test_a_pole_nearby_never_makes_a_right_derivative_wrong(apart: float) -> None:
+    """Differences say nothing there, or the truth; hoad judges where they cannot."""
+    for f, slope in (
+        (lambda x: 1 / (x - 1), lambda x: -1 / (x - 1) ** 2),
+        (lambda x: np.log(abs(x - 1)), lambda x: 1 / (x - 1)),
+    ):
+        for x in (1 + apart, 1 - apart):
+            assert "wrong" not in {gradient(g, slope, x).entries[0].verdict for g in (f, untraceable(f))}
+            assert not gradient(f, lambda x, slope=slope: 1.01 * slope(x), x).passed
+
+
+def test_a_function_that_writes_to_its_argument() -> None:
+    def doubling(x: Any) -> Any:
+        x *= 2
+        return x
+
+    x = np.ones(3)
+    with pytest.raises(CheckError, match=r"yours writes to argument 0\. Let it write to a copy"):
+        gradient(lambda x: np.sum(x**2), doubling, x)
+    with pytest.raises(CheckError, match="f writes to argument 0"):
+        jacobian(doubling, lambda x: np.eye(3), x)
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_a_function_that_keeps_a_state() -> None:
+    calls = []
+
+    def counting(x: Any) -> Any:
+        calls.append(x)
+        return x * x + len(calls)
+
+    report = gradient(counting, lambda x: 2 * x, 1.0)
+    assert not report.passed and "called again at x, f gives another value" in str(report)
+
+
+def test_poles_of_floats() -> None:
+    for check in (gradient, hessian, jacobian):
+        with pytest.raises(
+            CheckError, match=r"where f has a value, but at 0 it raises ZeroDivisionError: .*\.py:\d+\)"
+        ):
+            check(lambda x: 1 / x, lambda x: -1 / x**2, 0.0)
+    with pytest.raises(CheckError, match="where yours has a value, but at 0 it raises ZeroDivisionError"):
+        gradient(lambda x: x * x, lambda x: 1 / x, 0.0)
+    report = gradient(untraceable(lambda x: 1 / (x - 0.5)), lambda x: -1 / (x - 0.5) ** 2, 0.625)
+    assert report.passed
+    nested = hessian(lambda x: float(1 / (float(x) - 0.5)), lambda x: 2 / (x - 0.5) ** 3, 0.625)
+    assert nested.passed
 
 
 def test_edge_of_the_domain() -> None:
     assert gradient(np.sqrt, lambda x: 0.5 / np.sqrt(x), 1e-10).passed
     assert gradient(lambda x: math.log(x), lambda x: 1 / x, 1e-3).passed
     at_the_edge = gradient(np.sqrt, lambda x: math.inf, 0.0)
-    assert "f is not finite on both sides of x" in at_the_edge.failure()
+    assert "Differences cannot judge: beside x, f is not finite" in at_the_edge.failure()
+    raising = gradient(math.sqrt, lambda x: math.inf, 0.0)
+    assert "Differences cannot judge: beside x, f raises ValueError" in raising.failure()
+    outside = jacobian(lambda x: np.stack([x[0], np.log(x[1])]), lambda x: np.eye(2), np.array([1.0, -1.0]))
+    assert [entry.verdict for entry in outside.entries] == ["right", "right", "undecided", "undecided"]
+    assert "f is nan at x" in outside.failure()
 
 
 def test_a_wrong_rule_of_hoad_is_told_from_a_wrong_gradient() -> None:
@@ -187,7 +309,10 @@ def test_what_rounding_leaves_of_a_zero_is_right() -> None:
 
 def test_zeros() -> None:
     x = np.array([0.0, 1.0, 1e-9])
-    assert gradient(untraceable(lambda x: np.sum(x**2) + 1e6), lambda x: 2 * x, x).passed
+    assert gradient(untraceable(lambda x: np.sum(x**2)), lambda x: 2 * x, x).passed
+    buried = gradient(untraceable(lambda x: np.sum(x**2) + 1e6), lambda x: 2 * x, x)
+    assert [entry.verdict for entry in buried.entries] == ["right", "right", "undecided"]
+    assert "so small that differences cannot tell it from 0" in buried.failure()
     assert gradient(lambda x: 3.0, np.zeros_like, x).passed
     assert not gradient(lambda x: 3.0, lambda x: 1e-3 * np.ones(3), x).passed
     assert not gradient(untraceable(lambda x: np.sum(x[:2] ** 2)), lambda x: np.array([0, 2, 1e-3]), x).passed
@@ -202,6 +327,20 @@ def test_float32() -> None:
     x = np.array([0.5, 1.5], np.float32)
     assert gradient(lambda x: np.sum(np.sin(x)), np.cos, x).passed
     assert not gradient(lambda x: np.sum(np.sin(x)), lambda x: 1.01 * np.cos(x), x).passed
+
+
+@pytest.mark.parametrize("x", [np.array(0.5), np.float32(0.5), np.array([[0.5]]), np.arange(6.0).reshape(2, 3).T])
+def test_arrays_of_any_layout(x: Any) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) ** 2)
+
+    assert gradient(f, lambda x: np.sin(2 * x), x).passed
+    assert not gradient(f, lambda x: 1.01 * np.sin(2 * x), x).passed
+
+
+def test_nothing_to_check() -> None:
+    report = gradient(np.sum, np.ones_like, np.zeros(0))
+    assert report.passed and "it has no components" in str(report)
 
 
 def test_not_finite() -> None:
@@ -226,7 +365,7 @@ def test_jacobian() -> None:
         assert [entry.index for entry in report.entries if entry.verdict == "wrong"] == [index]
     missed = jacobian(f, lambda x: j(x) + np.diag([0.0, 1e-3]), x)
     assert [entry.index for entry in missed.entries if entry.verdict == "wrong"] == [(1, 1)]
-    with pytest.raises(hoad.ShapeError, match=r"Use hoad\.check\.jacobian"):
+    with pytest.raises(hoad.ShapeError, match=r"use hoad\.check\.jacobian"):
         gradient(f, j, x)
 
 
@@ -240,13 +379,25 @@ def test_hessian(f: Any) -> None:
         hessian(f, spoiled(smooth_hessian, (1, 0), 1.01), POINT)
     )
     assert not hessian(f, lambda x: -smooth_hessian(x), POINT).passed
-    assert "must have (3, 3)" in hessian(f, smooth_gradient, POINT).failure()
+    assert "must have shape (3, 3)" in hessian(f, smooth_gradient, POINT).failure()
 
 
 def test_hessian_by_a_gradient_of_your_own() -> None:
     report = hessian(untraceable(smooth), smooth_hessian, POINT, gradient=smooth_gradient)
     assert report.passed and "differences are of the gradient that was given" in report.notes
     assert all(entry.error < 1e-9 for entry in report.entries)
+
+
+def test_hessian_by_a_wrong_gradient() -> None:
+    report = hessian(smooth, smooth_hessian, POINT, gradient=spoiled(smooth_gradient, 0, 1.5))
+    assert not report.passed and "see hoad.check.gradient for the gradient that was given" in str(report)
+    with pytest.raises(hoad.ShapeError, match=r"gradient=f: yours is a tuple of 2.*return the second alone"):
+        hessian(smooth, smooth_hessian, POINT, gradient=lambda x: (smooth(x), smooth_gradient(x)))
+
+
+def test_kink_of_a_gradient() -> None:
+    report = hessian(lambda x: np.where(x > 0, x**2, 0.0), lambda x: 0.0, 0.0)
+    assert "The gradient of f has a kink here: the slope is 0 on the left and 2 on the right" in report.failure()
 
 
 def test_hessian_of_a_scalar_and_of_one_argument_of_several() -> None:
@@ -277,8 +428,23 @@ def test_long_tables_show_the_worst() -> None:
     [
         ((np.sin, np.cos), {}, hoad.ShapeError, r"needs a point.*check\.gradient\(f, g, x\)"),
         ((np.sin, np.cos, 1), {}, hoad.DTypeError, "Write 1.0"),
+        (
+            (np.sin, np.cos, 1j),
+            {},
+            hoad.DTypeError,
+            r"argument 0 is complex128\. Make its parts arguments of their own",
+        ),
+        ((np.abs, np.conj, np.ones(2) * 1j), {}, hoad.DTypeError, r"moves real arguments, .* lambda x, y: f\(x \+ 1j"),
+        ((np.sin, np.cos, None), {}, hoad.DTypeError, "argument 0 is NoneType"),
+        ((np.sum, np.cos, [1.0]), {}, hoad.DTypeError, r"hoad\.ravel makes a vector"),
+        ((np.sin, 0.5, 1.0), {}, hoad.ArgumentError, "takes a function, but was given a float"),
+        ((None, np.cos, 1.0), {}, hoad.ArgumentError, "takes a function, but was given a NoneType"),
+        ((lambda x: x[:1], np.cos, np.ones(1)), {}, hoad.ShapeError, r"Return a number, as by f\(x\)\.item\(\)"),
+        ((np.sin, np.cos, 1.0), {"rtol": -1.0}, hoad.ArgumentError, "rtol and most of 0 or more"),
+        ((np.sin, np.cos, 1.0), {"most": -1}, hoad.ArgumentError, "rtol and most of 0 or more"),
+        ((lambda x: (x, {}), np.cos, 1.0), {}, hoad.ShapeError, r"f\(x\) is a tuple of 2: a float, a dict"),
         ((np.sin, np.cos, math.nan), {}, hoad.ShapeError, "finite point"),
-        ((np.sin, np.cos, 1.0), {"argnums": 1}, hoad.ShapeError, "there are 1 arguments"),
+        ((np.sin, np.cos, 1.0), {"argnums": 1}, hoad.ShapeError, "called with 1 argument"),
         ((lambda x: "no", np.cos, 1.0), {}, hoad.ShapeError, "returns a real number"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from check.functions import POINT, A, smooth, smooth_gradient, smooth_hessian, spoiled, spoiled_at_order, untraceable
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hoad
@@ -88,7 +88,9 @@ def test_wrong_hessian_by_hand(index: tuple[int, int]) -> None:
 
 
 def test_shapes_of_derivatives_by_hand_are_checked() -> None:
-    with pytest.raises(hoad.ShapeError, match=r"must have shape \(3,\), but has shape \(4, 3\)"):
+    with pytest.raises(hoad.ShapeError, match=r"gradient=f: yours is a tuple of 2: .*return the second alone"):
+        taylor_test(smooth, POINT, gradient=lambda x: (smooth(x), smooth_gradient(x)))
+    with pytest.raises(hoad.ShapeError, match=r"yours has shape \(4, 3\), but must have shape \(3,\)"):
         taylor_test(lambda b: np.sum((A + b) ** 2), np.ones(3), gradient=lambda b: 2 * (A + b))
 
 
@@ -209,6 +211,35 @@ def test_polynomials_leave_no_remainder() -> None:
     assert wrong.findings[2].verdict == "wrong"
 
 
+@pytest.mark.parametrize("v", [1e-3, 1.0, 100.0, 1e6])
+def test_what_is_left_of_a_polynomial_is_said(v: float) -> None:
+    x = np.array([0.1, 0.2, 0.3])
+    report = taylor_test(lambda x: np.sum(x) / 7, x, v * x)
+    assert report.passed and [finding.verdict for finding in report.findings] == ["right", "exact", "exact"]
+    said = "nothing is left but rounding, from the first step on: there f is a polynomial of degree 1 along v"
+    assert report.findings[1].reason == said and report.findings[2].reason == ""
+    square = taylor_test(lambda x: x * x, 2.0, v, order=3)
+    assert square.passed and "a polynomial of degree 2 along v" in square.findings[2].reason
+    constant = taylor_test(lambda x: 3.0, 2.0, v)
+    assert constant.passed and "there f is constant along v" in constant.findings[0].reason
+
+
+@pytest.mark.parametrize(("f", "x"), [(np.cos, np.pi), (np.sin, np.pi), (np.tanh, 0.6584789484624084)])
+def test_derivatives_that_vanish_to_within_rounding(f: Any, x: float) -> None:
+    """At extrema and inflections they are 1e-16, not 0."""
+    report = taylor_test(f, x, order=4)
+    assert report.passed, str(report)
+    assert not taylor_test(f, x, gradient=lambda t: hoad.grad(f)(t) + 1e-3).passed
+
+
+def test_a_term_that_rounding_hides_is_not_right() -> None:
+    for factor in (1.0, 1.01, -1.0):
+        report = taylor_test(lambda x: 1e16 + np.sin(x), 1.0, gradient=lambda x, c=factor: c * np.cos(x))
+        assert report.findings[1].verdict == "undecided"
+        assert "would not show: rounding hides it; try a larger v" in report.failure()
+        assert "do not fall" not in report.failure()
+
+
 def test_linear_and_constant() -> None:
     assert [f.verdict for f in taylor_test(lambda x: 3 * x, 2.0).findings] == ["right", "exact", "exact"]
     assert [f.verdict for f in taylor_test(lambda x: 3.0, 2.0).findings] == ["exact"] * 3
@@ -219,13 +250,73 @@ def test_linear_and_constant() -> None:
 def test_steps_that_leave_the_domain() -> None:
     report = taylor_test(np.log, 1e-3, -1.0, order=4)
     assert report.passed, str(report)
-    assert "10 steps leave the domain" in str(report)
+    assert "left out, as out of the domain of f: 10 steps" in str(report)
     assert np.isnan(report.remainders[0, :9]).all()
 
 
 def test_a_function_that_raises_outside_its_domain() -> None:
     report = taylor_test(math.log, 1e-3, -1.0, gradient=lambda x: 1 / x)
-    assert report.passed and "leave the domain" in str(report)
+    assert report.passed and "left out, as out of the domain" in str(report)
+    assert "beside x, f raises ValueError" in str(report)
+
+    def near(x: float) -> float:
+        if abs(x - 1) > 1e-2:
+            raise KeyError("no data")
+        return x * x
+
+    report = taylor_test(near, 1.0, 1.0)
+    assert report.passed and "beside x, f raises KeyError: 'no data' (test_taylor.py:" in str(report)
+
+
+def test_a_function_of_another_kind_outside_its_domain() -> None:
+    root = taylor_test(lambda x: x**0.5, 1e-3, 0.1, order=3)  # complex for negative floats
+    assert root.passed and "beside x, f returns a complex" in str(root)
+    assert taylor_test(lambda x: x[x > 0], np.array([1.0, 2.0]), np.array([-3.0, 1.0])).passed
+
+
+def test_poles_of_floats() -> None:
+    with pytest.raises(
+        CheckError, match=r"has a value, but at 0 it raises ZeroDivisionError: .* \(test_taylor\.py:\d+\)"
+    ):
+        taylor_test(lambda x: 1 / x, 0.0, 1.0)
+    report = taylor_test(lambda x: 1 / (x - 1), 0.0, 1.0)  # at the first step
+    said = "beside x, f raises ZeroDivisionError: float division by zero (test_taylor.py:"
+    assert report.passed and said in str(report)
+
+    def slope(x: float) -> float:
+        return 1 / x
+
+    with pytest.raises(CheckError, match="where slope has a value, but at 0 it raises ZeroDivisionError"):
+        taylor_test(lambda x: x * x, 0.0, 1.0, gradient=slope)
+
+
+@pytest.mark.parametrize("apart", [10.0**-k for k in range(1, 11)])
+def test_a_pole_nearby_never_makes_a_right_derivative_wrong(apart: float) -> None:
+    for f in (lambda x: 1 / (x - 1), lambda x: np.log(abs(x - 1)), lambda x: np.tan((x - 1) + np.pi / 2)):
+        for x in (1 + apart, 1 - apart):
+            assert "wrong" not in {finding.verdict for finding in taylor_test(f, x).findings}
+            assert not taylor_test(f, x, gradient=lambda x, f=f: 1.01 * hoad.grad(f)(x)).passed
+
+
+def test_a_function_that_keeps_a_state() -> None:
+    calls = []
+
+    def counting(x: float) -> float:
+        calls.append(x)
+        return x * x + len(calls)
+
+    report = taylor_test(counting, 1.0)
+    assert not report.passed and "called again at x, f gives another value" in str(report)
+
+
+def test_a_function_that_hoad_cannot_trace() -> None:
+    def strict(x: float) -> float:
+        assert type(x) is float
+        return x * x
+
+    with pytest.raises(CheckError, match=r"(?s)traced it raises AssertionError.*Give your own derivatives, gradient=g"):
+        taylor_test(strict, 1.0)
+    assert taylor_test(strict, 1.0, gradient=lambda x: 2 * x).passed
 
 
 # ---- where there is no derivative -----------------------------------------------------------------------------------
@@ -234,18 +325,67 @@ def test_a_function_that_raises_outside_its_domain() -> None:
 def test_kink() -> None:
     report = taylor_test(abs, 0.0, 1.0)
     assert not report.passed and report.findings[1].verdict == "undecided"
-    assert "f has a kink at x: its derivative of order 1 is -1 along -v and 1 along v" in report.failure()
+    sides = "its derivative of order 1 along v is -1 on the side of -v and 1 on that of v"
+    assert f"f has a kink at x: {sides}" in report.failure()
     assert report.findings[2].reason == "follows from order 1"
 
 
 def test_kink_of_the_second_derivative() -> None:
     report = taylor_test(lambda x: x * abs(x), 0.0, 1.0)
     assert [finding.verdict for finding in report.findings] == ["right", "right", "undecided"]
-    assert "its derivative of order 2 is -2 along -v and 2 along v" in report.failure()
+    assert "its derivative of order 2 along v is -2 on the side of -v and 2 on that of v" in report.failure()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_kink_of_one_side_alone(power: int, sign: float) -> None:
+    """hoad takes the other side's derivative; along one of the directions all would seem well."""
+    report = taylor_test(lambda x: np.where(x > 0, x**power, 0.0), 0.0, sign, order=4)
+    verdicts = [finding.verdict for finding in report.findings]
+    assert verdicts[power] == "undecided" and not set(verdicts[:power]) & {"wrong", "undecided"}
+    what = "has a kink at x" if power == 1 else f"is not differentiable {power} times at x"
+    assert f"f {what}: its derivative of order {power} along v is" in report.failure()
+    array = taylor_test(
+        lambda x: np.sum(np.maximum(x, 0) ** power), np.array([0.0, 1.0]), np.array([sign, 0.3]), order=4
+    )
+    assert array.findings[power].verdict == "undecided"
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_jump_of_one_side_alone(sign: float) -> None:
+    for f in (np.floor, lambda x: np.floor(x) + np.sin(x), lambda x: np.stack([x, np.floor(x)])):
+        report = taylor_test(f, 2.0, sign)
+        side = "-v" if sign > 0 else "v"
+        assert report.findings[0].verdict == "undecided"
+        assert f"f jumps at x, by -1 on the side of {side}." in report.failure()
+    alone = taylor_test(lambda x: np.where(x == 2.0, 5.0, x), 2.0, sign)
+    assert "jumps at x, by -3 on the side of v and by -3 on the side of -v" in alone.failure()
 
 
 def test_kink_elsewhere_does_no_harm() -> None:
     assert taylor_test(lambda x: abs(x - 1.05) + x * x, 1.0, 1.0).passed
+
+
+@pytest.mark.parametrize("apart", [0.1, 1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_another_formula_beyond_a_point_does_no_harm(apart: float, sign: float) -> None:
+    for f in (
+        lambda x: np.where(x < 1 + apart, x, 7 * x),
+        lambda x: np.where(x < 1 + apart, 1.0, 2.0) + 0.0 * x,
+        lambda x: np.where(x < 1 + apart, np.sin(x), np.exp(x)),
+        lambda x: np.floor((x - apart) * 8) + x**3,
+    ):
+        report = taylor_test(f, 1.0, sign)
+        assert report.passed, str(report)
+        slope = hoad.grad(f)
+        wrong = taylor_test(f, 1.0, sign, gradient=lambda x, g=slope: 1.01 * g(x) + 1e-3)
+        assert wrong.findings[1].verdict == "wrong", str(wrong)
+
+
+def test_stairs_between_their_steps() -> None:
+    report = taylor_test(np.floor, 2.5, 1.0)
+    assert [finding.verdict for finding in report.findings] == ["exact"] * 3
+    assert "nothing is left but rounding, from h = 0.25 on: there f is constant along v" in str(report)
 
 
 @pytest.mark.parametrize(
@@ -286,11 +426,22 @@ def test_the_default_direction_is_always_the_same() -> None:
     [
         ((np.sin, np.ones(2), np.ones(3)), {}, hoad.ShapeError, r"must have shape \(2,\), but has shape \(3,\)"),
         ((np.sin, 1.0, 0.0), {}, hoad.ShapeError, "v is zero"),
+        ((np.sin, 1.0, math.nan), {}, hoad.ShapeError, "must be of finite real numbers, but is nan"),
+        ((np.sin, 1.0, 1j), {}, hoad.ShapeError, "must be of finite real numbers"),
+        ((np.sin, 1.0, "v"), {}, hoad.ShapeError, "must be of finite real numbers, but is 'v'"),
+        ((1.0, np.sin), {}, hoad.ArgumentError, "takes a function, but was given a float"),
+        ((np.sin, 1.0), {"gradient": 0.5}, hoad.ArgumentError, "takes a function, but was given a float"),
+        ((np.sin, 1.0), {"steps": "many"}, hoad.ArgumentError, "at least two steps, all of them positive, not 'many'"),
+        ((np.sin, 1.0), {"steps": [0.1, 0.1]}, hoad.ArgumentError, "at least two steps"),
+        ((np.sin, 1.0), {"steps": [0.1, 0.0]}, hoad.ArgumentError, "at least two steps"),
+        ((np.sin, 1.0), {"order": "2"}, hoad.ArgumentError, "order from 0 to 20, not '2'"),
+        ((lambda x: None, 1.0), {}, hoad.ShapeError, r"f\(x\) is None\. Return the result"),
         ((np.sin, math.inf), {}, hoad.ShapeError, "finite point"),
         ((np.sum, np.zeros(0)), {}, hoad.ShapeError, "to have entries"),
         ((lambda x: x[:0], np.ones(3)), {}, hoad.ShapeError, "to have entries"),
         ((np.log, -1.0), {}, hoad.ShapeError, "point where f is finite"),
         ((np.sin, 1), {}, hoad.DTypeError, "Write 1.0"),
+        ((np.abs, 1j), {}, hoad.DTypeError, "moves real arguments, but argument 0 is complex128"),
         ((np.sin, 1.0, 1e-30), {}, hoad.ShapeError, "too small beside x"),
         ((np.sin, 1.0), {"order": 21}, ValueError, "order from 0 to 20"),
         ((np.sin, 1.0), {"order": -1}, ValueError, "order from 0 to 20"),
@@ -310,6 +461,7 @@ def test_what_cannot_be_tested(arguments: Any, options: Any, error: type[Excepti
     st.sampled_from([np.exp, np.sin, np.tanh, lambda u: 1 / (1 + u * u), lambda u: u**5 - 3 * u * u + u]),
     st.sampled_from([1, 2]),
 )
+@example(u=5e-324, amplitude=0.0, length=0.0, reach=0.0, f=np.exp, order=1)
 def test_scale_does_not_matter(u: float, amplitude: float, length: float, reach: float, f: Any, order: int) -> None:
     """A function, stretched and blown up by powers of ten: right derivatives are never called wrong."""
     a, b = 10.0**amplitude, 10.0**length

@@ -99,7 +99,7 @@ def test_files(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         (["tape_model:lost", "--at", "1"], "has no function 'lost'. Did you mean 'loss'?"),
-        (["tape_model:loss", "--at", "one"], "'one' is no point. Write a number"),
+        (["tape_model:loss", "--at", "one"], "'one' is no point. Write a finite number"),
         (["tape_model:loss", "--at", "1,2", "--order", "-1"], "--order -1 is no number of derivatives"),
         (["tape_model:loss", "--at", "1,2", "--rows", "-1"], "Write 0 for all"),
         (["tape_model:loss", "--at", "1,2", "--open"], "Give both"),

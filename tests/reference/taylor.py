@@ -20,7 +20,7 @@ from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, t
 MOST_ROWS = 2000
 
 # What is done by hand.
-SUMS = (LINEAR | {"add", "subtract", "assemble", "complex"}) - {"stop_gradient"}
+SUMS = (LINEAR | {"add", "subtract", "assemble", "put", "complex"}) - {"stop_gradient"}
 PRODUCTS = frozenset({"multiply", "smul", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "sdiv"})
 POWERS = frozenset({"power", "float_power"})

@@ -593,7 +593,7 @@ linalg(
     uses=["det"],
     orders=1,
 )
-ADJUGATE, OVERLAP = primitive_named("adjugate"), primitive_named("overlap")
+ADJUGATE = primitive_named("adjugate")
 linalg(
     "adjugate",
     lambda a: apply_primitive(ADJUGATE, None, a) if is_traced(a) else ADJUGATE.function(None, a),
@@ -1018,13 +1018,6 @@ of_parts(
     uses=["adjugate"],
     tolerance=1e-13,
 )
-of_parts(
-    "overlap",
-    lambda z: apply_primitive(OVERLAP, None, z, z**2) if is_traced(z) else z.T @ z**2,
-    lambda z: z.T @ z**2,
-    TWO,
-    uses=["overlap"],
-)
 complexes(
     "complex_logdet",
     lambda x, y: np.linalg.slogdet(_z(x, y))[1],
@@ -1118,13 +1111,6 @@ linalg(
     uses=["inv"],
 )
 linalg("multi_dot", lambda x: np.linalg.multi_dot([x, x.T, x]), lambda x: x @ x.T @ x, SMALL, uses=["matmul"])
-decompositions(
-    "overlap",
-    lambda x, y: apply_primitive(OVERLAP, None, x, y) if is_traced(x) or is_traced(y) else OVERLAP.function(None, x, y),
-    lambda x, y: _swap(x) @ y,
-    shapes((3, 2), (3, 2)),
-    shapes((2, 2, 3), (2, 2, 1)),
-)
 decompositions(
     "norm_2_of_matrix",
     lambda x: np.linalg.norm(x, 2),

@@ -12,8 +12,8 @@ from hoad._core.primitive import Primitive, primitives
 
 
 def _declared_later(primitive: Primitive) -> bool:
-    """Primitives of users (and of tests), and `call` nodes, which are declared as programs are called."""
-    return primitive.name == "call" or getattr(primitive.function, "__module__", None) == "hoad.rules.registry"
+    """Primitives of users (and of tests), and those that run programs, which have wings of tests of their own."""
+    return primitive.of_programs or getattr(primitive.function, "__module__", None) == "hoad.rules.registry"
 
 
 PRIMITIVES = {p.name: p for p in primitives() if not _declared_later(p)}

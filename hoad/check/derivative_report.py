@@ -1,0 +1,186 @@
+"""What a check of derivatives by hand found: every component, a table, a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoad.check.report import (
+    RIGHT,
+    UNDECIDED,
+    WRONG,
+    Report,
+    aligned,
+    index_text,
+    number,
+    sentence,
+    short,
+    value_text,
+)
+
+ROWS = 12  # of a table; all are in `entries`
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One component of a derivative.
+
+    Attributes
+    ----------
+    argument : int
+        The argument of f that it belongs to.
+    index : tuple of int or None
+        Its place in the derivative; None for the derivative along a random direction.
+    claimed : float
+        What was to be checked.
+    exact : float
+        hoad's own derivative; nan where there is none.
+    difference, error : float
+        Differences of f, and an estimate of their error.
+    trusted : bool
+        Whether the difference can judge.
+    verdict : str
+        "right", "wrong", or "undecided".
+    reason : str
+        What is the matter, where something is.
+    digits : float
+        Significant digits that the claimed value shares with what it was judged by; nan where that is 0 to within
+        its error, or nothing could judge.
+    """
+
+    argument: int
+    index: tuple[int, ...] | None
+    claimed: float
+    exact: float
+    difference: float
+    error: float
+    trusted: bool
+    verdict: str
+    reason: str
+    digits: float
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in the manner of Python."""
+        return "along v" if self.index is None else index_text(self.index)
+
+
+@dataclass(frozen=True, eq=False)
+class DerivativeReport(Report):
+    """What `gradient`, `jacobian` or `hessian` found.
+
+    Attributes
+    ----------
+    kind : str
+        "gradient", "jacobian" or "hessian".
+    name : str
+        The function whose derivative it is.
+    at : tuple
+        The arguments.
+    entries : tuple of Entry
+        Every component that was looked at.
+    size : int
+        How many components there are.
+    shape_error : str
+        What is wrong with the shape; then there are no entries.
+    notes : tuple of str
+        What else is worth knowing.
+    """
+
+    kind: str
+    name: str
+    at: tuple[Any, ...]
+    entries: tuple[Entry, ...]
+    size: int
+    shape_error: str
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every component that was looked at is right."""
+        return not self.shape_error and all(entry.verdict == RIGHT for entry in self.entries)
+
+    def _those(self, verdict: str) -> list[Entry]:
+        """The entries of a verdict, the worst first."""
+        return sorted((entry for entry in self.entries if entry.verdict == verdict), key=_digits_of)
+
+    def failure(self) -> str:
+        """The worst component in words; nothing where the check passed."""
+        head = f"{self.kind} of {self.name}: "
+        if self.shape_error:
+            return head + self.shape_error
+        wrong, undecided = self._those(WRONG), self._those(UNDECIDED)
+        if not wrong and not undecided:
+            return ""
+        looked = len(self.entries)
+        kind, found = ("wrong", wrong) if wrong else ("undecided", undecided)
+        count = f"{len(found)} of {looked} components {'is' if len(found) == 1 else 'are'} {kind}. "
+        return head + count + " ".join(self._sentence(entry) for entry in found[:3])
+
+    def _sentence(self, entry: Entry) -> str:
+        place = "the derivative along a random direction v" if entry.index is None else f"component {entry.place}"
+        where = f"argument {entry.argument}, " if len({e.argument for e in self.entries}) > 1 else ""
+        where += f"{place}: " if entry.place else ""
+        parts = [f"{where}yours is {number(entry.claimed, 10)}"]
+        if not np.isnan(entry.difference):
+            trust = "" if entry.trusted else "not "
+            parts.append(f"differences give {number(entry.difference, 10)} ± {short(entry.error)} ({trust}trustworthy)")
+        if not np.isnan(entry.exact):
+            parts.append(f"hoad gives {number(entry.exact, 10)}")
+        digits = "" if np.isnan(entry.digits) else f"; {entry.digits:.1f} digits agree"
+        return " ".join(filter(None, [sentence(", ".join(parts) + digits), sentence(entry.reason)]))
+
+    def __str__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        lines = [f"{self.kind} of {self.name} at {value_text(self.at if len(self.at) > 1 else self.at[0])}: {verdict}"]
+        if self.shape_error:
+            return "\n".join([*lines, f"  {self.shape_error}"])
+        lines += self._table() if self.entries else ["  it has no components"]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _table(self) -> list[str]:
+        """The worst components, in order."""
+        ranks = {WRONG: 0, UNDECIDED: 1, RIGHT: 2}
+        chosen = sorted(self.entries, key=lambda e: (ranks[e.verdict], _digits_of(e)))[:ROWS]
+        shown = [entry for entry in self.entries if entry in chosen]
+        several = len({entry.argument for entry in self.entries}) > 1
+        rows = [["component", "yours", "hoad", "difference", "± error", "digits", "", ""]]
+        for e in shown:
+            place = f"{e.argument}: {e.place}" if several else e.place
+            texts = [number(e.claimed, 9), number(e.exact, 9), number(e.difference, 9), short(e.error)]
+            rows.append([place, *texts, "" if np.isnan(e.digits) else f"{e.digits:.1f}", e.verdict, e.reason])
+        kept = [k for k in range(8) if k == 0 or any(row[k] for row in rows[1:])]
+        if not any(row[0] for row in rows[1:]):
+            kept = kept[1:]
+        left = [k for k, column in enumerate(kept) if column in (0, 6, 7)]
+        lines = aligned([[row[k] for k in kept] for row in rows], left=left)
+        if len(shown) < len(self.entries):
+            lines.append(f"  ... {len(self.entries) - len(shown)} components left out, all of them as good or better")
+        return lines
+
+    def plot(self, ax: Any = None) -> Any:
+        """The error of every component beside that of the differences, on `ax` or a figure of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib figure
+            The figure drawn on.
+        """
+        from hoad.check.plot import plot_derivative
+
+        return plot_derivative(self, ax)
+
+
+def _digits_of(entry: Entry) -> float:
+    """To sort by: where there are none, nothing is wrong."""
+    return np.inf if np.isnan(entry.digits) else entry.digits
+
+
+__all__ = ["DerivativeReport", "Entry"]

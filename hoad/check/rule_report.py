@@ -1,0 +1,135 @@
+"""What a check of a rule found: a row for every place, a column for every check."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hoad.check.report import RIGHT, Report, aligned, number, sentence
+
+SPECIAL = "special point"
+
+
+@dataclass(frozen=True)
+class RuleFinding:
+    """One check of a rule at one place.
+
+    Attributes
+    ----------
+    check : str
+        What was checked: "adjoint 0" for that of operand 0, "linear in g", "forward = reverse", "order 3",
+        "special point", or "shape".
+    at : str
+        The operands.
+    verdict : str
+        "right", "wrong", or "undecided" where nothing could tell.
+    digits : float
+        Digits that agree; nan where nothing was compared.
+    reason : str
+        What is the matter, where something is.
+    """
+
+    check: str
+    at: str
+    verdict: str
+    digits: float
+    reason: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is right."""
+        return self.verdict == RIGHT
+
+
+@dataclass(frozen=True, eq=False)
+class RuleReport(Report):
+    """What `rule` found.
+
+    Attributes
+    ----------
+    name : str
+        The primitive.
+    orders : int
+        The highest order that was tried.
+    findings : tuple of RuleFinding
+        Every check at every place.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    name: str
+    orders: int
+    findings: tuple[RuleFinding, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check is right."""
+        return bool(self.findings) and all(finding.passed for finding in self.findings)
+
+    def failure(self) -> str:
+        """The first checks that failed, in words; nothing where all passed."""
+        bad = [finding for finding in self.findings if not finding.passed]
+        if not bad:
+            return ""
+        texts = [sentence(text.rstrip(".")) for text in _grouped(bad)[:3]]
+        count = f"{len(bad)} of {len(self.findings)} checks failed"
+        return f"rule of {self.name}: {count}. {' '.join(texts)}"
+
+    def __str__(self) -> str:
+        lines = [f"rule of {self.name}, orders 1 to {self.orders}: {'passed' if self.passed else 'FAILED'}"]
+        singular = [finding for finding in self.findings if finding.check.startswith(SPECIAL)]
+        regular = [finding for finding in self.findings if not finding.check.startswith(SPECIAL)]
+        lines += self._grid(regular) if regular else []
+        lines += self._list(singular) if singular else []
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _grid(self, findings: list[RuleFinding]) -> list[str]:
+        """A row per place, a column per check, the digits that agree in them; and what is wrong, below."""
+        checks = list(dict.fromkeys(finding.check for finding in findings))
+        rows = [["digits at", *checks]]
+        for at, group in itertools.groupby(findings, key=lambda finding: finding.at):
+            cells = {finding.check: _cell(finding) for finding in group}
+            rows.append([at, *(cells.get(check, "") for check in checks)])
+        return [*aligned(rows), *(f"  {text}" for text in _grouped(f for f in findings if not f.passed))]
+
+    def _list(self, findings: list[RuleFinding]) -> list[str]:
+        rows = [[SPECIAL, "digits", "", ""]]
+        rows += [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in findings]
+        return aligned(rows, left=(0, 2, 3))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The digits to which every check agrees, on `ax` or a figure of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib figure
+            The figure drawn on.
+        """
+        from hoad.check.plot import plot_rule
+
+        return plot_rule(self, ax)
+
+
+def _cell(finding: RuleFinding) -> str:
+    digits = "" if math.isnan(finding.digits) else f"{finding.digits:.1f}"
+    return digits if finding.passed else f"{digits} {finding.verdict}".strip()
+
+
+def _grouped(findings: Iterable[RuleFinding]) -> list[str]:
+    """What is the matter, each said once, with the places where it is."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        places.setdefault((finding.check, finding.reason), []).append(finding.at)
+    return [f"{check} at {', '.join(at)}: {reason}" for (check, reason), at in places.items()]
+
+
+__all__ = ["SPECIAL", "RuleFinding", "RuleReport"]
