@@ -50,6 +50,10 @@ def call_traced(
         if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise
         raise _without_loop(failure) from failure
+    except ValueError as failure:
+        if isinstance(failure, HoadError) or not isinstance(failure.__cause__, TracedValueError):
+            raise
+        raise failure.__cause__ from None  # NumPy has put "setting an array element with a sequence" in front of it
 
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:

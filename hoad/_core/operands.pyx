@@ -187,7 +187,14 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
 
 cdef tuple loop_dtypes(Primitive primitive, list kinds):
     cdef object function = primitive.function
-    return function.resolve_dtypes((*kinds, *[None] * function.nout))[: function.nin]
+    try:
+        return function.resolve_dtypes((*kinds, *[None] * function.nout))[: function.nin]
+    except TypeError:
+        if any([getattr(kind, "kind", "") == "c" for kind in kinds]):
+            raise DTypeError(
+                f"np.{primitive.name} takes no complex numbers ({here()}). Give it np.real, np.imag or np.abs of them."
+            ) from None
+        raise
 
 
 cdef object argument(Graph graph, int32_t node):

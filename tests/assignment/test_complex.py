@@ -287,6 +287,36 @@ def test_what_is_refused(name: str) -> None:
         hoad.vjp(lambda x: (f(x), x)[1], X)
 
 
+def into_floats(x: Any) -> Any:
+    y = np.zeros(2)
+    y[0] = x[0] * 1j
+    return y
+
+
+def into_an_item(x: Any) -> Any:
+    y = np.zeros(2)
+    y[0] = x
+    return y
+
+
+def into_complex_numbers(x: Any) -> Any:
+    y = np.zeros(2, complex)
+    y[:] = x[:2]
+    return y
+
+
+def into_a_part(x: Any) -> Any:
+    y = np.zeros(2, complex)
+    y.imag[1] = x[0]
+    return y
+
+
+@pytest.mark.parametrize("f", [into_floats, into_an_item, into_complex_numbers, into_a_part])
+def test_plain_arrays_take_nothing_traced(f: F) -> None:
+    with pytest.raises(hoad.TracedValueError, match=r"item of a plain array .* -> y = np\.zeros\(2.*, like=x\)"):
+        hoad.vjp(f, X)
+
+
 def test_parts_of_a_complex_argument_are_not_written_to() -> None:
     for take in (lambda z: z.real, lambda z: np.imag(z)[1:]):
         with pytest.raises(hoad.TracedValueError, match=r"argument .* is never changed"):

@@ -854,7 +854,7 @@ def _squares(z: Any) -> Any:
 
 def _gram(z: Any) -> Any:
     """z zᴴ + I, which is Hermitian and positive."""
-    return z @ np.swapaxes(_conj(z) if z.dtype == object else z.conj(), -1, -2) + np.eye(z.shape[-2], dtype=int)
+    return z @ np.swapaxes(_conj(z) if z.dtype == object else z.conj(), -1, -2) + np.eye(z.shape[-2], dtype=np.int8)
 
 
 def _complex_cholesky(a: Any) -> Any:
@@ -896,6 +896,7 @@ of_parts("prod", np.prod, np.prod, TWO, uses=["multiply"])
 of_parts("cumsum", lambda z: np.cumsum(z) ** 2, lambda z: np.cumsum(z) ** 2, TWO, uses=["cumsum"])
 of_parts("mean", lambda z: np.mean(z**3, 1), lambda z: np.sum(z**3, 1) / 2, TWO, uses=["sum"])
 of_parts("indexed", lambda z: z[::-1] ** 2 * z[0, 1], lambda z: z[::-1] ** 2 * z[0, 1], TWO, uses=["getitem"])
+of_parts("put", lambda z: written(z[0] * z[1], np.array([1])), lambda z: written(z[0] * z[1], [1]), TWO, uses=["put"])
 of_parts("gathered", lambda z: z[[0, 1, 1]] ** 3, lambda z: z[[0, 1, 1]] ** 3, TWO, uses=["gather"])
 of_parts(
     "joined",
