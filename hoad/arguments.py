@@ -56,7 +56,7 @@ def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:
     """Raise unless `value` can be differentiated with respect to; `place` says which argument it is."""
     if is_traced(value):
         dtype = value.dtype
-    elif isinstance(value, float):
+    elif isinstance(value, (float, complex)):
         return
     elif isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, np.ndarray):
@@ -73,17 +73,23 @@ def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:
             f"{_advice(driver, value)}{_choice(driver)}."
         )
     if dtype.kind == "c":
-        raise DTypeError(
-            f"{driver} of complex arguments is not supported (argument {place} is {dtype}). Take real and imaginary "
-            "parts as arguments of their own."
-        )
-    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        check_complex(driver, place, dtype)
+    elif dtype.kind == "f" and dtype.itemsize not in (4, 8):
         raise DTypeError(
             f"{driver} computes in float64 and float32, but argument {place} is {dtype}. Use x.astype(np.float64)."
         )
-    if dtype.kind != "f":
+    elif dtype.kind != "f":
         raise DTypeError(
             f"{driver} needs a float argument, but argument {place} is an array of {dtype}. Use x.astype(float)."
+        )
+
+
+def check_complex(driver: str, place: int | str | _Place, dtype: np.dtype[Any]) -> None:
+    """Raise for complex numbers of parts that are neither float64 nor float32."""
+    if dtype.itemsize not in (8, 16):
+        raise DTypeError(
+            f"{driver} computes in complex128 and complex64, but argument {place} is {dtype}. Use "
+            "x.astype(np.complex128)."
         )
 
 

@@ -23,7 +23,7 @@ from hoad._core.where import here
 from hoad.arguments import check_function, packed
 from hoad.containers import Parts, Structure, flatten
 from hoad.drivers.first import grad
-from hoad.errors import ShapeError, TracedValueError
+from hoad.errors import DTypeError, ShapeError, TracedValueError
 from hoad.program import Callee, Program, Tape
 from hoad.rules.registry import set_rule
 from hoad.transform.adjoint import adjoint_of, adjoints_by, extended
@@ -62,6 +62,11 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
     leaves, structure = flatten(tree)
     for k, x in enumerate(leaves):
         found = x if is_traced(x) else np.asarray(x)
+        if found.dtype.kind == "c":
+            raise DTypeError(
+                f"{what}{structure.path(k)} must be real, but is {found.dtype}. Make real and imaginary parts unknowns "
+                "of their own."
+            )
         if found.dtype.kind not in "biuf":
             raise ShapeError(f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}.")
     return [x if is_traced(x) else np.asarray(x, np.float64)[()] for x in leaves], structure
@@ -193,6 +198,11 @@ def _solution(
                 f"{[aval.shape for aval in unknown.avals]}, but the residual {found} with shapes {shapes}. Return one "
                 "number for each in x."
             )
+        if any(np.iscomplexobj(y) for y in leaves):
+            raise DTypeError(
+                f"{name} needs real equations, but the residual is complex. Return its real and imaginary parts, for "
+                "as many real unknowns."
+            )
         return [unknown.ravel(leaves)]
 
     program = _program(flat, [np.asarray(unknown.ravel(solved)), *plain], f"the residual of {name}")
@@ -232,6 +242,8 @@ def root(
         If a function cannot be called.
     ShapeError
         If there are not as many equations as unknowns.
+    DTypeError
+        If an unknown or an equation is complex; arguments may be.
     TracedValueError
         If residual or solver use a traced value of the function around them instead of an argument.
     numpy.linalg.LinAlgError
@@ -456,6 +468,8 @@ def linear_solve(
         If a function cannot be called.
     ShapeError
         If matvec or the solver give another shape than that of b.
+    DTypeError
+        If matvec is complex where b is real.
     TracedValueError
         If matvec uses a traced value of the function around it instead of an argument.
 
@@ -487,9 +501,9 @@ def linear_solve(
     @functools.wraps(solver, updated=())
     def solution(b: Any, *args: Any) -> Any:
         given, numbers = _numbers_of(args)
-        right = b if is_traced(b) else np.asarray(b, np.float64)
+        right = b if is_traced(b) else np.asarray(b, complex if np.iscomplexobj(b) else float)
         plain = [plain_value(x) for x in numbers]
-        start = np.zeros(np.shape(right))
+        start = np.zeros(np.shape(right), complex if np.iscomplexobj(right) else float)
 
         def product(*values: Any) -> list[Any]:
             *known, y = values
@@ -498,6 +512,11 @@ def linear_solve(
                 raise ShapeError(
                     f"implicit.linear_solve needs matvec(y) of the shape of b, {np.shape(right)}, but it has shape "
                     f"{np.shape(made)}."
+                )
+            if np.iscomplexobj(made) and not np.iscomplexobj(right):
+                raise DTypeError(
+                    "implicit.linear_solve needs a complex b where matvec(y) is complex, but b is "
+                    f"{right.dtype}. Write b + 0j."
                 )
             return [made]
 

@@ -31,6 +31,11 @@ Params = Any
 BOOL = np.dtype(np.bool_)
 
 
+def real_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of the parts of a complex number; any other is its own."""
+    return np.empty(0, dtype).real.dtype
+
+
 # ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
 
 
@@ -108,6 +113,11 @@ SECH = declare_ufunc(ufuncs.sech, costly=True)
 LEG = declare_ufunc(ufuncs.leg, costly=True)
 DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
 LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
+
+# Parts of complex numbers: real-linear, as the conjugate is.
+REAL = declare_ufunc(ufuncs.real, linear=True)
+IMAG = declare_ufunc(ufuncs.imag, linear=True)
+COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True)
 
 
 # ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
@@ -296,7 +306,7 @@ def _det_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
 
 def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     _square("slogdet", a)
-    return intern_aval(a.dtype, a.shape[:-2]), intern_aval(a.dtype, a.shape[:-2])
+    return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
 
 
 # NumPy's linear algebra is made of gufuncs, which run without the GIL. Zeros of a product of strong zeros stay strong.
@@ -319,12 +329,13 @@ SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, in
 
 
 def _adjugate(params: Params, a: Any) -> Any:
-    """adj(A) = det(U) det(V) V diag(product of the other singular values) Uᵀ, right for singular A too."""
+    """adj(A) = det(U) det(Vᴴ) V diag(product of the other singular values) Uᴴ, right for singular A too."""
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.stack([np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(n)], axis=-1) if n else s
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    return sign[..., None, None] * (np.swapaxes(vh, -1, -2) * others[..., None, :]) @ np.swapaxes(u, -1, -2)
+    v = np.conjugate(np.swapaxes(vh, -1, -2))
+    return sign[..., None, None] * (v * others[..., None, :]) @ np.conjugate(np.swapaxes(u, -1, -2))
 
 
 ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
@@ -345,14 +356,15 @@ def _cholesky_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
 
 def _eigh_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     _square("eigh", a)
-    return intern_aval(a.dtype, a.shape[:-1]), a
+    return intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
 
 
 def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     _matrix("svd", a)
     *outer, m, n = a.shape
     k = min(m, n)
-    return tuple(intern_aval(a.dtype, (*outer, *core)) for core in ((m, k), (k,), (k, n)))
+    kinds = a.dtype, real_dtype(a.dtype), a.dtype
+    return tuple(intern_aval(d, (*outer, *core)) for d, core in zip(kinds, ((m, k), (k,), (k, n)), strict=True))
 
 
 def _qr_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
@@ -375,11 +387,11 @@ def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
 
 
 def _symmetric(name: str, a: Any) -> Any:
-    """a, which NumPy reads one triangle of; raises where the other is not the same but for rounding.
+    """a, which NumPy reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
 
     Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
     """
-    other = np.swapaxes(a, -1, -2)
+    other = np.conjugate(np.swapaxes(a, -1, -2))
     if np.array_equal(a, other):
         return a
     eps = np.finfo(a.dtype).eps
@@ -391,7 +403,8 @@ def _symmetric(name: str, a: Any) -> Any:
     if refused:
         raise NoRuleError(
             f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
-            "that by a symmetric matrix. Give both triangles, as np.tril(a) + np.tril(a, -1).T."
+            "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
+            "or with .conj().T of a complex one."
         )
     return a
 
@@ -442,6 +455,32 @@ LSTSQ = Primitive(
 )
 
 
+# ---- Fourier transforms; padding and cropping are done before ------------------------------------------------------
+
+
+def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
+    return Primitive(
+        name, function=function, kind=PYTHON, infer=infer, costly=True, linear=True, linear_in=(0,), param_names=params
+    )
+
+
+def _half_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    axis = params[0]
+    shape = (*x.shape[:axis], x.shape[axis] // 2 + 1, *x.shape[axis + 1 :])
+    return (intern_aval(np.result_type(x.dtype, np.complex64), shape),)
+
+
+def _whole_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    n, axis, _ = params
+    return (intern_aval(real_dtype(x.dtype), (*x.shape[:axis], n, *x.shape[axis + 1 :])),)
+
+
+FFT = _declare_transform("fft", lambda params, x: np.fft.fftn(x, None, *params), _same, "axes", "norm")
+IFFT = _declare_transform("ifft", lambda params, x: np.fft.ifftn(x, None, *params), _same, "axes", "norm")
+RFFT = _declare_transform("rfft", lambda params, x: np.fft.rfft(x, None, *params), _half_infer, "axis", "norm")
+IRFFT = _declare_transform("irfft", lambda params, x: np.fft.irfft(x, *params), _whole_infer, "n", "axis", "norm")
+
+
 # ---- along an axis --------------------------------------------------------------------------------------------------
 
 CUMSUM = Primitive(
@@ -459,10 +498,10 @@ def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
 
 
-# Where the second operand, which is not the longer, lies within the first.
+# Where the second operand, which is not the longer, lies within the first. NumPy conjugates it; here it stays as it is.
 CORRELATE = Primitive(
     "correlate",
-    function=lambda params, a, b: np.correlate(a, b),
+    function=lambda params, a, b: np.correlate(a, np.conjugate(b)),
     kind=PYTHON,
     nin=2,
     infer=_correlate_infer,

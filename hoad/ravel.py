@@ -31,7 +31,8 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
         row. Its dtype is the widest of theirs.
     unravel : callable
         Takes a vector of shape (n,), plain or traced, to a container of the structure of `tree`, in which every leaf
-        has the shape and the dtype it had. What was no float stands where it stood.
+        has the shape and the dtype it had: of a complex vector, a leaf that was real takes the real part. What was no
+        float stands where it stood.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _dtype(leaf: Any) -> Any:
-    return leaf.dtype if is_traced(leaf) or isinstance(leaf, (np.ndarray, np.generic)) else np.dtype(np.float64)
+    return leaf.dtype if is_traced(leaf) or isinstance(leaf, (np.ndarray, np.generic)) else np.asarray(leaf).dtype
 
 
 class _Unravel:
@@ -94,10 +95,11 @@ class _Unravel:
         for shape, dtype, cls in self.kinds:
             stop = start + math.prod(shape)
             leaf = np.reshape(vector[start:stop], shape) if shape else vector[start]
+            leaf = leaf if dtype.kind == "c" else np.real(leaf)
             if is_traced(leaf):
                 leaves.append(leaf if leaf.dtype == dtype else leaf.astype(dtype))
-            elif cls is float:
-                leaves.append(float(leaf))
+            elif cls in (float, complex):
+                leaves.append(cls(leaf))
             else:
                 made = np.array(leaf, dtype)
                 leaves.append(made[()] if issubclass(cls, np.generic) else made)

@@ -14,7 +14,7 @@ from hoad._core.traced import Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
-from hoad.errors import DTypeError, HoadError, ShapeError, TracedValueError
+from hoad.errors import HoadError, ShapeError, TracedValueError
 
 # Drivers of functions whose result is one number.
 OF_NUMBERS = ("grad", "value_and_grad", "hessian", "hvp", "vhp")
@@ -51,6 +51,10 @@ def call_traced(
         if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise
         raise _without_loop(failure) from failure
+    except ValueError as failure:
+        if isinstance(failure, HoadError) or not isinstance(failure.__cause__, TracedValueError):
+            raise
+        raise failure.__cause__ from None  # NumPy has put "setting an array element with a sequence" in front of it
 
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:
@@ -114,22 +118,20 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
             f"{structure.shown()}. Return the values to be differentiated."
         )
     parts = Parts(structure, leaves, places)
-    return [output_operand(recording, leaves[k], driver, Name(parts, "f(x)", n)) for n, k in enumerate(places)], parts
+    return [output_operand(recording, leaves[k], driver) for k in places], parts
 
 
-def output_operand(recording: Recording, result: Any, driver: str, name: str | Name = "f(x)") -> int:
+def output_name(parts: Parts | None, n: int) -> str | Name:
+    """What to call the n-th float that f returned."""
+    return "f(x)" if parts is None else Name(parts, "f(x)", n)
+
+
+def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)
-        operand = recording.operand(result)
-        dtype = recording.aval(operand).dtype
-        if dtype.kind == "c":
-            raise DTypeError(
-                f"{driver} needs a real function, but {name} is {dtype}. Return its real or imaginary part, or both as "
-                "two numbers."
-            )
-        return operand
+        return recording.operand(result)
     kind = type(result).__name__
     if kind_of(type(result)) is not None and driver in OF_NUMBERS:
         advice = "Return the number to be differentiated, or use jacobian(f), which takes containers."

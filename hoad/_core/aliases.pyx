@@ -85,17 +85,29 @@ cpdef bint is_settled(Array x):
 
 cpdef Array view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
     """The view of `x` that lies at `view`; `value` is what it holds, if somebody knows."""
+    return seen_at(x, view, x.part, aval_of(x.aval).dtype, value, sealed)
+
+
+def part(Array x, str name):
+    """The part of a complex `x` that is called "real" or "imag": of an array a view, of a number a number."""
+    if x.buffer is None and aval_of(x.aval).ndim == 0:
+        return part_of(x, name)
+    return seen_at(x, shadow(x), name, np.finfo(aval_of(x.aval).dtype).dtype, None, None)
+
+
+cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object value, str sealed):
     cdef Buffer buffer = buffer_of(x)
     cdef Array made
     check_usable(x.graph)
     if buffer.values:       # it is read when somebody asks for it
-        made = new_array(x.graph, ZERO, intern_aval(aval_of(x.aval).dtype, (<object>view).shape).number)
+        made = new_array(x.graph, ZERO, intern_aval(dtype, (<object>view).shape).number)
         made.version = -1
     else:
-        made = as_array(content_at(buffer, view) if value is None else value)
+        made = as_array(part_of(content_at(buffer, view), part) if value is None else value)
         made.version = buffer.version
     made.buffer = buffer
     made.view = view
+    made.part = part
     made.sealed = x.sealed or sealed
     return made
 
@@ -149,8 +161,13 @@ def constant_like(x, value):
     cdef Graph graph = graph_of(x)
     cdef int32_t operand = graph.const_object(value)
     cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
-    made.buffer = Buffer(graph, operand, made.aval, not np.any(value) and not np.any(np.signbit(value)))
+    made.buffer = Buffer(graph, operand, made.aval, is_blank(value))
     return made
+
+
+cdef bint is_blank(cnp.ndarray value):
+    """Whether all is 0.0, and nothing -0.0."""
+    return value.dtype == np.float64 and not np.any(value) and not np.any(np.signbit(value))
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -162,7 +179,7 @@ cdef int32_t node_after_writes(Array x) except? -1:
     check_usable(x.graph)
     if x.view is None or 2 * cnp.PyArray_SIZE(x.view) >= buffer.size:
         settle(buffer)
-    made = content_of(buffer) if x.view is None else collected(buffer, x.view)
+    made = content_of(buffer) if x.view is None else part_of(collected(buffer, x.view), x.part)
     operand = operand_of(x.graph, made)
     x.graph.held(operand)
     x.graph.released(x.node)
@@ -177,6 +194,11 @@ cdef int settle(Buffer buffer) except -1:
         made = collected(buffer, buffer.shadow_of_root())
         buffer.settle(operand_of(buffer.graph, made))
     return 0
+
+
+cdef object part_of(object value, str part):
+    """The part of a complex value that a view is of; the value itself where it is of no part."""
+    return value if part is None else apply_primitive(primitive_named(part), None, value)
 
 
 cdef object content_of(Buffer buffer):
@@ -201,7 +223,7 @@ cdef object content_at(Buffer buffer, cnp.ndarray view):
 def read(Array x, cnp.ndarray view):
     """What `x` holds at a view of its root, as a value of its own."""
     check_usable(x.graph)
-    made = collected(buffer_of(x), view)
+    made = part_of(collected(buffer_of(x), view), x.part)
     return copy_of(made) if type(made) is Array else made       # it may be a value that is pending
 
 
@@ -335,13 +357,30 @@ def write(Array x, cnp.ndarray view, value):
     """Put `value` at a view of the root of `x`, broadcast as NumPy does."""
     cdef Buffer buffer = buffer_of(x)
     check_writable(x)
-    if type(value) is Array and (<Array>value).buffer is buffer and same_places(view, shadow(value)):
+    if type(value) is Array and (<Array>value).buffer is buffer and (<Array>value).part == x.part and (
+            same_places(view, shadow(value))):
         return      # the end of y[i] += v, which has been done in place
-    put(buffer, view, as_written(x, value))
+    put(x, view, as_written(x, value))
 
 
-cdef int put(Buffer buffer, cnp.ndarray view, object value) except -1:
+cdef int put(Array x, cnp.ndarray view, object value) except -1:
+    """Put a value of the kind of `x` at a view of its root, which holds the other part beside it if `x` is a part."""
     cdef tuple shape = (<object>view).shape
+    cdef tuple own = shape_put(value, shape)
+    if x.part is not None:
+        value = beside_other_part(x, view, value)
+        own = shape_put(value, shape)
+    put_whole(x.buffer, view, value, own)
+
+
+cdef object beside_other_part(Array x, cnp.ndarray view, object value):
+    """A value for a part of what is at a view of a complex root, as complex numbers with the part there beside it."""
+    other = part_of(collected(x.buffer, view), "imag" if x.part == "real" else "real")
+    return apply_primitive(primitive_named("complex"), None, *((value, other) if x.part == "real" else (other, value)))
+
+
+cdef tuple shape_put(object value, tuple shape):
+    """The shape of a value that is put into a shape, without axes that it has on top of it."""
     cdef tuple own = () if type(value) is float else value.shape
     cdef int lead
     while len(own) > len(shape) and own[0] == 1:
@@ -349,6 +388,11 @@ cdef int put(Buffer buffer, cnp.ndarray view, object value) except -1:
     lead = len(shape) - len(own)
     if lead < 0 or any([m != n and m != 1 for m, n in zip(own, shape[lead:])]):
         raise ShapeError(f"could not broadcast input array from shape {value.shape} into shape {shape} ({here()}).")
+    return own
+
+
+cdef int put_whole(Buffer buffer, cnp.ndarray view, object value, tuple own) except -1:
+    cdef tuple shape = (<object>view).shape
     if cnp.PyArray_SIZE(view) == 0:
         return 0
     if in_order(view) and cnp.PyArray_SIZE(view) == buffer.size:
@@ -445,7 +489,7 @@ cdef object overwrite(Array x, object result, str symbol):
     result = as_written(x, result)
     operand = operand_of(x.graph, result)
     if x.buffer is not None:
-        put(x.buffer, shadow(x), result)
+        put(x, shadow(x), result)
         x.version = x.buffer.version
     x.graph.held(operand)
     x.graph.released(x.node)

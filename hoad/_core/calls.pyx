@@ -4,7 +4,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from hoad._core.eager cimport FEW, check_real, compute, scalar_value
+from hoad._core.eager cimport FEW, check_numbers, compute, scalar_value
 from hoad._core.operands cimport as_loop_operands, graph_among, operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
 from hoad._core.refusals cimport check_usable, no_rule
@@ -118,7 +118,7 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
                                INFO[primitive.op].is_bool)
     sig = signature(primitive, params, avals, count)
     if not (<Aval>sig.results[0]).is_float64:
-        check_real(primitive, sig)
+        check_numbers(primitive, sig)
     return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
 
 

@@ -7,7 +7,7 @@ cdef enum:
     FEW = 16        # operands for which there is room on the stack
 
 cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count)
-cdef int check_real(Primitive primitive, Signature sig) except -1
+cdef int check_numbers(Primitive primitive, Signature sig) except -1
 
 cdef inline double scalar_value(Graph graph, int32_t operand) noexcept:
     return graph.consts[~operand].value.d if operand < 0 else graph.slots[operand].d

@@ -6,7 +6,6 @@ cimport numpy as cnp
 
 from hoad._core.plan cimport FAILED_SINGULAR, plan_of
 from hoad._core.primitive cimport MOST_RESULTS, Primitive, Signature
-from hoad._core.refusals cimport complex_met
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, Graph, Slot, operand_aval
 from hoad._core.where cimport here
 
@@ -82,16 +81,13 @@ cdef int raise_failure(int failure) except -1:
     return -1       # the exception is set
 
 
-cdef int check_real(Primitive primitive, Signature sig) except -1:
-    """Raise for an operation with a complex result, or one of no numbers."""
+cdef int check_numbers(Primitive primitive, Signature sig) except -1:
+    """Raise for an operation whose result is made of no numbers, or of complex ones longer than two doubles."""
     for x in sig.results:
-        if (<Aval>x).dtype.kind not in "biufc":
+        if (<Aval>x).dtype.kind not in "biufc" or (<Aval>x).dtype.kind == "c" and (<Aval>x).itemsize > 16:
             operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
             raise DTypeError(
                 f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
                 "floats, or hoad.value(x) if plain values are meant."
             )
-        if (<Aval>x).dtype.kind == "c":
-            name = f"astype({(<Aval>x).dtype})" if primitive.name == "astype" else primitive.name
-            raise complex_met(name, [str((<Aval>y).dtype) for y in sig.avals])
     return 0

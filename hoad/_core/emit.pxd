@@ -94,6 +94,7 @@ cdef class Emitter:
     cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept
     cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1
+    cdef bint holds(self, int32_t operand, double value) noexcept
     cdef bint has_no_zero(self, int32_t operand) except -1
     cdef int32_t emit_zero(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1
@@ -101,6 +102,8 @@ cdef class Emitter:
     cdef int32_t simplified_product(self, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_strong_product(self, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1
+    cdef int32_t simplified_parts(self, uint16_t op, const int32_t* operands) noexcept
+    cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count, int32_t aval) except? -1
     cdef bint both_scalar(self, const int32_t* operands) noexcept
     cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept

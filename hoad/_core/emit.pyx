@@ -15,6 +15,7 @@ from libc.math cimport fabs, floor
 cimport cython
 cimport numpy as cnp
 
+from hoad._core.eager cimport compute
 from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
@@ -45,6 +46,7 @@ from hoad._core.tape cimport (
     Graph,
     Node,
     aval_of,
+    int64_t,
     uint32_t,
     node_operands,
     operand_aval,
@@ -65,16 +67,24 @@ cdef enum:
 
 cdef double NAN = float("nan")
 cdef int LOGICAL_NOT = -1
+cdef int REAL = -1
+cdef int IMAG = -1
+cdef int COMPOSE = -1
+cdef int CONJUGATE = -1
 cdef object BROADCAST = None
 cdef object ASSEMBLE = None
 
 
 cdef int bind() except -1:
     """Look up, once, the primitives that are named here."""
-    global LOGICAL_NOT, BROADCAST, ASSEMBLE
+    global LOGICAL_NOT, BROADCAST, ASSEMBLE, REAL, IMAG, COMPOSE, CONJUGATE
     if LOGICAL_NOT < 0:
         BROADCAST = primitive_named("broadcast_to")
         ASSEMBLE = primitive_named("assemble")
+        REAL = (<Primitive>primitive_named("real")).op
+        IMAG = (<Primitive>primitive_named("imag")).op
+        COMPOSE = (<Primitive>primitive_named("complex")).op
+        CONJUGATE = (<Primitive>primitive_named("conjugate")).op
         LOGICAL_NOT = (<Primitive>primitive_named("logical_not")).op
     return 0
 
@@ -209,6 +219,22 @@ cdef class Emitter:
     cdef inline bint is_number(self, int32_t operand, double value) noexcept:
         return (ZERO < operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT
                 and self.graph.consts[~operand].value.d == value)
+
+    cdef bint holds(self, int32_t operand, double value) noexcept:
+        """As `is_number`, also for constants of complex numbers that all have this value."""
+        cdef Aval aval
+        cdef void* data
+        if operand >= 0 or operand == ZERO:
+            return False
+        if self.graph.consts[~operand].aval <= AVAL_BOOL:
+            return self.is_number(operand, value)
+        aval = aval_of(self.graph.consts[~operand].aval)
+        if not aval.is_complex:
+            return False
+        data = cnp.PyArray_DATA(<cnp.ndarray>self.graph.consts[~operand].value.o)
+        if aval.itemsize == 2 * sizeof(double):
+            return all_are(<double*>data, aval.size, value)
+        return all_are(<float*>data, aval.size, value)
 
     cdef bint is_zero(self, int32_t operand) except -1:
         """Whether it is a constant of zeros."""
@@ -535,6 +561,8 @@ cdef class Emitter:
                     return self.emit(op, few[0], few[1])
                 self.skip_broadcasts(few, count, aval)
                 found = self.simplified_ext(op, few, count, aval)
+                if found == ZERO:
+                    found = self.folded_ext(primitive, few, count, aval)
                 if found != ZERO:
                     return found
                 if INFO[op].commutative and count == 2 and few[0] > few[1]:
@@ -543,6 +571,21 @@ cdef class Emitter:
             avals[i] = operand_aval(self.graph, few[i])
         sig = signature(primitive, params, avals, count)
         return self.push_ext(sig, few, count)
+
+    cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
+                            int32_t aval) except? -1:
+        """What an operation on constants gives, where that is one complex number; else ZERO."""
+        cdef int32_t avals[FEW]
+        cdef int32_t i
+        cdef Signature sig
+        if primitive.nout > 1 or not aval_of(aval).is_complex or aval_of(aval).ndim:
+            return ZERO
+        for i in range(count):
+            if operands[i] >= 0:
+                return ZERO
+            avals[i] = operand_aval(self.graph, operands[i])
+        sig = signature(primitive, None, avals, count)
+        return self.graph.const_object(compute(self.graph, sig, operands, count)[0])
 
     cdef bint both_scalar(self, const int32_t* operands) noexcept:
         return (operand_aval(self.graph, operands[0]) <= AVAL_BOOL
@@ -582,6 +625,11 @@ cdef class Emitter:
             return F_STRONG
         if op == OP_ADD or op == OP_SUBTRACT:
             return F_STRONG if self.is_strong(operands[0]) and self.is_strong(operands[1]) else 0
+        if op == COMPOSE:
+            for i in range(2):
+                if not (self.is_strong(operands[i]) or self.is_number(operands[i], 0.0)):
+                    return 0
+            return F_STRONG if self.is_strong(operands[0]) or self.is_strong(operands[1]) else 0
         for i in range(count):
             if self.is_strong(operands[i]) and (INFO[op].linear or i in primitive.linear_in):
                 return F_STRONG
@@ -659,17 +707,19 @@ cdef class Emitter:
         cdef int32_t x = ZERO
         cdef int32_t negated
         if op == OP_MULTIPLY or op == OP_SMUL:
-            if self.is_number(operands[0], 1.0):
+            if self.holds(operands[0], 1.0):
                 x = operands[1]
-            elif self.is_number(operands[1], 1.0):
+            elif self.holds(operands[1], 1.0):
                 x = operands[0]
             elif op == OP_SMUL and self.is_const(operands[0]) and self.graph.consts[~operands[0]].value.d != 0:
                 return self.push_pair(OP_MULTIPLY, operands[0], operands[1])
         elif op == OP_DIVIDE or op == OP_SDIV or op == OP_POWER:
-            if self.is_number(operands[1], 1.0):
+            if self.holds(operands[1], 1.0):
                 x = operands[0]
-            elif op == OP_POWER and self.is_number(operands[1], 2.0):
+            elif op == OP_POWER and self.holds(operands[1], 2.0) and operand_aval(self.graph, operands[0]) == aval:
                 return self.push_unary(OP_SQUARE, operands[0])
+        elif op == REAL or op == IMAG or op == COMPOSE or op == CONJUGATE:
+            x = self.simplified_parts(op, operands)
         elif op == OP_NEGATIVE and self.is_op(operands[0], OP_NEGATIVE):
             x = self.first_operand(operands[0])
         elif (op == OP_ADD or op == OP_SUBTRACT) and self.is_op(operands[1], OP_NEGATIVE):
@@ -683,6 +733,19 @@ cdef class Emitter:
         if x != ZERO and operand_aval(self.graph, x) == aval:
             return x
         return ZERO
+
+    cdef int32_t simplified_parts(self, uint16_t op, const int32_t* operands) noexcept:
+        """What a part of a composed number is, or a number composed of its parts, or conjugated twice."""
+        cdef int32_t count
+        cdef int32_t x
+        if op == COMPOSE:
+            if not (self.is_op(operands[0], REAL) and self.is_op(operands[1], IMAG)):
+                return ZERO
+            x = self.first_operand(operands[0])
+            return x if x == self.first_operand(operands[1]) else <int32_t>ZERO
+        if not self.is_op(operands[0], CONJUGATE if op == CONJUGATE else COMPOSE):
+            return ZERO
+        return node_operands(self.graph, operands[0], &count)[1 if op == IMAG else 0]
 
     cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1:
         cdef int32_t aval = operand_aval(self.graph, a)
@@ -861,6 +924,19 @@ cdef class Emitter:
             else:
                 flags = 0
         return self.graph.push_ext(OP_ASSEMBLE, flags, sig, operands, count, aval)
+
+
+ctypedef fused part:
+    float
+    double
+
+cdef bint all_are(const part* x, int64_t n, double value) noexcept nogil:
+    """Whether n complex numbers, real and imaginary part by turns, are all this real one."""
+    cdef int64_t i
+    for i in range(n):
+        if x[2 * i] != value or x[2 * i + 1] != 0:
+            return False
+    return n > 0
 
 
 cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offset) except? -2:

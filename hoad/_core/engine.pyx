@@ -210,7 +210,9 @@ cdef class Lowered:
         for lane in range(lanes):
             memcpy(data + lane * nbytes, source + lane * stride, nbytes)
         array = array.astype(bool) if aval.number == AVAL_BOOL else array
-        return array if (<object>array).ndim else array[()]
+        if (<object>array).ndim:
+            return array
+        return array.item() if output.aval > AVAL_BOOL and array.dtype == np.complex128 else array[()]
 
     cdef int write_back(self, Workspace* work) except -1:
         """Give the nodes of a running recording the values that were computed for them."""

@@ -1,4 +1,4 @@
-"""C functions of one and two doubles, under the names of the NumPy ufuncs they agree with."""
+"""C functions of one and two doubles, and of complex numbers, under the names of the NumPy ufuncs they agree with."""
 
 from libc cimport math as m
 from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, signbit
@@ -188,6 +188,47 @@ cdef double k_logical_or(double x, double y) noexcept nogil:
 
 cdef double k_logical_xor(double x, double y) noexcept nogil:
     return (x != 0) != (y != 0)
+
+
+# ---- of one complex number ------------------------------------------------------------------------------------------
+
+cdef void c_sqrt(double x, double y, double* p) noexcept nogil:
+    """The principal root; the sign of y, of a zero too, says on which side of the cut it is."""
+    cdef double t = m.sqrt(0.5 * c_fabs(x) + 0.5 * m.hypot(x, y))
+    if t == 0:
+        p[0] = 0.0
+        p[1] = y
+    elif signbit(x):
+        p[0] = c_fabs(y) / (2.0 * t)
+        p[1] = c_copysign(t, y)
+    else:
+        p[0] = t
+        p[1] = y / (2.0 * t)
+
+cdef void k_complex_leg(const double* x, double* p) noexcept nogil:
+    """sqrt(1 - x) sqrt(1 + x), with the signs of zeros kept, so that each side of a cut has its own value."""
+    cdef double[2] a
+    cdef double[2] b
+    c_sqrt(1.0 - x[0], -x[1], a)
+    c_sqrt(1.0 + x[0], x[1], b)
+    p[0] = a[0] * b[0] - a[1] * b[1]
+    p[1] = a[0] * b[1] + a[1] * b[0]
+
+cdef void k_complex_sech(const double* x, double* p) noexcept nogil:
+    """sech(x) / (cos y + i tanh(x) sin y), which neither overflows nor cancels."""
+    cdef double s = k_sech(x[0])
+    cdef double c = m.cos(x[1])
+    cdef double v = m.tanh(x[0]) * m.sin(x[1])
+    cdef double d = c * c + v * v
+    p[0] = s * c / d
+    p[1] = -(s * v / d)
+
+
+cdef Complex1 complex1(str name):
+    """The C function of this name, or NULL."""
+    if name == "sech": return k_complex_sech
+    if name == "leg": return k_complex_leg
+    return NULL
 
 
 cdef Scalar1 scalar1(str name):

@@ -9,7 +9,7 @@ from libc.math cimport NAN
 cimport numpy as cnp
 
 from hoad._core.primitive cimport Primitive
-from hoad._core.refusals cimport check_same, complex_met
+from hoad._core.refusals cimport check_same
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_BOOL,
@@ -122,14 +122,6 @@ cpdef object as_numbers(object x):
     )
 
 
-def real_number(x):
-    """A plain number among traced ones, as a float; raises for what is none."""
-    made = as_numbers(x)
-    if made.dtype.kind == "c":
-        raise complex_met("an array", [str(made.dtype)])
-    return float(made)
-
-
 cpdef int check_class(object x) except -1:
     """Raise for an array class whose arithmetic is its own: hoad would record that of plain arrays."""
     cdef object kind = type(x)
@@ -195,10 +187,14 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
 
 cdef tuple loop_dtypes(Primitive primitive, list kinds):
     cdef object function = primitive.function
-    resolved = function.resolve_dtypes((*kinds, *[None] * function.nout))
-    if any([dtype.kind == "c" for dtype in resolved]):
-        raise complex_met(primitive.name, [getattr(kind, "__name__", str(kind)) for kind in kinds])
-    return resolved[: function.nin]
+    try:
+        return function.resolve_dtypes((*kinds, *[None] * function.nout))[: function.nin]
+    except TypeError:
+        if any([getattr(kind, "kind", "") == "c" for kind in kinds]):
+            raise DTypeError(
+                f"np.{primitive.name} takes no complex numbers ({here()}). Give it np.real, np.imag or np.abs of them."
+            ) from None
+        raise
 
 
 cdef object argument(Graph graph, int32_t node):

@@ -17,12 +17,11 @@ from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
-from hoad._core.primitive cimport INFO, K_UFUNC, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_PYTHON, K_UFUNC, Signature, primitive_of
 from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
-    AVAL_FLOAT,
     F_EXT,
     F_OBJ,
     F_STRONG,
@@ -132,16 +131,16 @@ cdef class Recording:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
-    def unit(self, int like, int offset):
-        """An operand shaped like another, 1 at a flat offset and strongly 0 elsewhere."""
+    def unit(self, int like, int offset, value=1.0):
+        """An operand shaped like another, 1 (or `value`) at a flat offset and strongly 0 elsewhere."""
         cdef Emitter emitter = Emitter(self.graph)
         cdef Aval aval = aval_of(operand_aval(self.graph, like))
-        cdef int32_t one
-        if aval.number == AVAL_FLOAT:
-            return self.graph.const_float(1.0)
+        cdef int32_t one = self.graph.const_object(np.array(value, aval.dtype if aval.inexact else np.float64))
+        if aval.ndim == 0:
+            return one
         if not aval.is_float64:
-            return operand_of(self.graph, np.eye(1, aval.size, offset, dtype=aval.dtype).reshape(aval.shape))
-        one = self.graph.const_float(1.0)
+            place = (offset * aval.itemsize, (), ())
+            return emitter.assemble(aval.number, &one, 1, np.zeros(0, dtype=np.int64), (place,))
         return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
 
     def broadcast(self, int operand, tuple shape):
@@ -376,6 +375,33 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
                 if operands[k] >= 0 and depends[operands[k]] == 2:
                     depends[i] = 2
     return output < 0 or depends[output] < 2
+
+
+def takes_apart(Graph graph, int start, list inputs, int output):
+    """Whether anything between `inputs` and `output` may fail to be holomorphic: parts, sizes, conjugates, factors."""
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
+    cdef bytearray depends = bytearray(max(inputs + [output]) + 1)
+    cdef Node* node
+    cdef bint real
+    for i in inputs:
+        depends[i] = 1
+    for i in range(start, output + 1):
+        node = &graph.nodes[i]
+        real = aval_of(operand_aval(graph, i)).inexact and not aval_of(operand_aval(graph, i)).is_complex
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] < 0 or not depends[operands[k]]:
+                continue
+            depends[i] = 1
+            if aval_of(operand_aval(graph, operands[k])).is_complex and (real or may_conjugate(node.op)):
+                return True
+    return False
+
+
+cdef bint may_conjugate(int op) except -1:
+    """Whether a complex result of an operation need not be a holomorphic function of its operands."""
+    return INFO[op].kind == K_PYTHON and not INFO[op].linear or primitive_of(op).name in ("conjugate", "sign")
 
 
 # ---- sealed tapes ---------------------------------------------------------------------------------------------------

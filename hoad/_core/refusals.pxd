@@ -12,7 +12,6 @@ cpdef object not_writable()
 cdef object made_by_hand()
 cdef object unhashable()
 cdef object unpicklable()
-cdef object complex_met(str name, list operands)
 cdef int refuse_use(Graph graph) except -1
 cdef int refuse_mixture(Graph graph, Graph other) except -1
 

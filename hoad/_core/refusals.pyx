@@ -8,7 +8,7 @@ import sys
 from hoad._core.tape cimport Graph
 from hoad._core.where cimport assigns, here, user_place, user_position
 
-from hoad.errors import DTypeError, NoRuleError, TracedValueError
+from hoad.errors import NoRuleError, TracedValueError
 
 ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above put it in
 
@@ -98,13 +98,6 @@ cdef object unpicklable():
     return TracedValueError(
         f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
         "there."
-    )
-
-
-cdef object complex_met(str name, list operands):
-    return DTypeError(
-        f"complex numbers are not supported yet: {name} of {' and '.join(operands)} is complex ({here()}). Write real "
-        "and imaginary parts as real arrays of their own: cos(x) and sin(x) for exp(1j * x)."
     )
 
 

@@ -91,6 +91,7 @@ cdef class Aval:
     cdef readonly int ndim
     cdef readonly bint inexact
     cdef readonly bint is_float64
+    cdef readonly bint is_complex
 
 cdef Aval aval_of(int32_t number)
 cpdef Aval intern_aval(object dtype, tuple shape)
@@ -137,6 +138,7 @@ cdef class Graph:
     cdef int32_t const_float(self, double value) except? -1
     cdef int32_t const_bool(self, bint value) except? -1
     cdef int32_t const_object(self, object array) except? -1
+    cdef int32_t known_number(self, object array, int32_t aval, int* slot) except? -2
     cdef int32_t capture(self, object array) except? -1
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1
     cdef int enter(self) except -1

@@ -50,6 +50,7 @@ cpdef Aval intern_aval(object dtype, tuple shape):
             aval.size *= n
         aval.inexact = aval.dtype.kind in "fc"
         aval.is_float64 = aval.dtype == np.float64
+        aval.is_complex = aval.dtype.kind == "c"
         aval.number = len(AVALS)
         AVALS.append(aval)
         AVAL_NUMBERS[aval.dtype, shape] = aval
@@ -335,14 +336,37 @@ cdef class Graph:
         """The constant operand of this ndarray, which must not change any more."""
         cdef int32_t aval = aval_number(array)
         cdef int32_t i
+        cdef int slot = -1
         if aval == AVAL_FLOAT:
             return self.const_float(<double>array[()])
         if aval == AVAL_BOOL:
             return self.const_bool(<bint>array[()])
+        if array.ndim == 0:
+            i = self.known_number(array, aval, &slot)
+            if i >= 0:
+                return ~i
         i = self.push_const(aval)
         Py_INCREF(array)
         self.consts[i].value.o = <PyObject*>array
+        if slot >= 0:
+            self.const_cache[slot] = i + 1
         return ~i
+
+    cdef int32_t known_number(self, object array, int32_t aval, int* slot) except? -2:
+        """The constant of this number of another dtype than float64, or -1, and where to keep it if it fits there."""
+        cdef uint64_t words[2]
+        cdef size_t n = array.itemsize
+        cdef int32_t i
+        if n > sizeof(words):
+            return -1
+        words[0] = words[1] = 0
+        memcpy(words, cnp.PyArray_DATA(<cnp.ndarray>array), n)
+        slot[0] = <int>(((words[0] * 31 + words[1]) * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+        i = self.const_cache[slot[0]] - 1
+        if (0 <= i < self.n_consts and self.consts[i].aval == aval
+                and memcmp(cnp.PyArray_DATA(<cnp.ndarray>self.consts[i].value.o), words, n) == 0):
+            return i
+        return -1
 
     cdef int32_t capture(self, object array) except? -1:
         """The constant operand for an array of the user's, as it is now."""

@@ -19,6 +19,7 @@ cdef class Array:
     cdef int64_t version
     cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
     cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.buffers
+    cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
 
 cdef object wrap(Graph graph, int32_t operand)

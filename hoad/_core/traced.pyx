@@ -690,7 +690,8 @@ cdef class Array:
     def __setitem__(self, index, value):
         cdef Aval aval = aval_of(self.aval)
         cdef int64_t at
-        if self.sealed is None and aval.is_float64 and (type(value) is Scalar or type(value) is float):
+        if (self.sealed is None and aval.is_float64 and self.part is None
+                and (type(value) is Scalar or type(value) is float)):
             at = item_number(aval, index)
             if at >= 0:
                 check_usable(self.graph)
@@ -769,6 +770,10 @@ cdef class Array:
     def imag(self):
         return FUNCTIONS[np.imag](self)
 
+    @imag.setter
+    def imag(self, value):
+        FUNCTIONS[np.imag](self)[...] = value
+
     @property
     def flat(self):
         return METHODS["__flat__"](self)
@@ -798,7 +803,8 @@ cdef class Array:
                 check_usable(self.graph)
                 if self.buffer is None or self.version == self.buffer.version:
                     return item_of(self.graph, self.node, at)
-                return read_item(self.buffer, root_place(self, at))
+                if self.part is None:
+                    return read_item(self.buffer, root_place(self, at))
         return METHODS["__getitem__"](self, index)
 
     def __getattr__(self, str name):
@@ -896,6 +902,7 @@ def is_traced(x):
 
 cpdef object plain_value(object x):
     """The number or array behind a traced value (a copy); anything else as it is."""
+    cdef object made
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
             raise TracedValueError(
@@ -905,7 +912,8 @@ cpdef object plain_value(object x):
         return bool((<Scalar>x).value) if (<Scalar>x).truth else (<Scalar>x).value
     if type(x) is Array:
         check_usable((<Array>x).graph)
-        return np.array(valued(<Array>x))
+        made = np.array(valued(<Array>x))
+        return made if made.ndim or made.dtype != np.complex128 else made.item()
     return x
 
 

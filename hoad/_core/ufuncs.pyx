@@ -1,5 +1,5 @@
 # cython: freethreading_compatible=False
-"""The ufuncs that derivatives need and NumPy lacks: strong products, masks and selection.
+"""The ufuncs that derivatives need and NumPy lacks: strong products, masks and selection, parts of complex numbers.
 
 A strong zero absorbs: ``smul(0, inf)`` is 0. See the table of singular points in the design notes.
 """
@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
-from hoad._core.kernels cimport scalar1, scalar2
+from hoad._core.kernels cimport complex1, scalar1, scalar2
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -21,6 +21,10 @@ ctypedef fused number:
     double
     complex64
     complex128
+
+ctypedef fused part:
+    float
+    double
 
 ctypedef fused item:
     float
@@ -63,6 +67,20 @@ cdef void select_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp*
             (<item*>(args[3] + i * steps[3]))[0] = (<item*>(args[1] + i * steps[1]))[0]
         else:
             (<item*>(args[3] + i * steps[3]))[0] = (<item*>(args[2] + i * steps[2]))[0]
+
+
+cdef void part_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, int which,
+                    part* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    for i in range(dims[0]):
+        (<part*>(args[1] + i * steps[1]))[0] = (<part*>(args[0] + i * steps[0]))[which]
+
+
+cdef void compose_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, part* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    for i in range(dims[0]):
+        (<part*>(args[2] + i * steps[2]))[0] = (<part*>(args[0] + i * steps[0]))[0]
+        (<part*>(args[2] + i * steps[2]))[1] = (<part*>(args[1] + i * steps[1]))[0]
 
 
 # NumPy wants loops of one plain type, so each instance of a fused loop has a thin one around it.
@@ -122,6 +140,24 @@ cdef void select_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void*
 cdef void select_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
     select_loop(a, n, s, <complex128*>NULL)
 
+cdef void real_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    part_loop(a, n, s, 0, <float*>NULL)
+
+cdef void real_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    part_loop(a, n, s, 0, <double*>NULL)
+
+cdef void imag_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    part_loop(a, n, s, 1, <float*>NULL)
+
+cdef void imag_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    part_loop(a, n, s, 1, <double*>NULL)
+
+cdef void compose_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    compose_loop(a, n, s, <float*>NULL)
+
+cdef void compose_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    compose_loop(a, n, s, <double*>NULL)
+
 
 # The tables stay with the ufuncs for as long as the process lives, as PyUFunc_FromFuncAndData asks.
 cdef cnp.PyUFuncGenericFunction SMUL[4]
@@ -158,13 +194,22 @@ for k in range(6):
     SELECT_TYPES[4 * k + 1] = SELECT_TYPES[4 * k + 2] = SELECT_TYPES[4 * k + 3] = <char>ITEM_TYPES[k]
     NO_DATA[k] = NULL
 
-cdef cnp.PyUFuncGenericFunction SECH[2]
-cdef cnp.PyUFuncGenericFunction LOGISTIC[2]
-cdef char UNARY_TYPES[4]
-cdef void* SECH_DATA[2]
+cdef cnp.PyUFuncGenericFunction REAL[2]
+cdef cnp.PyUFuncGenericFunction IMAG[2]
+cdef cnp.PyUFuncGenericFunction COMPOSE[2]
+cdef char[4] PART_TYPES = [cnp.NPY_CFLOAT, cnp.NPY_FLOAT, cnp.NPY_CDOUBLE, cnp.NPY_DOUBLE]
+cdef char[6] COMPOSE_TYPES = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_CFLOAT,
+                              cnp.NPY_DOUBLE, cnp.NPY_DOUBLE, cnp.NPY_CDOUBLE]
+REAL[:] = [<cnp.PyUFuncGenericFunction>real_F, <cnp.PyUFuncGenericFunction>real_D]
+IMAG[:] = [<cnp.PyUFuncGenericFunction>imag_F, <cnp.PyUFuncGenericFunction>imag_D]
+COMPOSE[:] = [<cnp.PyUFuncGenericFunction>compose_f, <cnp.PyUFuncGenericFunction>compose_d]
+
+cdef cnp.PyUFuncGenericFunction UNARY[4]
+cdef char[8] UNARY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE,
+                            cnp.NPY_CFLOAT, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE, cnp.NPY_CDOUBLE]
+cdef void* SECH_DATA[4]
+cdef void* LEG_DATA[4]
 cdef void* LOGISTIC_DATA[2]
-cdef cnp.PyUFuncGenericFunction LEG[2]
-cdef void* LEG_DATA[2]
 cdef cnp.PyUFuncGenericFunction DIRECTION[2]
 cdef void* DIRECTION_DATA[2]
 
@@ -172,13 +217,13 @@ cdef void* DIRECTION_DATA[2]
 DIRECTION[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
 DIRECTION[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
 DIRECTION_DATA[0] = DIRECTION_DATA[1] = <void*>scalar2("direction")
-SECH[0] = LOGISTIC[0] = LEG[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d
-SECH[1] = LOGISTIC[1] = LEG[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d
+UNARY[:] = [<cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d,
+            <cnp.PyUFuncGenericFunction>cnp.PyUFunc_F_F_As_D_D, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_D_D]
 SECH_DATA[0] = SECH_DATA[1] = <void*>scalar1("sech")
+SECH_DATA[2] = SECH_DATA[3] = <void*>complex1("sech")
 LEG_DATA[0] = LEG_DATA[1] = <void*>scalar1("leg")
+LEG_DATA[2] = LEG_DATA[3] = <void*>complex1("leg")
 LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
-UNARY_TYPES[0] = UNARY_TYPES[1] = <char>cnp.NPY_FLOAT
-UNARY_TYPES[2] = UNARY_TYPES[3] = <char>cnp.NPY_DOUBLE
 
 smul = cnp.PyUFunc_FromFuncAndData(SMUL, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "smul",
                                    "smul(x, y): 0 where x is 0, else x * y.", 0)
@@ -188,11 +233,17 @@ mask = cnp.PyUFunc_FromFuncAndData(MASK, NO_DATA, MASK_TYPES, 4, 2, 1, cnp.PyUFu
                                    "mask(c, x): x where c, else a zero that absorbs any factor.", 0)
 select = cnp.PyUFunc_FromFuncAndData(SELECT, NO_DATA, SELECT_TYPES, 6, 3, 1, cnp.PyUFunc_None, "select",
                                      "select(c, x, y): x where c, else y.", 0)
-sech = cnp.PyUFunc_FromFuncAndData(SECH, SECH_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "sech",
+real = cnp.PyUFunc_FromFuncAndData(REAL, NO_DATA, PART_TYPES, 2, 1, 1, cnp.PyUFunc_None, "real",
+                                   "real(x): the real part of a complex x.", 0)
+imag = cnp.PyUFunc_FromFuncAndData(IMAG, NO_DATA, PART_TYPES, 2, 1, 1, cnp.PyUFunc_None, "imag",
+                                   "imag(x): the imaginary part of a complex x.", 0)
+compose = cnp.PyUFunc_FromFuncAndData(COMPOSE, NO_DATA, COMPOSE_TYPES, 2, 2, 1, cnp.PyUFunc_None, "compose",
+                                      "compose(x, y): the complex number of these real and imaginary parts.", 0)
+sech = cnp.PyUFunc_FromFuncAndData(UNARY, SECH_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "sech",
                                    "sech(x): 1 / cosh(x).", 0)
-logistic = cnp.PyUFunc_FromFuncAndData(LOGISTIC, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
+logistic = cnp.PyUFunc_FromFuncAndData(UNARY, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
                                        "logistic(x): 1 / (1 + exp(-x)).", 0)
-leg = cnp.PyUFunc_FromFuncAndData(LEG, LEG_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "leg",
+leg = cnp.PyUFunc_FromFuncAndData(UNARY, LEG_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "leg",
                                   "leg(x): sqrt((1 - x) * (1 + x)), the leg over x of hypotenuse 1.", 0)
 direction = cnp.PyUFunc_FromFuncAndData(DIRECTION, DIRECTION_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "direction",
                                         "direction(x, y): x / hypot(x, y), 0 at the origin.", 0)

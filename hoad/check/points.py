@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hoad.arguments import check_argument, check_function
 from hoad.check.report import name_of, value_text
-from hoad.errors import CheckError, HoadError, ShapeError
+from hoad.errors import CheckError, DTypeError, HoadError, ShapeError
 from hoad.target import told
 
 Array = NDArray[np.float64]
@@ -91,6 +91,11 @@ def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int], finite:
     """Raise unless these arguments can be moved by small steps, and are finite."""
     for k in wrt:
         check_argument(check, k, args[k])
+        if np.asarray(args[k]).dtype.kind == "c":
+            raise DTypeError(
+                f"{check} moves real arguments, but argument {k} is {np.asarray(args[k]).dtype}. Make its parts "
+                "arguments of their own: lambda x, y: f(x + 1j * y)."
+            )
         if finite and not np.all(np.isfinite(args[k])):
             raise ShapeError(f"{check} needs a finite point, but argument {k} is {args[k]!r}.")
 

@@ -70,7 +70,7 @@ class Trial:
     def __init__(
         self, name: str, f: Callable[..., Any], operands: tuple[Any, ...], seed: int, finite: bool = True
     ) -> None:
-        self.wrt = [k for k, x in enumerate(operands) if np.asarray(x).dtype.kind == "f"]
+        self.wrt = [k for k, x in enumerate(operands) if np.asarray(x).dtype.kind in "fc"]
         check_arguments("check.rule", operands, self.wrt or [0], finite)
         self.operands = operands
         self.at = _example_text(operands)

@@ -10,6 +10,7 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording
 from hoad._core.traced import FUNCTIONS
+from hoad._core.ufuncs import compose
 
 # Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
 MOST_LANES = 64
@@ -18,8 +19,8 @@ MOST_BYTES = 1 << 26
 
 def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int], mode: str = "auto") -> list[list[Any]]:
     """``blocks[o][i]``: the derivative of output o by input i, of shape (output shape, input shape)."""
-    entries_in = sum(math.prod(recording.aval(i).shape) for i in inputs)
-    entries_out = sum(math.prod(recording.aval(o).shape) for o in outputs)
+    entries_in = sum(_directions(recording, i) for i in inputs)
+    entries_out = sum(_directions(recording, o) for o in outputs)
     forward = mode == "forward" or (mode == "auto" and entries_in <= entries_out)
     columns = _unrolled if recording.nested else _in_lanes
     if forward:
@@ -29,6 +30,20 @@ def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int],
             for o in range(len(outputs))
         ]
     return [columns(recording, inputs, o, forward) for o in outputs]
+
+
+def _directions(recording: Recording, operand: int) -> int:
+    """How many real numbers make an operand."""
+    aval = recording.aval(operand)
+    return math.prod(aval.shape) * (2 if aval.is_complex else 1)
+
+
+def _has_parts(recording: Recording, targets: list[int], seeded: int) -> list[bool]:
+    """For each target, whether its derivatives take a second sweep, for the seed -1j: it is real, the seeded complex.
+
+    Real and imaginary part of the block are then what the two seeds give, for adjoints and tangents belong to Re(g dz).
+    """
+    return [recording.aval(seeded).is_complex and not recording.aval(t).is_complex for t in targets]
 
 
 def _inputs_last(block: Any, recording: Recording, i: int) -> Any:
@@ -60,6 +75,20 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     aval = recording.aval(seed)
     swept = _swept(recording, targets, seeded, seed, forward)
     program = recording.lanes(swept, seed)
+    blocks = _rows(recording, targets, program, swept, seed, 1.0)
+    parts = _has_parts(recording, targets, seeded)
+    if any(parts):
+        turned = _rows(recording, targets, program, swept, seed, -1j)
+        blocks = [compose(b, t) if both else b for b, t, both in zip(blocks, turned, parts, strict=True)]
+    shapes = [recording.aval(t).shape for t in targets]
+    return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes, strict=True)]
+
+
+def _rows(
+    recording: Recording, targets: list[int], program: Any, swept: list[int], seed: int, unit: complex
+) -> list[Any]:
+    """What `program` gives for each unit vector, times `unit`, as its seed: for each target, a row for each seed."""
+    aval = recording.aval(seed)
     watchers = WATCHERS.get()
     shapes = [recording.aval(t).shape for t in targets]
     blocks = [
@@ -69,28 +98,35 @@ def _in_lanes(recording: Recording, targets: list[int], seeded: int, forward: bo
     for start in range(0, aval.size, chunk):
         lanes = min(chunk, aval.size - start)
         units = np.eye(lanes, aval.size, start, dtype=aval.dtype).reshape((lanes, *aval.shape))
+        units = units if unit == 1 else unit * units
         values = program.run([units], lanes)
         if watchers:
             watchers[-1].lanes(recording, swept, seed, units, values)
         for block, rows in zip(blocks, values, strict=True):
             block[start : start + lanes] = rows
-    return [_unboxed(block.reshape((*aval.shape, *shape))) for block, shape in zip(blocks, shapes, strict=True)]
+    return blocks
 
 
 def _unboxed(block: Any) -> Any:
     """A number of its own for an array without dimensions."""
     if block.ndim:
         return block
-    return float(block) if block.dtype == np.float64 else block[()]
+    return block.item() if block.dtype.name in ("float64", "complex128") else block[()]
 
 
 def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
     """As `_in_lanes`, as traced values of an outer derivative: one sweep for each unit."""
     aval = recording.aval(seeded)
-    rows = [
-        recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k), forward))
-        for k in range(aval.size)
-    ]
+    parts = _has_parts(recording, targets, seeded)
+
+    def row(k: int) -> list[Any]:
+        found = recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k), forward))
+        if any(parts):
+            turned = recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k, -1j), forward))
+            found = [compose(x, y) if both else x for x, y, both in zip(found, turned, parts, strict=True)]
+        return found
+
+    rows = [row(k) for k in range(aval.size)]
     if not rows:
         return [np.zeros((*aval.shape, *recording.aval(t).shape)) for t in targets]
     columns = list(zip(*rows, strict=True))

@@ -14,9 +14,10 @@ from hoad._core.traced import is_traced
 from hoad.arguments import Argnames, Argnums, Choice, check_function
 from hoad.containers import Forms, Name, spread
 from hoad.drivers.dense import jacobian_blocks
+from hoad.drivers.holomorphic import check_gradient, check_jacobian
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
-from hoad.trace import call_traced, output_operand, outputs, plain, split_aux
+from hoad.trace import call_traced, output_name, output_operand, outputs, plain, split_aux
 
 
 def require_scalar(recording: Recording, operand: int, driver: str) -> None:
@@ -35,7 +36,12 @@ def one_like(recording: Recording, operand: int) -> int:
 
 
 def _sweep(
-    f: Callable[..., Any], choice: Choice, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any],
+    choice: Choice,
+    has_aux: bool,
+    holomorphic: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[Any, Any, Any]:
     """(value, gradient as asked for, aux) by one reverse sweep."""
     driver = choice.driver
@@ -44,6 +50,7 @@ def _sweep(
         result, aux = split_aux(returned, has_aux, driver)
         y = output_operand(d, result, driver)
         require_scalar(d, y, driver)
+        check_gradient(d, y, driver, holomorphic)
         aux = plain(aux, d.nested)
         del returned, result
         bars = d.adjoints([y], [one_like(d, y)], d.inputs)
@@ -52,7 +59,12 @@ def _sweep(
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Argnames = None,
 ) -> Callable[..., Any]:
     """The function ``x -> (f(x), ∇f(x))``.
 
@@ -64,6 +76,8 @@ def value_and_grad(
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
     argnames : str or tuple of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
@@ -77,7 +91,8 @@ def value_and_grad(
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none, or f(x) is complex and f is not said to be
+        holomorphic.
 
     Notes
     -----
@@ -100,14 +115,19 @@ def value_and_grad(
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found, aux = _sweep(f, choice, has_aux, args, kwargs)
+        value, found, aux = _sweep(f, choice, has_aux, holomorphic, args, kwargs)
         return ((value, aux) if has_aux else value), found
 
     return value_and_gradient
 
 
 def grad(
-    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Argnames = None,
 ) -> Callable[..., Any]:
     """The gradient function ``x -> ∇f(x)`` of a scalar function.
 
@@ -119,6 +139,8 @@ def grad(
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
     argnames : str or tuple of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
@@ -136,7 +158,8 @@ def grad(
     ShapeError
         If f(x) is no scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none, or f(x) is complex and f is not said to be
+        holomorphic.
 
     Notes
     -----
@@ -146,6 +169,9 @@ def grad(
     Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0; ties of ``max``,
     ``min``, ``maximum``, ``minimum`` and ``clip`` share equally; what ``np.where`` leaves out gives 0, whatever its own
     derivative is. At a pole it is inf or nan, as IEEE arithmetic gives. See docs/design/0003-singular-points.md.
+
+    Complex arguments: the gradient of a real f by z = x + iy is ∂f/∂x - i ∂f/∂y, so that df = Re(g dz). The steepest
+    ascent is along its conjugate. See docs/howto/complex.md.
 
     References
     ----------
@@ -169,7 +195,7 @@ def grad(
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, found, aux = _sweep(f, choice, has_aux, args, kwargs)
+        _, found, aux = _sweep(f, choice, has_aux, holomorphic, args, kwargs)
         return (found, aux) if has_aux else found
 
     return gradient
@@ -236,7 +262,7 @@ def jvp(
     ShapeError
         If a tangent does not fit its primal.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none.
 
     Notes
     -----
@@ -297,11 +323,14 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     ShapeError
         If a cotangent does not fit the value.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none.
 
     Notes
     -----
     Cost: f once, traced, and one reverse sweep; a call of the pullback replays what was emitted.
+
+    Complex numbers: adjoints belong to dL = Re(ȳ dy), so that the adjoint of z = x + iy is ∂L/∂x - i ∂L/∂y, and a
+    holomorphic f takes ȳ to ȳ f′(z). The cotangent 1 asks for the real part of f, -1j for the imaginary part.
 
     References
     ----------
@@ -348,7 +377,7 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tu
     ShapeError
         If a tangent does not fit its argument.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none.
 
     Notes
     -----
@@ -396,6 +425,7 @@ def jacobian(
     f: Callable[..., Any],
     argnums: Argnums = None,
     has_aux: bool = False,
+    holomorphic: bool = False,
     mode: str = "auto",
     *,
     argnames: Argnames = None,
@@ -410,6 +440,8 @@ def jacobian(
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
     mode : {"auto", "forward", "reverse"}, optional
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
     argnames : str or tuple of str, optional
@@ -427,7 +459,8 @@ def jacobian(
     ArgumentError
         If f cannot be called, or there is no such mode.
     ShapeError, DTypeError
-        If the result or an argument is no float or array of floats.
+        If the result or an argument is no number and no array of them, or both are complex and f is not said to be
+        holomorphic.
 
     Notes
     -----
@@ -436,6 +469,9 @@ def jacobian(
 
     Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
     it even where others are infinite.
+
+    Complex numbers: the Jacobian of a complex function of real arguments is that of its real part and i times that of
+    its imaginary part; that of a real function by z = x + iy is ∂f/∂x - i ∂f/∂y.
 
     References
     ----------
@@ -461,6 +497,8 @@ def jacobian(
             returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "jacobian", kwargs)
             result, aux = split_aux(returned, has_aux, "jacobian")
             ys, parts = outputs(d, result, "jacobian")
+            for n, y in enumerate(ys):
+                check_jacobian(d, y, holomorphic, output_name(parts, n))
             aux = plain(aux, d.nested)
             del returned, result
             rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode)]

@@ -17,11 +17,12 @@ from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.arguments import check_function, packed
 from hoad.containers import flatten
+from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
 
 
-def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
+def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
     """The n-th derivative function ``x -> f⁽ⁿ⁾(x)``, pointwise on arrays.
 
     Parameters
@@ -31,6 +32,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         may return a container.
     n : int, optional
         The order, 0 or more.
+    holomorphic : bool, optional
+        f is a holomorphic function of a complex number, and its complex derivative is meant.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is no float.
+        If x is no float, and no complex number of which f is said to be a holomorphic function.
 
     Notes
     -----
@@ -81,6 +84,8 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         with differentiating() as d:
             returned, _ = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
             ys, parts = outputs(d, returned, "derivative")
+            for y in ys:
+                check_derivative(d, y, holomorphic)
             del returned
             node = d.inputs[0]
             if d.aval(node).shape:

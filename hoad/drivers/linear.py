@@ -9,9 +9,9 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, inline, is_open, lowered
-from hoad._core.tape import intern_aval
+from hoad._core.tape import Aval, intern_aval
 from hoad.containers import Forms, Name, regrouped, spread
-from hoad.errors import ShapeError, TracedValueError, count
+from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 from hoad.numpy_protocol import as_traced
 
 
@@ -56,7 +56,7 @@ class LinearMap:
         if len(seeds) != n:
             takes, given = count(n, "argument"), len(seeds)
             raise ShapeError(f"this linear map takes {takes}, but {given} {'was' if given == 1 else 'were'} given.")
-        names = None
+        names: Sequence[str | Name] = self._names(n)
         if self.takes is not None:
             seeds, names = spread(seeds, self.takes, self._names(n))
         values = self._applied(seeds, names)
@@ -66,21 +66,22 @@ class LinearMap:
         what = "the cotangent" if self.reverse else "the tangent"
         return [what] if n == 1 else [f"{what} of argument {k}" for k in range(n)]
 
-    def _applied(self, seeds: Sequence[Any], names: Sequence[str | Name] | None) -> list[Any]:
+    def _applied(self, seeds: Sequence[Any], names: Sequence[str | Name]) -> list[Any]:
         seeds = [as_traced(seed) if holds_traced(seed) else seed for seed in seeds]
         for k, (seed, aval) in enumerate(zip(seeds, self.avals, strict=True)):
             if np.shape(seed) != aval.shape:
-                name = (names or self._names(len(seeds)))[k]
-                raise ShapeError(f"{name} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
+                raise ShapeError(f"{names[k]} must have shape {aval.shape}, but has shape {np.shape(seed)}.")
+        traced = holds_traced(seeds)
+        if not self.recording.nested and not traced:
+            values = self.program.run(seeds)
+            watchers = WATCHERS.get()
+            if watchers:
+                watchers[-1].applied(self, seeds, values)
+            return values
+        seeds = [_cast(seed, aval, name) for seed, aval, name in zip(seeds, self.avals, names, strict=True)]
         if self.recording.nested:
             return self._swept(seeds)
-        if holds_traced(seeds):
-            return inline(self.recording.graph, self.outputs, self.seeds, seeds)
-        values = self.program.run(seeds)
-        watchers = WATCHERS.get()
-        if watchers:
-            watchers[-1].applied(self, seeds, values)
-        return values
+        return inline(self.recording.graph, self.outputs, self.seeds, seeds)
 
     def _swept(self, seeds: Sequence[Any]) -> list[Any]:
         recording = self.recording
@@ -93,3 +94,13 @@ class LinearMap:
         operands = [recording.operand(seed) for seed in seeds]
         traced = any(operand >= 0 for operand in operands)
         return recording.results(self._sweep(operands), traced)
+
+
+def _cast(seed: Any, aval: Aval, name: str | Name) -> Any:
+    """A seed in the dtype of what it belongs to, as a program casts its inputs."""
+    made = as_traced(seed)
+    if made.dtype == aval.dtype:
+        return seed
+    if not np.can_cast(made.dtype, aval.dtype, "same_kind"):
+        raise DTypeError(f"{name} must have dtype {aval.dtype}, but has dtype {made.dtype}.")
+    return made.astype(aval.dtype)

@@ -10,12 +10,18 @@ from hoad._core.recording import differentiating
 from hoad.arguments import Argnames, Argnums, Choice
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import one_like, require_scalar, seeds_of
+from hoad.drivers.holomorphic import check_gradient, check_hessian
 from hoad.errors import ShapeError
 from hoad.trace import call_traced, output_operand, plain, split_aux
 
 
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Argnames = None,
 ) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
@@ -27,6 +33,8 @@ def hessian(
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
     argnames : str or tuple of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
@@ -42,7 +50,8 @@ def hessian(
     ShapeError
         If f(x) is no scalar.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none, or an argument or f(x) is complex and f is not
+        said to be holomorphic.
 
     Notes
     -----
@@ -74,6 +83,7 @@ def hessian(
             result, aux = split_aux(returned, has_aux, "hessian")
             y = output_operand(d, result, "hessian")
             require_scalar(d, y, "hessian")
+            check_hessian(d, y, holomorphic)
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
@@ -120,11 +130,13 @@ def hvp(
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none, or f(x) is complex.
 
     Notes
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
+
+    Complex arguments: the product is what the gradient, ∂f/∂x - i ∂f/∂y, changes by along v; v may be complex.
 
     References
     ----------
@@ -149,6 +161,7 @@ def hvp(
             result, aux = split_aux(returned, has_aux, "hvp")
             y = output_operand(d, result, "hvp")
             require_scalar(d, y, "hvp")
+            check_gradient(d, y, "hvp")
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
@@ -188,7 +201,7 @@ def vhp(
     ShapeError
         If f(x) is no scalar, or v does not fit x.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is no float and no complex number and holds none, or f(x) is complex.
 
     Notes
     -----
@@ -216,6 +229,7 @@ def vhp(
             result, aux = split_aux(returned, has_aux, "vhp")
             y = output_operand(d, result, "vhp")
             require_scalar(d, y, "vhp")
+            check_gradient(d, y, "vhp")
             aux = plain(aux, d.nested)
             del returned, result
             seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))

@@ -19,6 +19,7 @@ from hoad._core.tape import intern_aval
 from hoad._core.where import here
 from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
+from hoad.numpy_protocol.parts import conjugate
 from hoad.numpy_protocol.products import matmul
 from hoad.numpy_protocol.reductions import sum
 from hoad.numpy_protocol.shape import moveaxis, ravel, reshape, transpose
@@ -278,7 +279,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 @implements(np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
-    return matmul(ravel(as_traced(a)), ravel(as_traced(b)))
+    return matmul(ravel(conjugate(as_traced(a))), ravel(as_traced(b)))
 
 
 @implements(np.linalg.outer)
@@ -307,7 +308,7 @@ def linalg_matmul(x1: Any, x2: Any, /) -> Any:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
     only_defaults("vecdot", **options)
-    x1, x2 = as_traced(x1), as_traced(x2)
+    x1, x2 = conjugate(as_traced(x1)), as_traced(x2)
     if axis != -1:
         x1, x2 = moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
     if not x1.ndim or not x2.ndim or x1.shape[-1] != x2.shape[-1]:
@@ -329,7 +330,7 @@ def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
 
 def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
     only_defaults("vecmat", **options)
-    x1, x2 = as_traced(x1), as_traced(x2)
+    x1, x2 = conjugate(as_traced(x1)), as_traced(x2)
     if x1.ndim == 1:
         return matmul(x1, x2)
     return matmul(reshape(x1, (*x1.shape[:-1], 1, x1.shape[-1])), x2)[..., 0, :]

@@ -14,6 +14,7 @@ from hoad._core.where import here
 from hoad.errors import NoRuleError, ShapeError
 from hoad.numpy_protocol.door import as_traced, implements
 from hoad.numpy_protocol.making import concatenate
+from hoad.numpy_protocol.parts import conjugate, is_complex, squared_size
 from hoad.numpy_protocol.products import inexact, matmul
 from hoad.numpy_protocol.reductions import max, sum
 from hoad.numpy_protocol.shape import reshape, swapaxes
@@ -28,6 +29,15 @@ def _refuse(name: str, option: str, advice: str) -> NoRuleError:
     return NoRuleError(f"np.linalg.{name} with {option} has no derivative rule ({here()}). {advice}")
 
 
+def _refuse_phases(name: str, a: Any, values: str) -> None:
+    if is_complex(a):
+        raise NoRuleError(
+            f"np.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix does "
+            f"not determine their phases. Use {values}, or the real matrix of twice the size, "
+            "np.block([[a.real, -a.imag], [a.imag, a.real]])."
+        )
+
+
 def _matrices(name: str, a: Any) -> Any:
     a = inexact(a)
     if a.ndim < 2:
@@ -39,21 +49,28 @@ def _matrices(name: str, a: Any) -> Any:
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     a = _matrices("cholesky", a)
     if upper:
-        return swapaxes(cholesky(swapaxes(a, -1, -2)), -1, -2)
+        return swapaxes(conjugate(cholesky(swapaxes(conjugate(a), -1, -2))), -1, -2)
     return apply_primitive(prim.CHOLESKY, None, a)
+
+
+def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
+    uplo = uplo.upper()
+    if uplo not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    w, v = apply_primitive(prim.EIGH, (uplo,), a)
+    return w, v
 
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    uplo = UPLO.upper()
-    if uplo not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
-    return _result(np.linalg.eigh, *apply_primitive(prim.EIGH, (uplo,), _matrices("eigh", a)))
+    a = _matrices("eigh", a)
+    _refuse_phases("eigh", a, "np.linalg.eigvalsh")
+    return _result(np.linalg.eigh, *_eigh(a, UPLO))
 
 
 @implements(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return eigh(a, UPLO)[0]
+    return _eigh(_matrices("eigvalsh", a), UPLO)[0]
 
 
 @implements(np.linalg.svd)
@@ -67,6 +84,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
             f"full_matrices=True of shape {a.shape}",
             "Use full_matrices=False: the further columns are not determined by the matrix.",
         )
+    if compute_uv:
+        _refuse_phases("svd", a, "np.linalg.svdvals")
     u, s, vh = apply_primitive(prim.SVD, None, a)
     return _result(np.linalg.svd, u, s, vh) if compute_uv else s
 
@@ -92,7 +111,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         q, r = apply_primitive(prim.QR, None, a)
     else:
         q, r = apply_primitive(prim.QR, None, a[..., :m])
-        r = concatenate([r, matmul(swapaxes(q, -1, -2), a[..., m:])], axis=-1)
+        r = concatenate([r, matmul(swapaxes(conjugate(q), -1, -2), a[..., m:])], axis=-1)
     return r if mode == "r" else _result(np.linalg.qr, q, r)
 
 
@@ -130,7 +149,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     right = reshape(b, (-1, 1)) if column else b
     x = apply_primitive(prim.LSTSQ, (float(rcond),), a, right)
     left_over = right - matmul(a, x)
-    residuals = sum(left_over * left_over, axis=0) if m > n else np.zeros(0, dtype)
+    residuals = sum(squared_size(left_over), axis=0) if m > n else np.zeros(0, prim.real_dtype(dtype))
     s = svdvals(a)
     rank = sum(np.greater(s, float(rcond) * max(s))) if s.size else 0
     return (reshape(x, (-1,)) if column else x), residuals, rank, s

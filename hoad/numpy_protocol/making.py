@@ -10,7 +10,7 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.aliases import constant_like
 from hoad._core.calls import apply_assembly, apply_primitive
-from hoad._core.operands import holds_traced, real_number
+from hoad._core.operands import holds_traced
 from hoad._core.tape import intern_aval
 from hoad._core.traced import MAKERS, METHODS, Scalar, is_traced
 from hoad._core.where import here
@@ -37,10 +37,12 @@ def pack(x: Any) -> Any:
 
 
 def _pack_flat(items: list[Any]) -> Any:
-    if not all(isinstance(item, Scalar) or np.ndim(item) == 0 for item in items):
-        return stack(items)
+    if not all(isinstance(item, (Scalar, float)) for item in items):
+        items = [as_traced(item) for item in items]
+        if any(x.ndim or x.dtype.kind == "c" for x in items):
+            return stack(items)
     offsets = np.arange(len(items), dtype=np.int64)
-    numbers = [real_number(item) if not is_traced(item) else item for item in items]
+    numbers = [float(item) if not is_traced(item) else item for item in items]
     numbers = [item if not is_traced(item) or item.dtype == FLOAT64 else 1.0 * item for item in numbers]
     return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *numbers)
 

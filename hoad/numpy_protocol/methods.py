@@ -18,7 +18,7 @@ def _ufunc_method(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _declare_methods() -> None:
     for primitive in primitives():
-        if primitive.elementwise and hasattr(np, primitive.name):
+        if primitive.elementwise and isinstance(getattr(np, primitive.name, None), np.ufunc):
             METHODS.setdefault(primitive.name, _ufunc_method(primitive.function))
     METHODS["conj"] = METHODS["conjugate"] = lambda x: np.conjugate(x) if x.dtype.kind == "c" else x
 

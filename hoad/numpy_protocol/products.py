@@ -9,10 +9,9 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.traced import is_traced
-from hoad._core.where import here
-from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
+from hoad.numpy_protocol.parts import squared_size
 from hoad.numpy_protocol.reductions import max, min, sum
 from hoad.numpy_protocol.shape import (
     moveaxis,
@@ -67,10 +66,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def inexact(x: Any) -> Any:
-    """x as floats."""
+    """x as floats or complex numbers."""
     x = as_traced(x)
-    if x.dtype.kind == "c":
-        raise NoRuleError(f"linear algebra of complex traced arrays has no derivative rule ({here()}).")
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
@@ -112,7 +109,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if axis is None:
         axes: tuple[int, ...] = tuple(range(x.ndim))
         if ord is None:
-            return root(sum(x * x, axes, keepdims=keepdims))
+            return root(sum(squared_size(x), axes, keepdims=keepdims))
         if x.ndim not in (1, 2):
             raise ValueError("np.linalg.norm with ord needs one or two dimensions, or an axis")
     else:
@@ -126,7 +123,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord is None or ord == 2:
-        return root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(squared_size(x), axes, keepdims=keepdims))
     if ord == np.inf:
         return max(np.abs(x), axes, keepdims=keepdims)
     if ord == -np.inf:
@@ -134,7 +131,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if ord == 1:
         return sum(np.abs(x), axes, keepdims=keepdims)
     if ord == 0:
-        return sum(np.not_equal(x, 0).astype(x.dtype), axes, keepdims=keepdims)
+        return sum(np.not_equal(x, 0).astype(prim.real_dtype(x.dtype)), axes, keepdims=keepdims)
     powers = sum(np.abs(x) ** ord, axes, keepdims=keepdims)
     zero = np.equal(powers, 0)
     return where(zero, 0.0, where(zero, 1.0, powers) ** (1.0 / ord))
@@ -143,7 +140,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     row, column = axes
     if ord is None or ord == "fro":
-        return root(sum(x * x, axes, keepdims=keepdims))
+        return root(sum(squared_size(x), axes, keepdims=keepdims))
     if ord in (1, -1, np.inf, -np.inf):
         inner, outer_axis = (row, column) if abs(ord) == 1 else (column, row)
         sums = sum(np.abs(x), inner, keepdims=True)

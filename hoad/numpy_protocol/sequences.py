@@ -12,6 +12,7 @@ from hoad._core.calls import apply_primitive
 from hoad.numpy_protocol.door import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.making import concatenate
+from hoad.numpy_protocol.parts import conjugate, refuse_complex
 from hoad.numpy_protocol.products import inexact
 from hoad.numpy_protocol.rearranging import flip, take
 from hoad.numpy_protocol.reductions import sum
@@ -56,13 +57,13 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 @implements(np.nancumsum)
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a = as_traced(a)
-    return cumsum(where(np.isnan(a), 0.0, a) if a.dtype.kind == "f" else a, axis, dtype, out)
+    return cumsum(where(np.isnan(a), 0.0, a) if a.dtype.kind in "fc" else a, axis, dtype, out)
 
 
 @implements(np.nancumprod)
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a = as_traced(a)
-    return cumprod(where(np.isnan(a), 1.0, a) if a.dtype.kind == "f" else a, axis, dtype, out)
+    return cumprod(where(np.isnan(a), 1.0, a) if a.dtype.kind in "fc" else a, axis, dtype, out)
 
 
 def _cumulative(name: str, running: Any, first: float) -> Any:
@@ -194,7 +195,10 @@ def _slopes(f: Any, d: int, h: Any, edge_order: int) -> Any:
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Piecewise linear; at a knot the derivative is that of the piece on its right."""
-    x, xp, fp = (inexact(v).astype(np.float64) for v in (x, xp, fp))
+    x, xp, fp = inexact(x), inexact(xp), inexact(fp)
+    refuse_complex("interp with places", x)
+    refuse_complex("interp with places", xp)
+    x, xp, fp = x.astype(np.float64), xp.astype(np.float64), fp.astype(np.result_type(fp.dtype, np.float64))
     if xp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
         raise ValueError("fp and xp must be one-dimensional and of the same length")
     if period is not None:
@@ -249,7 +253,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 @implements(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    return _slid("correlate", a, v, mode, flipped=False)
+    return _slid("correlate", a, conjugate(as_traced(v)), mode, flipped=False)
 
 
 @implements(np.convolve)

@@ -157,11 +157,6 @@ def size(x: Any, axis: int | None = None) -> int:
     return int(as_traced(x).size if axis is None else as_traced(x).shape[axis])
 
 
-@implements(np.iscomplexobj)
-def iscomplexobj(x: Any) -> bool:
-    return bool(as_traced(x).dtype.kind == "c")
-
-
 @implements(np.copy, method="copy")
 def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
     return copy_of(x) if isinstance(x, Array) else x
@@ -170,29 +165,18 @@ def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
 METHODS["flatten"] = lambda x, order="C": copy(ravel(x, order))
 
 
-@implements(np.real)
-def real(x: Any) -> Any:
-    if x.dtype.kind == "c":
-        raise NoRuleError("np.real of a complex traced array has no derivative rule.")
-    return x
-
-
-@implements(np.imag)
-def imag(x: Any) -> Any:
-    if x.dtype.kind == "c":
-        raise NoRuleError("np.imag of a complex traced array has no derivative rule.")
-    return np.zeros(x.shape, x.dtype)
-
-
 @implements(method="astype")
 def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
         return METHODS["copy"](x) if copy else x
-    if x.dtype.kind == "c" and dtype.kind != "c":
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
         raise NoRuleError(
-            f"casting a complex traced array to a real one has no derivative rule ({here()}). Take np.real first."
+            f"casting a complex traced array to a real one drops its imaginary part ({here()}). Say so with np.real, "
+            "or take np.abs."
         )
+    if dtype.kind == "c" and x.dtype.kind != "c":
+        return apply_primitive(prim.COMPOSE, None, astype(x, prim.real_dtype(dtype)), 0.0)
     return apply_primitive(prim.ASTYPE, (dtype.str,), x)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hoad import primitive as prim
+from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.traced import is_traced
 from hoad._core.where import here
@@ -15,6 +17,7 @@ from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
 from hoad.numpy_protocol.indexing import where as choose_where
 from hoad.numpy_protocol.making import concatenate
+from hoad.numpy_protocol.parts import conjugate, imag, is_complex, real, refuse_complex, squared_size
 from hoad.numpy_protocol.products import inexact, root
 from hoad.numpy_protocol.rearranging import sort, take
 from hoad.numpy_protocol.reductions import max, min, prod, sum
@@ -54,14 +57,14 @@ def var(
     taken = None
     if _given(where):
         taken = broadcast_to(as_traced(where).astype(bool), tuple(a.shape))
-        count = sum(taken.astype(a.dtype), axes, keepdims=True)
+        count = sum(taken.astype(prim.real_dtype(a.dtype)), axes, keepdims=True)
     if mean is None or mean is np._NoValue:
         mean = sum(a if taken is None else choose_where(taken, a, 0.0), axes, keepdims=True) / count
     left = a - mean
     if taken is not None:
         left = choose_where(taken, left, 0.0)
-        count = sum(taken.astype(a.dtype), axes, keepdims=_is_true(keepdims))
-    return sum(left * left, axes, keepdims=keepdims) / _at_least_zero(count, ddof)
+        count = sum(taken.astype(prim.real_dtype(a.dtype)), axes, keepdims=_is_true(keepdims))
+    return sum(squared_size(left), axes, keepdims=keepdims) / _at_least_zero(count, ddof)
 
 
 def _at_least_zero(count: Any, ddof: float) -> Any:
@@ -124,7 +127,7 @@ def cov(
     x = concatenate([x.astype(dtype) for x in rows])
     left = x - sum(x, 1, keepdims=True) / x.shape[1]
     scale = x.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
-    found = np.matmul(left, left.T) / scale
+    found = np.matmul(left, conjugate(left).T) / scale
     return np.squeeze(found)
 
 
@@ -150,6 +153,7 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
             "number is meant."
         )
     a = inexact(a)
+    refuse_complex(name, a)
     q = np.asarray(q, dtype=a.dtype if isinstance(q, (int, float)) else None)
     a, q = a.astype(np.result_type(a.dtype, q.dtype)), q.astype(np.float64)
     if not np.all((q >= 0) & (q <= 1)):
@@ -235,7 +239,7 @@ def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = F
 
 def _filled(a: Any, value: float) -> Any:
     """a with a number for nan, of which integers have none."""
-    return choose_where(np.isnan(a), value, a) if a.dtype.kind == "f" else a
+    return choose_where(np.isnan(a), value, a) if a.dtype.kind in "fc" else a
 
 
 @implements(np.nansum)
@@ -280,6 +284,7 @@ def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[.
     def implementation(a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
         only_defaults(name, out=out, **options)
         a = as_traced(a)
+        refuse_complex(name, a)
         found = extreme(_filled(a, least), axis, keepdims=keepdims)
         if a.dtype.kind != "f":
             return found
@@ -298,6 +303,9 @@ def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
     x = as_traced(x)
+    if is_complex(x):
+        options = {"nan": nan, "posinf": posinf, "neginf": neginf}
+        return apply_primitive(prim.COMPOSE, None, nan_to_num(real(x), **options), nan_to_num(imag(x), **options))
     if x.dtype.kind != "f":
         return x
     limits = np.finfo(x.dtype)

@@ -105,9 +105,9 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     """(function of NumPy, what makes the view of a shadow, method of arrays, why it is not written to)."""
     here: list[Any] = [
         *(np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
-        *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit, np.real),
+        *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit),
     ]
-    methods = {np.squeeze: "squeeze", np.real: "real"}
+    methods = {np.squeeze: "squeeze"}
     table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
     table += [(f, _flipped(f), None, None) for f in (np.flip, np.fliplr, np.flipud)]
     table += [

@@ -266,4 +266,5 @@ def _of_memory(name: str, asked: str, instead: str) -> None:
 
 
 _of_memory("resize", "x.resize", "x = np.resize(x, shape), or np.pad")
+_of_memory("view", "x.view", "x.real and x.imag for the parts of complex numbers, or x[...] for the same array")
 _of_memory("__shape__", "x.shape = ...", "x = x.reshape(shape)")

@@ -19,7 +19,7 @@ from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function
 from hoad.containers import Structure, flatten
 from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode.flow import Block, Flow, Given
 from hoad.ode.schemes import SCHEMES, Scheme, attempted, step
 from hoad.ode.steps import Method, Steps
@@ -40,6 +40,12 @@ class _Equation:
                 f"odeint needs rhs(y, t) like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
                 f"it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
             )
+        for k, (x, slope) in enumerate(zip(y, leaves, strict=True)):
+            if np.iscomplexobj(slope) and not np.iscomplexobj(x):
+                raise DTypeError(
+                    f"odeint needs a complex y0{self.structure.path(k)} where rhs(y, t) is complex, but it is real. "
+                    "Write y0 + 0j."
+                )
         return leaves
 
 
@@ -89,7 +95,7 @@ def odeint(
     ----------
     rhs : callable
         ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it.
-    y0 : float, array or container of them
+    y0 : float, complex, array or container of them
         The value at t[0].
     t : array, shape (T,)
         Times, rising or falling.
@@ -122,6 +128,8 @@ def odeint(
         adjoint, or what is given does not go with it.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
+    DTypeError
+        If rhs is complex where y0 is real, or t is complex; or y0 is, with the continuous adjoint.
 
     Notes
     -----
@@ -169,13 +177,15 @@ def odeint(
             "odeint with adjoint='continuous' chooses its steps, within tolerances. Leave steps out, with method="
             "'dopri5' or 'bosh3', or take adjoint='discrete'."
         )
+    if np.iscomplexobj(t):
+        raise DTypeError("odeint takes real times, but t is complex. Along a path t(s), solve dy/ds = rhs(y, t) t'(s).")
     times = t if is_traced(t) else np.asarray(t, np.float64)
     if np.ndim(times) != 1 or not times.shape[0]:
         raise ShapeError(
             f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
         )
     leaves, structure = flatten(y0)
-    y = [x if is_traced(x) else _double(x) for x in leaves]
+    y = [x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()] for x in leaves]
     equation = _Equation(rhs, tuple(args), structure, [np.shape(x) for x in y])
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
@@ -219,6 +229,11 @@ def _with_start(first: Any, rows: Any, last: Any) -> Any:
 
 def _double(x: Any) -> Any:
     """A leaf in float64."""
+    if np.iscomplexobj(x):
+        raise DTypeError(
+            "odeint with adjoint='continuous' solves real equations, but y is complex. Take real and imaginary parts "
+            "as unknowns of their own, or adjoint='discrete'."
+        )
     if not is_traced(x):
         return np.asarray(x, np.float64)[()]
     return x if x.dtype == np.float64 else x.astype(np.float64)

@@ -88,4 +88,4 @@ def norm(leaves: Values, scale: Values) -> float:
     """The root of the mean square over all entries, relative to a scale."""
     parts = [np.ravel(x / s) for x, s in zip(leaves, scale, strict=True)]
     entries = np.concatenate(parts) if parts else np.zeros(0)
-    return float(np.sqrt(np.mean(entries**2))) if entries.size else 0.0
+    return float(np.sqrt(np.mean(np.abs(entries) ** 2))) if entries.size else 0.0

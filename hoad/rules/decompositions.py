@@ -1,6 +1,7 @@
 """Derivatives of the factors of matrices, on stacks of matrices.
 
-A symmetric matrix stands for its symmetric part: `cholesky` and `eigh` read one triangle, and have symmetric adjoints.
+A symmetric matrix stands for its symmetric part: `cholesky` and `eigh` read one triangle, and have symmetric adjoints;
+so with a Hermitian one. The vectors of complex matrices have phases that the matrix does not say: they are held still.
 
 References
 ----------
@@ -14,24 +15,39 @@ Golub, G. H., and Pereyra, V. (1973). The differentiation of pseudo-inverses and
 variables separate. SIAM J. Numer. Anal. 10: section 4.
 """
 
+import functools
+
 import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
-from hoad._core.ufuncs import select
+from hoad._core.ufuncs import compose, imag, select
+from hoad.numpy_protocol.parts import conjugate, is_complex
 from hoad.rules.registry import vjp
 
 
-def _t(a):
-    return np.swapaxes(a, -1, -2)
+def _h(a):
+    """aᴴ, which is aᵀ for a real one."""
+    return np.swapaxes(conjugate(a), -1, -2)
+
+
+def _hermitian(rule):
+    """A rule for the pairing dL = Re tr(gᴴ dx), in which these are written; that of the sweeps has gᵀ."""
+
+    @functools.wraps(rule)
+    def conjugated(g, p, *operands, **parameters):
+        g = tuple(map(conjugate, g)) if isinstance(g, tuple) else conjugate(g)
+        return tuple(x if x is None else conjugate(x) for x in rule(g, p, *operands, **parameters))
+
+    return conjugated
 
 
 def _symmetric(a):
-    return 0.5 * (a + _t(a))
+    return 0.5 * (a + _h(a))
 
 
 def _lower_half(a):
-    """The lower triangle with half the diagonal: what added to its transpose gives a symmetric a."""
+    """The lower triangle with half the diagonal: what added to its transpose gives a symmetric (or Hermitian) a."""
     n = a.shape[-1]
     return a * (np.tri(n, dtype=a.dtype) - 0.5 * np.eye(n, dtype=a.dtype))
 
@@ -45,51 +61,57 @@ def _gaps(w, size):
 
 
 def _cholesky(g, p, x):
-    """p⁻ᵀ Φ(pᵀ g) p⁻¹ with Φ the lower half, symmetric; the inverse serves all directions and orders."""
+    """p⁻ᴴ Φ(pᴴ g) p⁻¹ with Φ the lower half, symmetric; the inverse serves all directions and orders."""
     inverse = np.linalg.inv(p)
-    return (_symmetric(_t(inverse) @ _lower_half(_t(p) @ g) @ inverse),)
+    return (_symmetric(_h(inverse) @ _lower_half(_h(p) @ g) @ inverse),)
 
 
 def _eigh(g, p, x, uplo):
-    """V (diag(w̄) + (Vᵀ V̄)ᵢⱼ / (wⱼ - wᵢ)) Vᵀ."""
+    """V (diag(w̄) + (Vᴴ V̄)ᵢⱼ / (wⱼ - wᵢ)) Vᴴ."""
     if x.size == 0:
         return (None,)
     w, v = p
-    turned = _t(v) @ g[1] / _gaps(w, w.shape[-1])
-    return (_symmetric((v * g[0][..., None, :] + v @ turned) @ _t(v)),)
+    turned = _h(v) @ g[1] / _gaps(w, w.shape[-1])
+    return (_symmetric((v * g[0][..., None, :] + v @ turned) @ _h(v)),)
 
 
 def _svd(g, p, x):
-    """U (diag(s̄) + (J + Jᵀ) S + S (K + Kᵀ)) Vᵀ, and what lies outside of the spaces of U and V."""
+    """U (diag(s̄) + (J + Jᴴ) S + S (K + Kᴴ)) Vᴴ, and what lies outside of the spaces of U and V.
+
+    Between the phases of a pair of complex vectors there is a difference, i Im(Uᴴ dx V) / s, which U takes.
+    """
     if x.size == 0:
         return (None,)
     (u, s, vh), (u_bar, s_bar, vh_bar) = p, g
     *_, m, n = x.shape
     column, row = s[..., :, None], s[..., None, :]
     gap, both = _gaps(s, max(m, n)), row + column
-    turned_u, turned_v = _t(u) @ u_bar / gap / both, vh @ _t(vh_bar) / gap / both
-    inside = (turned_u + _t(turned_u)) * row + (turned_v + _t(turned_v)) * column
+    overlap_u = _h(u) @ u_bar
+    turned_u, turned_v = overlap_u / gap / both, vh @ _h(vh_bar) / gap / both
+    inside = (turned_u + _h(turned_u)) * row + (turned_v + _h(turned_v)) * column
+    if is_complex(x):
+        inside = inside + compose(0.0, imag(overlap_u) * np.eye(s.shape[-1], dtype=s.dtype) / row)
     x_bar = (u * s_bar[..., None, :] + u @ inside) @ vh
     if m > n:
         outside = u_bar / row
-        x_bar = x_bar + (outside - u @ (_t(u) @ outside)) @ vh
+        x_bar = x_bar + (outside - u @ (_h(u) @ outside)) @ vh
     if n > m:
         outside = vh_bar / column
-        x_bar = x_bar + u @ (outside - (outside @ _t(vh)) @ vh)
+        x_bar = x_bar + u @ (outside - (outside @ _h(vh)) @ vh)
     return (x_bar,)
 
 
 def _qr(g, p, x):
-    """(Q̄ + Q (M + Mᵀ)) R⁻ᵀ with M the lower half of R R̄ᵀ - Q̄ᵀ Q."""
+    """(Q̄ + Q (M + Mᴴ)) R⁻ᴴ with M the lower half of R R̄ᴴ - Q̄ᴴ Q; the diagonal of R is real."""
     (q, r), (q_bar, r_bar) = p, g
-    m = _lower_half(r @ _t(r_bar) - _t(q_bar) @ q)
-    return ((q_bar + q @ (m + _t(m))) @ _t(np.linalg.inv(r)),)
+    m = _lower_half(r @ _h(r_bar) - _h(q_bar) @ q)
+    return ((q_bar + q @ (m + _h(m))) @ _h(np.linalg.inv(r)),)
 
 
 def _pinv(g, p, x, rcond):
-    """-pᵀ g pᵀ + (I - x p) gᵀ p pᵀ + pᵀ p gᵀ (I - p x), where the rank does not change."""
-    left, right = _t(g) @ p @ _t(p), _t(p) @ p @ _t(g)
-    return (-_t(p) @ g @ _t(p) + (left - x @ (p @ left)) + (right - (right @ p) @ x),)
+    """-pᴴ g pᴴ + (I - x p) gᴴ p pᴴ + pᴴ p gᴴ (I - p x), where the rank does not change."""
+    left, right = _h(g) @ p @ _h(p), _h(p) @ p @ _h(g)
+    return (-_h(p) @ g @ _h(p) + (left - x @ (p @ left)) + (right - (right @ p) @ x),)
 
 
 def _lstsq(g, p, x, y, rcond):
@@ -97,14 +119,14 @@ def _lstsq(g, p, x, y, rcond):
     def solved(a, b):
         return apply_primitive(prim.LSTSQ, (rcond,), a, b)
 
-    y_bar = solved(_t(x), g)
-    x_bar = (y - x @ p) @ _t(solved(x, y_bar)) - y_bar @ _t(p) + solved(_t(x), p) @ _t(g - solved(x, x @ g))
+    y_bar = solved(_h(x), g)
+    x_bar = (y - x @ p) @ _h(solved(x, y_bar)) - y_bar @ _h(p) + solved(_h(x), p) @ _h(g - solved(x, x @ g))
     return x_bar, y_bar
 
 
-vjp(prim.CHOLESKY, _cholesky)
-vjp(prim.EIGH, _eigh)
-vjp(prim.SVD, _svd)
-vjp(prim.QR, _qr)
-vjp(prim.PINV, _pinv)
-vjp(prim.LSTSQ, _lstsq)
+vjp(prim.CHOLESKY, _hermitian(_cholesky))
+vjp(prim.EIGH, _hermitian(_eigh))
+vjp(prim.SVD, _hermitian(_svd))
+vjp(prim.QR, _hermitian(_qr))
+vjp(prim.PINV, _hermitian(_pinv))
+vjp(prim.LSTSQ, _hermitian(_lstsq))

@@ -3,11 +3,15 @@
 A line per primitive: g is the adjoint of the result p, x and y are the operands; one adjoint per operand, None for
 zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must be right at the singular points of
 the policy, and are closed under differentiation as often as one likes.
+
+The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g dz): the rule of a holomorphic function is that
+of the real one, without a conjugate. On a branch cut a rule takes the side that the sign of a zero part says.
 """
 
 import numpy as np
 
-from hoad._core.ufuncs import direction, leg, logistic, mask, sdiv, sech, select, smul
+from hoad._core.ufuncs import compose, direction, imag, leg, logistic, mask, real, sdiv, sech, select, smul
+from hoad.numpy_protocol.parts import conjugate, is_complex
 from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))
@@ -30,10 +34,9 @@ def _divide(g, p, x, y):
 vjp(np.divide, _divide)
 vjp(np.negative, lambda g, p, x: (-g,))
 vjp(np.positive, lambda g, p, x: (g,))
-vjp(np.conjugate, lambda g, p, x: (g,))
+vjp(np.conjugate, lambda g, p, x: (conjugate(g),))
 vjp(np.reciprocal, lambda g, p, x: (-(g * p * p),))
 vjp(np.square, lambda g, p, x: (g * (2.0 * x),))
-vjp(np.absolute, lambda g, p, x: (g * np.sign(x),))
 vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
 
 # Strong products, for the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0
@@ -61,21 +64,39 @@ vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_share(x, y)), g * logistic(_
 vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _share(x, y)), g * logistic(LN2 * _share(y, x))))
 vjp(logistic, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
 
+
+def _turned(x):
+    """i x, with the signs of zeros kept: trigonometric functions are hyperbolic ones there."""
+    return compose(-imag(x), real(x))
+
+
+def _twice(g, x):
+    """g / x², where x² may overflow."""
+    return g / x / x
+
+
+def _arccosh(g, p, x):
+    """g / (√(x - 1) √(x + 1)); above the real axis the roots are i leg(x), below it -i leg(x)."""
+    if is_complex(x):
+        return (g / _turned(leg(x)) * np.copysign(1.0, imag(x)),)
+    return (g / np.sqrt(x - 1.0) / np.sqrt(x + 1.0),)
+
+
 # Trigonometric and hyperbolic functions
 vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
 vjp(np.cos, lambda g, p, x: (-(g * np.sin(x)),))
-vjp(np.tan, lambda g, p, x: (g * (1.0 + p * p),))
+vjp(np.tan, lambda g, p, x: (g * (sech(_turned(x)) ** 2 if is_complex(x) else 1.0 + p * p),))
 vjp(np.arcsin, lambda g, p, x: (g / leg(x),))
 vjp(np.arccos, lambda g, p, x: (-(g / leg(x)),))
 vjp(leg, lambda g, p, x: (-(g * (x / p)),))
-vjp(np.arctan, lambda g, p, x: (g * direction(1.0, x) ** 2,))
+vjp(np.arctan, lambda g, p, x: (_twice(g, leg(_turned(x))) if is_complex(x) else g * direction(1.0, x) ** 2,))
 vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
 vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
 vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
 vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
-vjp(np.arcsinh, lambda g, p, x: (g / np.hypot(1.0, x),))
-vjp(np.arccosh, lambda g, p, x: (g / np.sqrt(x - 1.0) / np.sqrt(x + 1.0),))
-vjp(np.arctanh, lambda g, p, x: (g * np.cosh(p) ** 2,))
+vjp(np.arcsinh, lambda g, p, x: (g / (leg(_turned(x)) if is_complex(x) else np.hypot(1.0, x)),))
+vjp(np.arccosh, _arccosh)
+vjp(np.arctanh, lambda g, p, x: (_twice(g, leg(x)) if is_complex(x) else g * np.cosh(p) ** 2,))
 vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
 vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))
 vjp(np.radians, lambda g, p, x: (RADIAN * g,))
@@ -103,6 +124,28 @@ def _direction(g, p, x, y):
 vjp(np.hypot, _hypot)
 vjp(np.arctan2, _arctan2)
 vjp(direction, _direction)
+
+
+def _absolute(g, p, x):
+    """g sign(x); of a complex x g x̄ / |x|, with the subgradient 0 at 0."""
+    if not is_complex(x):
+        return (g * np.sign(x),)
+    a, b = _hypot(g, p, real(x), imag(x))
+    return (compose(a, -b),)
+
+
+def _sign(g, p, x):
+    """0; a complex x / |x| turns as x does: dp = i p Im(p̄ dx) / |x|."""
+    return (compose(0.0, imag(g * p) / np.absolute(x)) * np.conjugate(p) if is_complex(x) else None,)
+
+
+vjp(np.absolute, _absolute)
+vjp(np.sign, _sign)
+
+# Parts of complex numbers
+vjp(real, lambda g, p, x: (compose(g, 0.0),))
+vjp(imag, lambda g, p, x: (compose(0.0, -g),))
+vjp(compose, lambda g, p, x, y: (real(g), -imag(g)))
 
 # Choices: what is not chosen gets a strong zero; ties share equally
 vjp(select, lambda g, p, c, x, y: (None, mask(c, g), mask(np.logical_not(c), g)))
@@ -140,7 +183,6 @@ def _strong_divide(g, p, x, y):
 vjp(sdiv, _strong_divide)
 
 # Parts of numbers
-vjp(np.sign, lambda g, p, x: (None,))
 vjp(np.floor, lambda g, p, x: (None,))
 vjp(np.ceil, lambda g, p, x: (None,))
 vjp(np.trunc, lambda g, p, x: (None,))

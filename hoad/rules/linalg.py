@@ -10,6 +10,8 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
+from hoad._core.ufuncs import compose, imag
+from hoad.numpy_protocol.parts import is_complex
 from hoad.rules.registry import vjp
 
 
@@ -45,9 +47,15 @@ def _adjugate(g, p, x):
     return (_t(inverse) * trace[..., None, None] - _t(inverse) @ g @ _t(p),)
 
 
+def _slogdet(g, p, x):
+    """d log |det x| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
+    trace = compose(g[1], imag(g[0] * p[0])) if is_complex(x) else g[1]
+    return (trace[..., None, None] * _t(np.linalg.inv(x)),)
+
+
 vjp(prim.MATMUL, _matmul)
 vjp(prim.SOLVE, _solve)
 vjp(prim.INV, lambda g, p, x: (-_t(p) @ g @ _t(p),))
 vjp(prim.DET, lambda g, p, x: (g[..., None, None] * _t(apply_primitive(prim.ADJUGATE, None, x)),))
 vjp(prim.ADJUGATE, _adjugate)
-vjp(prim.SLOGDET, lambda g, p, x: (g[1][..., None, None] * _t(np.linalg.inv(x)),))
+vjp(prim.SLOGDET, _slogdet)

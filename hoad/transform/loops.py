@@ -149,7 +149,8 @@ class Loop(Callee):
                 next(carried) and was if letter == "c" else was for was, letter in zip(strong, letters, strict=True)
             )
             if still == strong:
-                return Loop(program, self.takes, self.gives, self.length, self.backwards, origin=self._origin)
+                form = (self.takes, self.gives, self.length, self.backwards)
+                return Loop(program, *form, threads=self.threads, origin=self._origin)
             strong = still
         return self
 

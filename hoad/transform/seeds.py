@@ -47,6 +47,11 @@ def seed_operands(
                 f"{sweep} needs a seed where {SEVERAL[end]} {shapes}. Give an array of that shape, a tuple for several "
                 f"{end}s, or seed='symbolic' to make the seed an input."
             )
+        if end == "output" and any(aval.is_complex for aval in avals):
+            raise DTypeError(
+                f"{sweep} of a program with a complex result ({avals[0].dtype}) needs a seed: 1.0 for the gradient of "
+                "its real part, -1j for that of its imaginary part, or seed='symbolic' to make it an input."
+            )
         seed, forms = (1.0,) * len(avals), None
     seeds, names = _spread(seed, forms, end)
     if len(seeds) != len(avals):
@@ -73,7 +78,7 @@ def _checked(value: Any, aval: Aval, what: str | Name) -> Any:
         return None
     if np.shape(value) != aval.shape:
         raise ShapeError(f"{what} must have shape {aval.shape}, but has shape {np.shape(value)}.")
-    if np.asarray(value).dtype.kind not in "biuf":
+    if np.asarray(value).dtype.kind not in ("biufc" if aval.is_complex else "biuf"):
         found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
         raise DTypeError(f"{what} must be a float or an array of floats, but is {found}.")
     return aval.dtype.type(value)

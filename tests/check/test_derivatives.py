@@ -428,7 +428,13 @@ def test_long_tables_show_the_worst() -> None:
     [
         ((np.sin, np.cos), {}, hoad.ShapeError, r"needs a point.*check\.gradient\(f, g, x\)"),
         ((np.sin, np.cos, 1), {}, hoad.DTypeError, "Write 1.0"),
-        ((np.sin, np.cos, 1j), {}, hoad.DTypeError, "argument 0 is complex"),
+        (
+            (np.sin, np.cos, 1j),
+            {},
+            hoad.DTypeError,
+            r"argument 0 is complex128\. Make its parts arguments of their own",
+        ),
+        ((np.abs, np.conj, np.ones(2) * 1j), {}, hoad.DTypeError, r"moves real arguments, .* lambda x, y: f\(x \+ 1j"),
         ((np.sin, np.cos, None), {}, hoad.DTypeError, "argument 0 is NoneType"),
         ((np.sum, np.cos, [1.0]), {}, hoad.DTypeError, r"hoad\.ravel makes a vector"),
         ((np.sin, 0.5, 1.0), {}, hoad.ArgumentError, "takes a function, but was given a float"),

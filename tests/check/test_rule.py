@@ -83,7 +83,7 @@ SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "stop_gradient"], ids=lambda case: case.name)
 def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     """Points of any size and beside poles may leave it undecided; `stop_gradient` differs by design."""
-    if case.name == "astype":
+    if case.name in ("astype", "complex_single"):
         pytest.skip("computes in single precision, which its operands do not show")
     rng = np.random.default_rng(0)
     f = case.f

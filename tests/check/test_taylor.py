@@ -441,6 +441,7 @@ def test_the_default_direction_is_always_the_same() -> None:
         ((lambda x: x[:0], np.ones(3)), {}, hoad.ShapeError, "to have entries"),
         ((np.log, -1.0), {}, hoad.ShapeError, "point where f is finite"),
         ((np.sin, 1), {}, hoad.DTypeError, "Write 1.0"),
+        ((np.abs, 1j), {}, hoad.DTypeError, "moves real arguments, but argument 0 is complex128"),
         ((np.sin, 1.0, 1e-30), {}, hoad.ShapeError, "too small beside x"),
         ((np.sin, 1.0), {"order": 21}, ValueError, "order from 0 to 20"),
         ((np.sin, 1.0), {"order": -1}, ValueError, "order from 0 to 20"),

@@ -164,9 +164,3 @@ def test_has_aux_is_offered_for_pairs(driver: str) -> None:
         assert "has_aux" not in str(caught.value)
     else:
         DRIVERS[driver](lambda p: (p[0] ** 2, {"metric": p[0]}), [1.0])
-
-
-@pytest.mark.parametrize("driver", ["jacobian", "jvp", "vjp", "linearize", "record"])
-def test_complex_results_are_named_by_their_path(driver: str) -> None:
-    with pytest.raises(hoad.DTypeError, match=r"needs a real function, but f\(x\) at \['z'\]\[0\] is complex128"):
-        DRIVERS[driver](lambda p: {"a": p[0], "z": [1j]}, [1.0])

@@ -398,7 +398,6 @@ UNRULED: list[tuple[str, Callable[[Any], Any]]] = [
     ("np.nanmedian", np.nanmedian),
     ("np.linalg.eig", lambda x: np.linalg.eig(x)[0]),
     ("np.linalg.eigvals", np.linalg.eigvals),
-    ("np.fft.fft", np.fft.fft),
     ("np.add.accumulate", np.add.accumulate),
     ("np.add.reduceat", lambda x: np.add.reduceat(x, [0, 1])),
     ("np.gcd", lambda x: np.gcd(x, x)),

@@ -17,7 +17,7 @@ from hoad._core.template import template_of, template_rows
 # Operations that are linear in all operands together: zeros that are strong stay so.
 LINEAR = frozenset(
     """identity negative positive conjugate degrees radians rad2deg deg2rad sum reshape transpose broadcast_to getitem
-    gather stop_gradient concatenate astype item result cumsum""".split()
+    gather stop_gradient concatenate astype item result cumsum real imag fft ifft rfft irfft""".split()
 )
 
 
@@ -83,6 +83,7 @@ class Listing:
             name in ("smul", "sdiv", "mask", "assemble")
             or (name in ("add", "subtract") and all(strong))
             or (name in LINEAR and any(strong))
+            or (name == "complex" and any(strong) and all(map(_is_zero, operands, strong)))
         )
         self.rows.append(Row(primitive, operands, params, aval, made_strong))
         return len(self.rows) - 1
@@ -113,6 +114,11 @@ class Listing:
             if row.primitive is not None:
                 place[i] = self.emit(row.primitive, [placed(x) for x in row.operands], row.params, row.aval)
         return [placed(x) for x in other.outputs]
+
+
+def _is_zero(operand: Operand, strong: bool) -> bool:
+    """Whether an operand can hold a strong zero, or nothing but zeros."""
+    return strong or (isinstance(operand, Constant) and not np.any(operand.value))
 
 
 def _named(name: str) -> Primitive:

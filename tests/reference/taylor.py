@@ -20,7 +20,7 @@ from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, t
 MOST_ROWS = 2000
 
 # What is done by hand.
-SUMS = (LINEAR | {"add", "subtract", "assemble", "put"}) - {"stop_gradient"}
+SUMS = (LINEAR | {"add", "subtract", "assemble", "put", "complex"}) - {"stop_gradient"}
 PRODUCTS = frozenset({"multiply", "smul", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "sdiv"})
 POWERS = frozenset({"power", "float_power"})
@@ -93,7 +93,7 @@ class System:
             if row is not None and row.primitive is not None and by_rule(row):
                 operands = [self.broadcast(int(k), row.aval) for k in row.operands]  # type: ignore[arg-type]
                 avals = [self.aval(k) for k in operands]
-                active = [aval.dtype.kind == "f" for aval in avals]
+                active = [aval.inexact for aval in avals]
                 rule = template(row.primitive, row.params, avals, active)
                 one = self.constant(np.ones(row.aval.shape, row.aval.dtype))
                 slopes = self.insert(rule, [one, i, *operands])
@@ -128,14 +128,14 @@ class System:
         p = self.series[i]
         if name in PRODUCTS or name == "square":
             x, y = operands if len(operands) == 2 else operands * 2
-            product = {"matmul": np.matmul, "correlate": np.correlate}.get(name, np.multiply)
+            product = {"matmul": np.matmul, "correlate": _correlate}.get(name, np.multiply)
             return sum(product(x[k], y[n - k]) for k in range(n + 1))
         if name == "mask":
             return np.where(operands[0][0], operands[1][n], 0.0)
         if name == "select":
             return np.where(operands[0][0], operands[1][n], operands[2][n])
         if name in SUMS:
-            return compute(row, [x[n] if x.dtype.kind == "f" else x[0] for x in operands])
+            return compute(row, [x[n] if x.dtype.kind in "fc" else x[0] for x in operands])
         if n == 0:
             return compute(row, [x[0] for x in operands])
         if name in STEPS or not np.issubdtype(row.aval.dtype, np.inexact):
@@ -148,11 +148,13 @@ class System:
         slopes = self.slopes[i]
         assert slopes is not None, name
         terms = [k * self.series[x][k] * self.series[h][n - k] for h, x in slopes for k in range(1, n + 1)]
-        return sum(terms) / n
+        found = sum(terms) / n
+        return found if row.aval.is_complex else np.real(found)  # a real p′ is Re(h x′)
 
     def power(self, x: np.ndarray, y: np.ndarray, p: np.ndarray, n: int) -> Any:
         """p = xʸ: repeated products for a whole constant y; else x p′ = y p x′, or p′ = p (y ln x)′ if y varies."""
         exponent = y[0].ravel()[0] if y[0].size else 0.0
+        exponent = exponent.real if np.imag(exponent) == 0 else exponent
         if not y[1:].any() and np.all(y[0] == exponent):
             if exponent >= 0 and exponent == int(exponent):
                 return _whole_power(x, int(exponent), n)
@@ -163,6 +165,11 @@ class System:
             log[m] = np.log(x[0]) if m == 0 else (x[m] - sum(k * log[k] * x[m - k] for k in range(1, m)) / m) / x[0]
         product = [sum(y[k] * log[m - k] for k in range(m + 1)) for m in range(n + 1)]
         return sum(k * product[k] * p[n - k] for k in range(1, n + 1)) / n
+
+
+def _correlate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Without the conjugate of NumPy's."""
+    return np.correlate(x, y.conj())
 
 
 def _whole_power(x: np.ndarray, exponent: int, n: int) -> Any:

@@ -264,6 +264,23 @@ elementwise(
     wrt=[0],
 )
 
+# ---- parts of complex numbers ---------------------------------------------------------------------------------------
+
+NEAR = between(-3.0, 3.0)
+_EXP = ("real", "complex", "exp")
+
+elementwise("real", lambda x, y: np.exp(x + 1j * y).real, lambda x, y: mp.exp(x) * mp.cos(y), NEAR, NEAR, uses=_EXP)
+elementwise("imag", lambda x, y: np.imag(np.exp(x + 1j * y)), lambda x, y: mp.exp(x) * mp.sin(y), NEAR, NEAR)
+elementwise("complex", lambda x, y: np.exp(ufuncs.compose(x, y)).real, lambda x, y: mp.exp(x) * mp.cos(y), NEAR, NEAR)
+elementwise(
+    "complex_conjugate",
+    lambda x, y: np.conj(np.exp(x + 1j * y)).imag,
+    lambda x, y: -mp.exp(x) * mp.sin(y),
+    NEAR,
+    NEAR,
+    uses=("conjugate", "imag"),
+)
+
 # ---- reductions -----------------------------------------------------------------------------------------------------
 
 SMALL = shapes((2, 3))
@@ -388,6 +405,102 @@ shaping(
     tolerance=1e-6,
 )
 shaping("identity", lambda x: hoad.grad(lambda y: np.sum(y**3))(x), lambda x: 3 * x**2, SMALL)
+
+# ---- Fourier transforms, by the definitions -------------------------------------------------------------------------
+
+fourier = functools.partial(structured, "fft")
+_re = mapped(mp.re)
+
+
+def dft(n: int, axis: int, sign: int, scale: Function = lambda n: mp.one) -> Function:
+    """Σ xⱼ exp(sign 2πi jk / n) times scale(n), of as many items as there are of the n."""
+
+    def transform(x: Any) -> Any:
+        x = np.moveaxis(x, axis, -1)[..., :n]
+        phases = [[mp.expjpi(mp.mpf(2 * sign * j * k) / n) for k in range(n)] for j in range(x.shape[-1])]
+        return np.moveaxis(x.dot(np.array(phases, dtype=object)) * scale(n), -1, axis)
+
+    return transform
+
+
+def _over_n(n: int) -> Any:
+    return 1 / mp.mpf(n)
+
+
+def _hermitian(n: int) -> Function:
+    """The half of a spectrum of n as a whole, without the imaginary parts that it cannot have."""
+
+    def whole(x: Any) -> Any:
+        x = x[..., : n // 2 + 1]
+        ends = [0, n // 2] if n % 2 == 0 else [0]
+        x = np.stack([_re(x[..., k]) if k in ends else x[..., k] for k in range(x.shape[-1])], axis=-1)
+        inner = [k for k in range(x.shape[-1]) if k not in ends]
+        return np.concatenate([x, mapped(mp.conj)(x[..., inner[::-1]])], axis=-1)
+
+    return whole
+
+
+fourier(
+    "fft",
+    lambda x: np.real(np.fft.fft(x) ** 3),
+    lambda x: _re(dft(x.shape[-1], -1, -1)(x) ** 3),
+    shapes((4,)),
+    shapes((2, 3)),
+)
+fourier(
+    "fft_padded",
+    lambda x: np.imag(np.fft.fft(x, 5, 0, "ortho") ** 2),
+    lambda x: mapped(mp.im)(dft(5, 0, -1, lambda n: 1 / mp.sqrt(n))(x) ** 2),
+    SMALL,
+    uses=["fft", "concatenate"],
+)
+fourier(
+    "fft_cropped",
+    lambda x: np.real(np.fft.fft(x, 2, norm="forward") ** 3),
+    lambda x: _re(dft(2, -1, -1, _over_n)(x) ** 3),
+    SMALL,
+    uses=["fft", "getitem"],
+)
+fourier(
+    "ifft2",
+    lambda x: np.real(np.fft.ifft2(x, norm="forward") ** 3),
+    lambda x: _re(dft(3, 1, 1)(dft(2, 0, 1)(x)) ** 3),
+    SMALL,
+    uses=["ifft"],
+)
+fourier(
+    "ifft",
+    lambda x: np.imag(np.fft.ifft(np.fft.fft(x) ** 2, 4)),
+    lambda x: mapped(mp.im)(dft(4, -1, 1, _over_n)(dft(3, -1, -1)(x) ** 2)),
+    SMALL,
+)
+fourier(
+    "rfft",
+    lambda x: np.real(np.fft.rfft(x) ** 3),
+    lambda x: _re(dft(x.shape[-1], -1, -1)(x)[..., : x.shape[-1] // 2 + 1] ** 3),
+    *[shapes((n,)) for n in (1, 2, 3, 4, 5)],
+)
+fourier(
+    "irfft",
+    lambda x: np.fft.irfft(np.exp(1j * x) * x, 4) ** 2,
+    lambda x: _re(dft(4, -1, 1, _over_n)(_hermitian(4)(mapped(mp.expj)(x) * x))) ** 2,
+    shapes((3,)),
+    shapes((2, 4)),
+)
+fourier(
+    "irfft_odd",
+    lambda x: np.fft.irfft(np.exp(1j * x) * x, 5, norm="ortho") ** 2,
+    lambda x: _re(dft(5, -1, 1, lambda n: 1 / mp.sqrt(n))(_hermitian(5)(mapped(mp.expj)(x) * x))) ** 2,
+    shapes((3,)),
+    uses=["irfft"],
+)
+fourier(
+    "hfft",
+    lambda x: np.fft.hfft(np.exp(1j * x), 3) ** 2,
+    lambda x: _re(dft(3, -1, -1)(_hermitian(3)(mapped(mp.expj)(x)))) ** 2,
+    shapes((2,)),
+    uses=["irfft", "conjugate"],
+)
 
 # ---- linear algebra, by the definitions -----------------------------------------------------------------------------
 
@@ -723,6 +836,241 @@ decompositions(
     with_rows((2, 3), (2,)),
     with_rows((2, 2), (2, 1)),
     tolerance=1e-13,
+)
+
+# ---- arrays of complex numbers, as functions of their parts ---------------------------------------------------------
+
+complexes = functools.partial(structured, "complex")
+_im, _conj = mapped(mp.im), mapped(mp.conj)
+
+
+def _z(x: Any, y: Any) -> Any:
+    return x + 1j * y
+
+
+def _squares(z: Any) -> Any:
+    return _re(z * _conj(z))
+
+
+def _gram(z: Any) -> Any:
+    """z zᴴ + I, which is Hermitian and positive."""
+    return z @ np.swapaxes(_conj(z) if z.dtype == object else z.conj(), -1, -2) + np.eye(z.shape[-2], dtype=np.int8)
+
+
+def _complex_cholesky(a: Any) -> Any:
+    """Column by column."""
+    n = len(a)
+    made = np.full((n, n), mp.mpc(0), dtype=object)
+    for j in range(n):
+        made[j, j] = mp.sqrt(mp.re(a[j, j]) - sum(mp.re(made[j, k] * mp.conj(made[j, k])) for k in range(j)))
+        for i in range(j + 1, n):
+            made[i, j] = (a[i, j] - sum(made[i, k] * mp.conj(made[j, k]) for k in range(j))) / made[j, j]
+    return made
+
+
+def _projector(z: Any) -> Any:
+    """z (zᴴ z)⁻¹ zᴴ, which is Q Qᴴ."""
+    return z @ inverse(_conj(z.T) @ z) @ _conj(z.T)
+
+
+def _parts(f: Function, re: Function = np.real, im: Function = np.imag) -> Function:
+    """Both parts of a function of one complex array, of its parts."""
+    return lambda x, y: flat(re(f(_z(x, y))), im(f(_z(x, y))))
+
+
+def of_parts(name: str, f: Function, oracle: Function, *examples: Any, **options: Any) -> None:
+    """A row for both parts of f."""
+    complexes(f"complex_{name}", _parts(f), _parts(oracle, _re, _im), *examples, **options)
+
+
+def both(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    """Real and imaginary part of a well conditioned matrix of full rank."""
+    return lambda rng: (*rectangular(*shape)(rng), rng.uniform(-0.5, 0.5, shape))
+
+
+TWO = shapes((2, 2), (2, 2))
+
+of_parts("products", lambda z: z * z / (z + 3) - z.T, lambda z: z * z / (z + 3) - z.T, TWO, uses=["divide"])
+of_parts("sum", lambda z: np.sum(z * z, 0), lambda z: np.sum(z * z, 0), TWO, uses=["sum"])
+of_parts("prod", np.prod, np.prod, TWO, uses=["multiply"])
+of_parts("cumsum", lambda z: np.cumsum(z) ** 2, lambda z: np.cumsum(z) ** 2, TWO, uses=["cumsum"])
+of_parts("mean", lambda z: np.mean(z**3, 1), lambda z: np.sum(z**3, 1) / 2, TWO, uses=["sum"])
+of_parts("indexed", lambda z: z[::-1] ** 2 * z[0, 1], lambda z: z[::-1] ** 2 * z[0, 1], TWO, uses=["getitem"])
+of_parts("put", lambda z: written(z[0] * z[1], np.array([1])), lambda z: written(z[0] * z[1], [1]), TWO, uses=["put"])
+of_parts("gathered", lambda z: z[[0, 1, 1]] ** 3, lambda z: z[[0, 1, 1]] ** 3, TWO, uses=["gather"])
+of_parts(
+    "joined",
+    lambda z: np.hstack([z, z**2, np.ones((2, 1))]),
+    lambda z: np.hstack([z, z**2, np.ones((2, 1))]),
+    TWO,
+    uses=["concatenate"],
+)
+of_parts(
+    "stacked",
+    lambda z: np.array([z[0, 0] ** 2, 1j, z[1, 0].real], like=z),
+    lambda z: np.array([z[0, 0] ** 2, 1j, mp.re(z[1, 0])]),
+    TWO,
+    uses=["concatenate"],
+)
+of_parts(
+    "chosen",
+    lambda z: np.where(z.real > 0, z**2, 1j * z),
+    lambda z: np.where(_re(z) > 0, z**2, 1j * z),
+    TWO,
+    uses=["select"],
+)
+of_parts("matmul", lambda z: z @ z @ z, lambda z: z @ z @ z, TWO, uses=["matmul"])
+of_parts("einsum", lambda z: np.einsum("ij,kj->ik", z, z.conj()), lambda z: z @ _conj(z.T), TWO, uses=["matmul"])
+of_parts(
+    "vdot", lambda z: np.vdot(z[0], z[1] * z[0]), lambda z: np.sum(_conj(z[0]) * z[1] * z[0]), TWO, uses=["conjugate"]
+)
+of_parts(
+    "correlate",
+    lambda z: np.correlate(z[0], z[1], "full"),
+    lambda z: np.array([z[0, 0] * mp.conj(z[1, 1]), np.sum(z[0] * _conj(z[1])), z[0, 1] * mp.conj(z[1, 0])]),
+    TWO,
+    uses=["correlate"],
+)
+of_parts(
+    "convolve",
+    lambda z: np.convolve(z[0], z[1]),
+    lambda z: np.array([z[0, 0] * z[1, 0], z[0, 0] * z[1, 1] + z[0, 1] * z[1, 0], z[0, 1] * z[1, 1]]),
+    TWO,
+    uses=["correlate"],
+)
+of_parts("inv", np.linalg.inv, inverse, both(2, 2), uses=["inv"], tolerance=1e-13)
+of_parts(
+    "solve",
+    lambda z: np.linalg.solve(z, z**2),
+    lambda z: inverse(z) @ z**2,
+    both(2, 2),
+    uses=["solve"],
+    tolerance=1e-13,
+)
+of_parts(
+    "det",
+    lambda z: np.linalg.det(z),
+    lambda z: np.asarray(det(z), dtype=object)[()],
+    both(2, 2),
+    uses=["det"],
+    tolerance=1e-13,
+)
+of_parts(
+    "sign_of_det",
+    lambda z: np.linalg.slogdet(z)[0],
+    lambda z: det(z)[()] / abs(det(z)[()]),
+    both(2, 2),
+    uses=["slogdet"],
+    tolerance=1e-13,
+)
+of_parts(
+    "cholesky",
+    lambda z: np.linalg.cholesky(_gram(z)),
+    lambda z: _complex_cholesky(_gram(z)),
+    TWO,
+    uses=["cholesky"],
+    tolerance=1e-13,
+)
+of_parts(
+    "pinv", np.linalg.pinv, lambda z: inverse(_conj(z.T) @ z) @ _conj(z.T), both(3, 2), uses=["pinv"], tolerance=2e-13
+)
+of_parts(
+    "lstsq",
+    lambda z: np.linalg.lstsq(z, z[:, 0] ** 2)[0],
+    lambda z: inverse(_conj(z.T) @ z) @ _conj(z.T) @ z[:, 0] ** 2,
+    both(3, 2),
+    uses=["lstsq"],
+    tolerance=2e-13,
+)
+of_parts(
+    "qr",
+    lambda z: np.linalg.qr(z)[0] @ np.linalg.qr(z)[0].conj().T,
+    _projector,
+    both(3, 2),
+    uses=["qr"],
+    tolerance=2e-13,
+)
+of_parts(
+    "max", lambda z: np.max(z, 1) ** 2, lambda z: np.array([max(row, key=mp.re) for row in z]) ** 2, TWO, uses=["max"]
+)
+of_parts("min", lambda z: np.min(z) ** 3, lambda z: min(z.ravel(), key=mp.re) ** 3, TWO, uses=["min"])
+of_parts(
+    "broadcast",
+    lambda z: np.broadcast_to(z, (2, 2, 2)) ** 2,
+    lambda z: np.stack([z, z]) ** 2,
+    TWO,
+    uses=["broadcast_to"],
+)
+of_parts(
+    "single",
+    lambda z: z.astype(np.complex64).astype(np.complex128) ** 2,
+    lambda z: z**2,
+    TWO,
+    uses=["astype"],
+    tolerance=1e-6,
+)
+of_parts("stopped", lambda z: hoad.stop_gradient(z) * 0.0 + z**2, lambda z: z**2, TWO, uses=["stop_gradient"])
+of_parts("nested", hoad.grad(lambda z: np.sum(z**3), holomorphic=True), lambda z: 3 * z**2, TWO, uses=["identity"])
+of_parts(
+    "adjugate",
+    lambda z: apply_primitive(ADJUGATE, None, z) if is_traced(z) else ADJUGATE.function(None, z),
+    adjugate,
+    both(2, 2),
+    uses=["adjugate"],
+    tolerance=1e-13,
+)
+complexes(
+    "complex_logdet",
+    lambda x, y: np.linalg.slogdet(_z(x, y))[1],
+    lambda x, y: mp.log(abs(det(_z(x, y))[()])),
+    both(2, 2),
+    uses=["slogdet"],
+    tolerance=1e-13,
+)
+complexes(
+    "complex_norm",
+    lambda x, y: np.linalg.norm(_z(x, y), axis=1),
+    lambda x, y: _sqrt(np.sum(x * x + y * y, 1)),
+    TWO,
+    uses=["real", "imag"],
+)
+complexes(
+    "complex_norm_3",
+    lambda x, y: np.linalg.norm(_z(x, y), 3, axis=0),
+    lambda x, y: mapped(mp.cbrt)(np.sum(_sqrt(x * x + y * y) ** 3, 0)),
+    TWO,
+    uses=["absolute"],
+)
+complexes(
+    "complex_var",
+    lambda x, y: np.var(_z(x, y), 0),
+    lambda x, y: np.var(x, 0) + np.var(y, 0),
+    TWO,
+    uses=["real", "imag"],
+)
+complexes(
+    "complex_eigvalsh",
+    lambda x, y: np.sum(np.linalg.eigvalsh(_gram(_z(x, y))) ** 3),
+    lambda x, y: np.sum(_re(np.diagonal(_gram(_z(x, y)) @ _gram(_z(x, y)) @ _gram(_z(x, y))))),
+    TWO,
+    uses=["eigh"],
+    tolerance=2e-13,
+)
+complexes(
+    "complex_svdvals",
+    lambda x, y: np.sum(np.linalg.svdvals(_z(x, y)) ** 4),
+    lambda x, y: np.sum(_squares(_z(x, y) @ _conj(_z(x, y).T))),
+    both(3, 2),
+    both(2, 2),
+    uses=["svd"],
+    tolerance=2e-13,
+)
+complexes(
+    "complex_fftn",
+    lambda x, y: np.abs(np.fft.fftn(_z(x, y), norm="ortho")) ** 2,
+    lambda x, y: _squares(dft(2, 1, -1)(dft(2, 0, -1)(_z(x, y)))) / 4,
+    TWO,
+    uses=["fft", "absolute"],
 )
 
 # ---- along an axis --------------------------------------------------------------------------------------------------
