@@ -73,11 +73,13 @@ cdef class Recording:
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None, bint valued=True):
+    def __init__(self, Graph outer=None, bint valued=True, bint body=False):
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
         self.graph.enter()
+        if body:
+            self.graph.frame.body = self.graph.entries
         self.frame = self.graph.frame
 
     @property
@@ -281,15 +283,17 @@ cdef class differentiating:
 
     cdef bint nested
     cdef bint valued
+    cdef bint body              # of a loop
     cdef Recording recording
     cdef object token
 
-    def __init__(self, bint nested=True, bint valued=True):
+    def __init__(self, bint nested=True, bint valued=True, bint body=False):
         self.nested = nested
         self.valued = valued
+        self.body = body
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None, self.valued)
+        self.recording = Recording(running() if self.nested else None, self.valued, self.body)
         self.token = RUNNING.set(self.recording.graph)
         return self.recording
 

@@ -20,7 +20,9 @@ cdef class Array:
     cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
     cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.buffers
     cdef str sealed             # why nothing may be written to it, or None
+    cdef int64_t born           # after how many entries of the graph it was made
 
+cdef int check_own(Array x) except -1
 cdef object wrap(Graph graph, int32_t operand)
 cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
 cdef Buffer buffer_of(Array x)

@@ -423,14 +423,27 @@ cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
     x.graph = graph
     x.node = operand
     x.aval = aval
+    x.born = graph.entries
     graph.held(operand)
     return x
+
+
+cdef int check_own(Array x) except -1:
+    """Raise where `x` is of the function around the body of a loop that is being recorded."""
+    cdef int64_t born = x.born if x.buffer is None else x.buffer.born
+    if born < x.graph.frame.body:
+        raise TracedValueError(
+            "the body of a loop is recorded once, so it cannot write to an array of the function around it "
+            f"({here()}). Carry the array: take it from the carry, write to a copy, and return that."
+        )
+    return 0
 
 
 cdef Buffer buffer_of(Array x):
     """The buffer of `x`, made now if it has none."""
     if x.buffer is None:
         x.buffer = Buffer(x.graph, x.node, x.aval)
+        x.buffer.born = x.born
     return x.buffer
 
 
@@ -694,6 +707,7 @@ cdef class Array:
             at = item_number(aval, index)
             if at >= 0:
                 check_usable(self.graph)
+                check_own(self)
                 if type(value) is Scalar:
                     check_same(self.graph, (<Scalar>value).graph)
                     if (<Scalar>value).truth:

@@ -74,7 +74,7 @@ class _Body:
 
     def __init__(self, f: Callable[[Any, Any], Any], carry: _Tree, numbers: list[Any], rows: _Tree, first: list[Any]):
         n = len(numbers)
-        with differentiating() as d:
+        with differentiating(body=True) as d:
             guards = d.guards
             traced = [d.input(x) for x in numbers + first]
             returned = f(carry.with_numbers(traced[:n]), rows.with_numbers(traced[n:]))

@@ -357,7 +357,7 @@ def body_program(recording: Recording, first_guard: int, outputs: list[int]) -> 
 
 def captured_program(f: Callable[..., Any], values: list[Any]) -> tuple[Program, list[Any]]:
     """The program of ``f(*values)``, a list of outputs, and the traced values around it that are its further inputs."""
-    with differentiating() as d:
+    with differentiating(body=True) as d:
         guards = d.guards
         traced = [d.input(x) for x in values]
         made = f(*traced)
