@@ -2,11 +2,14 @@
 
 Four variables, some fifteen operations a step, through `hoad.scan`. Bars: recording, values included, takes at most
 5 ms; the tape is as large as that of ten steps. JAX's `lax.scan`, compiled beforehand, stands beside the gradient.
+
+And 1000 differential equations: the memory of the continuous adjoint at a tight tolerance, over that at a loose one.
 """
 
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -71,7 +74,56 @@ def compare(name: str, body: Callable[..., Any], settings: Settings) -> list[Row
     ]
 
 
+def swing(y: Any, t: Any) -> Any:
+    return -y * np.cos(t) * (1 + 0.1 * y)
+
+
+def relaxation(y: Any, t: Any) -> Any:
+    """Another equation of the same size (perturbed)."""
+    return 0.3 * np.sin(t) - y / (1 + y * y)
+
+
+def energy(rhs: Callable[..., Any], tolerance: float, adjoint: str) -> Callable[[Any], Any]:
+    """Of the solution of 1000 equations after twenty units of time."""
+    options = {"rtol": tolerance, "atol": tolerance, "adjoint": adjoint}
+    return lambda y: np.sum(hoad.ode.odeint(rhs, y, [0.0, 20.0], **options)[-1] ** 2)
+
+
+def peak(f: Callable[[Any], Any], x: Any) -> int:
+    """The most bytes of arrays alive at a time."""
+    f(x)
+    tracemalloc.start()
+    f(x)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+def equations(name: str, rhs: Callable[..., Any], settings: Settings) -> list[Row]:
+    y = np.linspace(0.5, 1.0, settings.size(1000, 20))
+    tight = 1e-10
+    discrete, continuous = (hoad.grad(energy(rhs, tight, adjoint)) for adjoint in ("discrete", "continuous"))
+    harness.require_equal(discrete(y), continuous(y), rtol=1e-6)
+    loose = hoad.grad(energy(rhs, 1e-4, "continuous"))
+    by_steps, by_adjoint = harness.interleave(
+        [
+            Side("steps", discrete, lambda: (y * RNG.uniform(0.9, 1.1),)),
+            Side("adjoint", continuous, lambda: (y * RNG.uniform(0.9, 1.1),)),
+        ],
+        settings,
+    )
+    question = f"{y.size} differential equations, {name}"
+    return [
+        harness.limit(
+            f"{question}: peak at 1e-10, over that at 1e-4", peak(continuous, y) / peak(loose, y), "x", at_most=1.1
+        ),
+        harness.cost(f"{question}: gradient by the continuous adjoint, over that by steps", by_adjoint, by_steps),
+    ]
+
+
 def cases(settings: Settings) -> Iterator[Case]:
+    for name, rhs in (("swing", swing), ("relaxation (perturbed)", relaxation)):
+        yield f"equations of {name}", partial(equations, name, rhs, settings)
     for name, body in (("drift", drift), ("tanh, products (perturbed)", perturbed)):
         yield f"loop of {name}", partial(compare, name, body, settings)
 

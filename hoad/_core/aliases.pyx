@@ -28,6 +28,7 @@ from hoad._core.traced cimport (
     Array,
     Scalar,
     buffer_of,
+    check_own,
     connect_writes,
     item_of,
     new_array,
@@ -162,6 +163,7 @@ def constant_like(x, value):
     cdef int32_t operand = graph.const_object(value)
     cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
     made.buffer = Buffer(graph, operand, made.aval, is_blank(value))
+    made.buffer.born = made.born
     return made
 
 
@@ -351,6 +353,7 @@ def check_writable(Array x):
     check_usable(x.graph)
     if x.sealed is not None:
         raise TracedValueError(f"{x.sealed} ({here()}). Write x = x.copy() before, and change that.")
+    check_own(x)
 
 
 def write(Array x, cnp.ndarray view, value):

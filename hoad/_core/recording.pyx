@@ -74,13 +74,15 @@ cdef class Recording:
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None, bint valued=True):
+    def __init__(self, Graph outer=None, bint valued=True, bint apart=False):
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
         if not self.nested and WATCHERS.get():
             self.graph.watch()
         self.graph.enter()
+        if apart:
+            self.graph.frame.apart = self.graph.entries
         self.frame = self.graph.frame
 
     @property
@@ -318,15 +320,17 @@ cdef class differentiating:
 
     cdef bint nested
     cdef bint valued
+    cdef bint apart             # what becomes a program behind one node
     cdef Recording recording
     cdef object token
 
-    def __init__(self, bint nested=True, bint valued=True):
+    def __init__(self, bint nested=True, bint valued=True, bint apart=False):
         self.nested = nested
         self.valued = valued
+        self.apart = apart
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None, self.valued)
+        self.recording = Recording(running() if self.nested else None, self.valued, self.apart)
         self.token = RUNNING.set(self.recording.graph)
         return self.recording
 

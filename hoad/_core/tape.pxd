@@ -76,6 +76,7 @@ cdef struct Guard:
 cdef struct Frame:    # a running derivative: what to rewind to, and the traced values alive beyond its start
     int32_t start, n_consts, n_exts, n_pool, n_guards
     int64_t live
+    int64_t apart       # of what is recorded apart, that it is or is in: which of all entries that was; else 0
 
 # Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs.
 cdef enum:
@@ -125,6 +126,7 @@ cdef class Graph:
     cdef bint has_truths         # some constant is a truth value
     cdef Frame* frames
     cdef int n_frames, cap_frames
+    cdef int64_t entries         # how many derivatives have begun
     cdef Frame frame             # the innermost running derivative; the ones around it are in frames
     cdef object __weakref__
 

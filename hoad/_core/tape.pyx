@@ -419,6 +419,7 @@ cdef class Graph:
         self.cap_frames = capacity
         self.frames[self.n_frames] = self.frame
         self.n_frames += 1
+        self.entries += 1
         self.frame.start = self.size
         self.frame.n_consts = self.n_consts
         self.frame.n_exts = self.n_exts

@@ -21,7 +21,9 @@ cdef class Array:
     cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.buffers
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
+    cdef int64_t born           # after how many entries of the graph it was made
 
+cdef int check_own(Array x) except -1
 cdef object wrap(Graph graph, int32_t operand)
 cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
 cdef Buffer buffer_of(Array x)

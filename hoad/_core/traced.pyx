@@ -423,14 +423,28 @@ cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
     x.graph = graph
     x.node = operand
     x.aval = aval
+    x.born = graph.entries
     graph.held(operand)
     return x
+
+
+cdef int check_own(Array x) except -1:
+    """Raise where `x` is of the function around one that is being recorded apart."""
+    cdef int64_t born = x.born if x.buffer is None else x.buffer.born
+    if born < x.graph.frame.apart:
+        raise TracedValueError(
+            "the body of a loop or a map, a checkpoint and a composite are recorded apart, so they cannot write to an "
+            f"array of the function around them ({here()}). Take it as an argument (in a loop, carry it), write to a "
+            "copy, and return that."
+        )
+    return 0
 
 
 cdef Buffer buffer_of(Array x):
     """The buffer of `x`, made now if it has none."""
     if x.buffer is None:
         x.buffer = Buffer(x.graph, x.node, x.aval)
+        x.buffer.born = x.born
     return x.buffer
 
 
@@ -695,6 +709,7 @@ cdef class Array:
             at = item_number(aval, index)
             if at >= 0:
                 check_usable(self.graph)
+                check_own(self)
                 if type(value) is Scalar:
                     check_same(self.graph, (<Scalar>value).graph)
                     if (<Scalar>value).truth:

@@ -46,7 +46,7 @@ class Apart:
         pick: Callable[[Recording, Any], int | None] | None = None,
     ) -> None:
         pick = _new_operand if pick is None else pick
-        with differentiating() as d:
+        with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
             leaves, structure = flatten(f(*[d.input(x) for x in values]))
             picked = [pick(d, leaf) for leaf in leaves]
@@ -80,7 +80,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
 
     What f gives must not be kept elsewhere, or nothing of the running recording is rewound.
     """
-    with differentiating() as d:
+    with differentiating(apart=True) as d:
         traced = [d.input(x) for x in values]
         made = f(*traced)
         outputs = [d.operand(x) for x in made]

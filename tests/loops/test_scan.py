@@ -404,3 +404,76 @@ WRONG = [
 def test_errors_say_what_to_do(wrong: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         wrong()
+
+
+def entry(a: Any, c: Any) -> None:
+    a[0] = c
+
+
+def part(a: Any, c: Any) -> None:
+    a[1:] = c
+
+
+def added(a: Any, c: Any) -> None:
+    a += c
+
+
+def through_a_view(a: Any, c: Any) -> None:
+    a[::-1][:1] *= c
+
+
+def by_a_function(a: Any, c: Any) -> None:
+    np.add.at(a, 0, c)
+
+
+def into_out(a: Any, c: Any) -> None:
+    np.multiply(a, c, out=a)
+
+
+@pytest.mark.parametrize("write", [entry, part, added, through_a_view, by_a_function, into_out])
+@pytest.mark.parametrize("make", [lambda x: x.copy(), lambda x: np.zeros(3, like=x), lambda x: (x * 2.0)[:]])
+@pytest.mark.parametrize("deep", [False, True], ids=["at once", "in a derivative in the body"])
+def test_a_body_cannot_write_to_what_is_around_it(write: Any, make: Any, deep: bool) -> None:
+    """It runs once, and the loop many times: the array would be left as it is after the first step."""
+
+    def f(x: Any) -> Any:
+        a = make(x)
+
+        def body(c: Any, row: Any) -> Any:
+            if deep:
+                hoad.grad(lambda z: write(a, c) or z * z)(2.0)
+            else:
+                write(a, c)
+            return c * row + a[0], None
+
+        return hoad.scan(body, x[0] * 1.0, np.array([1.0, 2.0]))[0] + np.sum(a)
+
+    with pytest.raises(hoad.TracedValueError, match=r"array of the function around it \(.*test_scan.py.*Carry"):
+        hoad.grad(f)(np.array([0.3, 0.2, 0.5]))
+
+
+def test_a_body_writes_to_arrays_of_its_own() -> None:
+    def body(scan: Any) -> Any:
+        def f(x: Any) -> Any:
+            around = np.zeros(3, like=x)
+            around[1] = x[1]
+
+            def step(v: Any, row: Any) -> Any:
+                made = np.zeros(3, like=v)
+                made[:2] = v[1:] * row
+                carried = v.copy()
+                carried += around
+                inner = scan(lambda w, r: (made * w * r, w), carried, np.array([0.5, 0.7]))[0]
+                made[2] += np.sum(inner)
+                made -= 0.1 * carried
+                return made, made[0]
+
+            v, rows = scan(step, x * 1.0, np.array([1.0, 0.5]))
+            around += v
+            return np.sum(around**2) + np.sum(rows)
+
+        return f
+
+    x = np.array([0.3, 0.2, 0.5])
+    close(hoad.grad(body(hoad.scan))(x), hoad.grad(body(unrolled))(x))
+    close(hoad.hessian(body(hoad.scan))(x), hoad.hessian(body(unrolled))(x), 1e-12)
