@@ -97,6 +97,7 @@ def part(Array x, str name):
 
 
 cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object value, str sealed):
+    """What lies at a view of the root of `x`: all of it, or a part, in its dtype."""
     cdef Buffer buffer = buffer_of(x)
     cdef Array made
     check_usable(x.graph)

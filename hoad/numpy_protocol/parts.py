@@ -40,7 +40,7 @@ def imag(x: Any) -> Any:
 
 def _nothing(x: Any) -> Any:
     """The imaginary part of what is real: zeros that cannot be written to, as NumPy's."""
-    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]
 
 
 def conjugate(x: Any) -> Any:
