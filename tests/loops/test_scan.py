@@ -448,7 +448,37 @@ def test_a_body_cannot_write_to_what_is_around_it(write: Any, make: Any, deep: b
 
         return hoad.scan(body, x[0] * 1.0, np.array([1.0, 2.0]))[0] + np.sum(a)
 
-    with pytest.raises(hoad.TracedValueError, match=r"array of the function around it \(.*test_scan.py.*Carry"):
+    with pytest.raises(hoad.TracedValueError, match=r"array of the function around them \(.*test_scan.py.*carry it"):
+        hoad.grad(f)(np.array([0.3, 0.2, 0.5]))
+
+
+def with_rule(f: Any) -> Any:
+    made = hoad.custom_vjp(f)
+    made.defvjp(lambda c: (f(c), None), lambda kept, g: (g,))
+    return made
+
+
+APART: dict[str, Any] = {
+    "vmap": lambda f, c: hoad.vmap(f)(np.array([1.0, 2.0]))[0],
+    "checkpoint": lambda f, c: hoad.checkpoint(f)(c),
+    "custom_vjp": lambda f, c: with_rule(f)(c),
+    "fori_loop": lambda f, c: hoad.fori_loop(0, 3, lambda i, c: f(c), 1.0),
+    "while_loop": lambda f, c: hoad.while_loop(lambda c: c < 3, lambda c: f(c) + 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", APART)
+def test_nothing_recorded_apart_writes_to_what_is_around_it(kind: str) -> None:
+    def f(x: Any) -> Any:
+        a = x * 1.0
+
+        def body(c: Any) -> Any:
+            a[0] = c
+            return c * 1.0
+
+        return APART[kind](body, x[1]) + np.sum(a)
+
+    with pytest.raises(hoad.TracedValueError, match="array of the function around them"):
         hoad.grad(f)(np.array([0.3, 0.2, 0.5]))
 
 
