@@ -27,6 +27,7 @@ QUESTIONS = (
     "small_arrays",
     "loops",
     "assignment",
+    "composites",
     "import_time",
 )
 SLOW = ("build_install",)
