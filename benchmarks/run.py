@@ -28,6 +28,7 @@ QUESTIONS = (
     "loops",
     "lanes",
     "assignment",
+    "composites",
     "import_time",
 )
 SLOW = ("build_install",)
