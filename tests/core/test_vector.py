@@ -1,0 +1,383 @@
+"""The vector kernels beside mpmath: every function, every target that runs here, every kind of argument.
+
+Errors are in units in the last place of the exact result (the distance of two subnormals where that is subnormal).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+import hoad
+from hoad._core import vector
+
+HOUSE = Path(hoad.__file__).parents[1]
+TARGETS = vector.targets()
+ONE, TWO = vector.names()
+DIGITS = 60
+
+Real = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """The exact function, the kind of arguments that it has values for, and the error that is allowed."""
+
+    exact: Real
+    where: tuple[str, ...]
+    ulps: float = 2.0
+
+
+CASES = {
+    "exp": Case(mp.exp, ("exponent", "any"), 1.0),
+    "expm1": Case(mp.expm1, ("exponent", "any")),
+    "sinh": Case(mp.sinh, ("exponent", "any")),
+    "cosh": Case(mp.cosh, ("exponent", "any")),
+    "tanh": Case(mp.tanh, ("exponent", "any")),
+    "sech": Case(mp.sech, ("exponent", "any")),
+    "logistic": Case(lambda x: 1 / (1 + mp.exp(-x)), ("exponent", "any")),
+    "log": Case(mp.log, ("positive", "near 1"), 1.0),
+    "log1p": Case(mp.log1p, ("above -1", "positive")),
+    "sin": Case(mp.sin, ("angle", "any"), 1.0),
+    "cos": Case(mp.cos, ("angle", "any"), 1.0),
+    "tan": Case(mp.tan, ("angle", "any")),
+    "sqrt": Case(mp.sqrt, ("positive",), 0.5),
+    "leg": Case(lambda x: mp.sqrt((1 - x) * (1 + x)), ("within 1",)),
+    "arctan": Case(mp.atan, ("any",)),
+    "arcsin": Case(mp.asin, ("within 1",)),
+    "arccos": Case(mp.acos, ("within 1",)),
+    "erf": Case(mp.erf, ("bell",)),
+    "erfc": Case(mp.erfc, ("bell",)),
+}
+CASES_OF_TWO = {
+    "power": Case(lambda x, y: x**y, ("powers", "integer powers")),
+    "arctan2": Case(mp.atan2, ("points", "close points")),
+}
+
+
+def scattered(rng: np.random.Generator, low: float, high: float, n: int) -> np.ndarray:
+    """Numbers of both signs, their exponents uniform."""
+    return np.ldexp(rng.choice([-1.0, 1.0], n) * rng.uniform(1, 2, n), np.floor(rng.uniform(low, high, n)).astype(int))
+
+
+def arguments(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """`n` arguments of a kind."""
+    if kind == "any":
+        return (scattered(rng, -1074, 1024, n),)
+    if kind == "exponent":
+        return (np.concatenate([rng.uniform(-750, 720, n // 2), scattered(rng, -30, 5, n - n // 2)]),)
+    if kind == "positive":
+        return (np.abs(scattered(rng, -1074, 1024, n)),)
+    if kind == "near 1":
+        return (1 + scattered(rng, -50, -1, n),)
+    if kind == "above -1":
+        return (np.maximum(scattered(rng, -60, 0, n), -1 + 2.0**-53),)
+    if kind == "angle":
+        multiples = np.rint(scattered(rng, 0, 20, n // 3)) * (np.pi / 2)
+        near = multiples * (1 + scattered(rng, -52, -5, len(multiples)))
+        return (np.concatenate([multiples, near, scattered(rng, -30, 40, n - 2 * len(near))]),)
+    if kind == "within 1":
+        ends = np.copysign(1 - np.abs(scattered(rng, -53, -1, n // 2)), rng.uniform(-1, 1, n // 2))
+        return (np.concatenate([ends, scattered(rng, -40, 0, n - n // 2)]),)
+    if kind == "bell":
+        return (np.concatenate([rng.uniform(-7, 27.3, n // 2), scattered(rng, -60, 3, n - n // 2)]),)
+    if kind == "powers":
+        x = np.abs(scattered(rng, -1022, 1024, n))
+        return x, rng.uniform(-745, 709, n) / np.where(np.abs(np.log(x)) > 0.1, np.log(x), 1.0)
+    if kind == "integer powers":
+        return scattered(rng, -20, 20, n), np.rint(rng.uniform(-50, 50, n))
+    if kind == "points":
+        return scattered(rng, -1000, 1000, n), scattered(rng, -1000, 1000, n)
+    assert kind == "close points"
+    return scattered(rng, -3, 3, n), scattered(rng, -3, 3, n)
+
+
+def units_off(found: float, exact: Any) -> float:
+    """The error in units in the last place; a value that overflows must be infinite."""
+    nearest = float(exact)
+    if math.isinf(nearest) or math.isinf(found):
+        return 0.0 if nearest == found else math.inf
+    return float(abs(mpf(found) - exact) / mpf(np.spacing(abs(nearest))))
+
+
+def worst(name: str, case: Case, count: int, target: str) -> tuple[float, tuple[float, ...]]:
+    """The greatest error over `count` arguments of each kind, and where it is."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    found = (0.0, (0.0,))
+    for kind in case.where:
+        with np.errstate(all="ignore"):
+            values = arguments(kind, count, rng)
+        got = vector.evaluate(name, *values, of=target)
+        assert not np.isnan(got).any(), f"{name}: nan at {values[0][np.isnan(got)][:3]}"
+        with mp.workdps(DIGITS):
+            for p, *x in zip(got.tolist(), *(v.tolist() for v in values), strict=True):
+                found = max(found, (units_off(p, exact(case, x)), tuple(x)))
+    return found
+
+
+def exact(case: Case, x: list[float]) -> Any:
+    """The function to 60 digits, and to all that cancel in its argument."""
+    large = max(0, *(math.frexp(item)[1] for item in x))
+    with mp.workdps(DIGITS + (large // 3 if case.exact in (mp.sin, mp.cos, mp.tan) else 0)):
+        return case.exact(*map(mpf, x)) if abs(x[0]) < 1e4 or case.exact in BOUNDED else tail(case, x)
+
+
+BOUNDED = (mp.sin, mp.cos, mp.tan, mp.atan, mp.atan2, mp.log, mp.log1p, mp.sqrt, CASES_OF_TWO["power"].exact)
+TAILS = {
+    "exp": (mpf(0), mp.inf),
+    "expm1": (mpf(-1), mp.inf),
+    "sinh": (-mp.inf, mp.inf),
+    "cosh": (mp.inf, mp.inf),
+    "tanh": (mpf(-1), mpf(1)),
+    "sech": (mpf(0), mpf(0)),
+    "logistic": (mpf(0), mpf(1)),
+}
+
+
+def tail(case: Case, x: list[float]) -> Any:
+    """Where exponentials are far out of range, and to mpmath a matter of memory."""
+    name = next(name for name, other in CASES.items() if other is case)
+    return TAILS[name][x[0] > 0]
+
+
+def test_every_kernel_has_a_case() -> None:
+    assert set(ONE) == set(CASES) and set(TWO) == set(CASES_OF_TWO)
+    assert TARGETS[0] == "portable" and vector.target() in TARGETS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", [*CASES, *CASES_OF_TWO])
+def test_units_in_the_last_place(name: str, target: str) -> None:
+    case = CASES.get(name) or CASES_OF_TWO[name]
+    error, where = worst(name, case, 700, target)
+    assert error <= case.ulps, f"{name}{where} is {error:.2f} ulps off"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", [*CASES, *CASES_OF_TWO])
+def test_units_in_the_last_place_of_many(name: str, target: str) -> None:
+    case = CASES.get(name) or CASES_OF_TWO[name]
+    error, where = worst(name, case, 100_000 // len(case.where), target)
+    assert error <= case.ulps, f"{name}{where} is {error:.2f} ulps off"
+
+
+# Doubles that lie close to multiples of π/2: the closest of all is the first (Muller, Elementary Functions, 3rd ed.,
+# 11.3); np.pi and its multiples are what programs meet.
+HARD_ANGLES = [
+    6381956970095103.0 * 2.0**797,
+    5319372648326541.0 * 2.0**-46,
+    np.pi,
+    np.pi / 2,
+    3 * np.pi / 2,
+    11 * np.pi,
+    355.0,
+    103993.0 / 33102.0,
+    float.fromhex("0x1.921fb54442d18p+19"),
+    2.0**20,
+    np.nextafter(2.0**20, 0),
+    1e22,
+    1.7976931348623157e308,
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_hard_angles(name: str, target: str) -> None:
+    x = np.array([*HARD_ANGLES, *(-item for item in HARD_ANGLES), *(np.arange(1.0, 3000.0) * (np.pi / 2))])
+    got = vector.evaluate(name, x, of=target)
+    with mp.workdps(400):
+        errors = [units_off(p, CASES[name].exact(mpf(item))) for p, item in zip(got.tolist(), x.tolist(), strict=True)]
+    assert max(errors) <= CASES[name].ulps
+
+
+INF, NAN = math.inf, math.nan
+TINY, LARGEST = 5e-324, 1.7976931348623157e308
+ODD = [0.0, -0.0, TINY, -TINY, 1e-310, -1e-310, 1e-200, -1e-200]  # functions with f(x) = x there keep them
+
+SPECIAL: dict[str, list[tuple[float, float]]] = {
+    "exp": [(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (LARGEST, INF), (-LARGEST, 0.0), (709.79, INF), (-746, 0.0)],
+    "expm1": [*((x, x) for x in ODD), (INF, INF), (-INF, -1.0), (-LARGEST, -1.0), (LARGEST, INF), (-40.0, -1.0)],
+    "sinh": [*((x, x) for x in ODD), (INF, INF), (-INF, -INF), (LARGEST, INF), (-711.0, -INF)],
+    "cosh": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, INF), (711.0, INF)],
+    "tanh": [*((x, x) for x in ODD), (INF, 1.0), (-INF, -1.0), (LARGEST, 1.0), (-23.0, -1.0)],
+    "sech": [(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 0.0), (-LARGEST, 0.0), (746.0, 0.0)],
+    "logistic": [(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (-LARGEST, 0.0), (40.0, 1.0)],
+    "log": [(1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-1.0, NAN), (-INF, NAN), (-TINY, NAN)],
+    "log1p": [*((x, x) for x in ODD), (INF, INF), (-1.0, -INF), (-1.5, NAN), (-INF, NAN)],
+    "sin": [*((x, x) for x in ODD), (INF, NAN), (-INF, NAN)],
+    "cos": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, NAN), (-INF, NAN)],
+    "tan": [*((x, x) for x in ODD), (INF, NAN), (-INF, NAN)],
+    "sqrt": [(0.0, 0.0), (-0.0, -0.0), (4.0, 2.0), (INF, INF), (-1.0, NAN), (-INF, NAN), (-TINY, NAN)],
+    "leg": [(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.5, NAN), (-2.0, NAN)],
+    "arctan": [*((x, x) for x in ODD), (INF, np.pi / 2), (-INF, -np.pi / 2), (LARGEST, np.pi / 2), (1.0, np.pi / 4)],
+    "arcsin": [*((x, x) for x in ODD), (1.0, np.pi / 2), (-1.0, -np.pi / 2), (1.5, NAN), (INF, NAN), (-INF, NAN)],
+    "arccos": [(1.0, 0.0), (-1.0, np.pi), (0.0, np.pi / 2), (-0.0, np.pi / 2), (-1.5, NAN), (INF, NAN), (-INF, NAN)],
+    "erf": [(0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0), (LARGEST, 1.0), (-7.0, -1.0)],
+    "erfc": [(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 2.0), (-LARGEST, 2.0), (28.0, 0.0), (TINY, 1.0)],
+}
+SPECIAL_OF_TWO: dict[str, list[tuple[float, float, float]]] = {
+    "power": [
+        *((x, y, 1.0) for x in (0.0, -0.0, 3.0, -3.0, INF, -INF, NAN) for y in (0.0, -0.0)),
+        *((1.0, y, 1.0) for y in (2.0, -7.5, INF, -INF, NAN)),
+        *((-1.0, y, 1.0) for y in (INF, -INF, 2.0, 1e300)),
+        *((x, 2.0, x * x) for x in (-0.0, 0.1, -1e-200, 1e200, INF, -INF)),
+        (0.0, 3.0, 0.0),
+        (-0.0, 3.0, -0.0),
+        (-0.0, -3.0, -INF),
+        (0.0, -2.5, INF),
+        (-8.0, 3.0, -512.0),
+        (-2.0, -3.0, -0.125),
+        (-2.0, 0.5, NAN),
+        (2.0, 1024.0, INF),
+        (-2.0, 1025.0, -INF),
+        (2.0, -1080.0, 0.0),
+        (2.0, -1074.0, TINY),
+        (TINY, 1.0, TINY),
+        (0.5, INF, 0.0),
+        (0.5, -INF, INF),
+        (INF, -1.0, 0.0),
+        (-INF, 3.0, -INF),
+        (NAN, 1.0, NAN),
+        (2.0, NAN, NAN),
+        (10.0, 15.0, 1e15),
+        (3.0, 33.0, 3.0**33),
+    ],
+    "arctan2": [
+        (0.0, 1.0, 0.0),
+        (-0.0, 1.0, -0.0),
+        (0.0, -1.0, np.pi),
+        (-0.0, -1.0, -np.pi),
+        (0.0, 0.0, 0.0),
+        (0.0, -0.0, np.pi),
+        (-0.0, -0.0, -np.pi),
+        (1.0, 0.0, np.pi / 2),
+        (-1.0, -0.0, -np.pi / 2),
+        (1.0, 1.0, np.pi / 4),
+        (-1.0, -1.0, -3 * np.pi / 4),
+        (INF, INF, np.pi / 4),
+        (-INF, -INF, -3 * np.pi / 4),
+        (1.0, INF, 0.0),
+        (-1.0, INF, -0.0),
+        (1.0, -INF, np.pi),
+        (INF, 1.0, np.pi / 2),
+        (TINY, LARGEST, 0.0),
+        (TINY, TINY, np.pi / 4),
+        (NAN, 1.0, NAN),
+        (1.0, NAN, NAN),
+    ],
+}
+
+
+def same(found: Any, wanted: Any) -> np.ndarray:
+    """Equal to the sign of zero, nan as nan."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    return (np.isnan(found) & np.isnan(wanted)) | ((found == wanted) & (np.signbit(found) == np.signbit(wanted)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", [*SPECIAL, *SPECIAL_OF_TWO])
+def test_special_values(name: str, target: str) -> None:
+    rows = np.array(SPECIAL[name] + [(NAN, NAN)] if name in SPECIAL else SPECIAL_OF_TWO[name])
+    *operands, wanted = (np.ascontiguousarray(column) for column in rows.T)
+    got = vector.evaluate(name, *operands, of=target)
+    wrong = ~same(got, wanted)
+    assert not wrong.any(), f"{name}{rows[wrong][:, :-1].tolist()} gives {got[wrong]}, not {wanted[wrong]}"
+
+
+def mixed(name: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Arguments of every kind, special ones and nan among them."""
+    case = CASES.get(name) or CASES_OF_TWO[name]
+    rows = SPECIAL.get(name) or SPECIAL_OF_TWO[name]
+    with np.errstate(all="ignore"):
+        parts = [arguments(kind, n, rng) for kind in case.where]
+    parts.append(tuple(np.array(column) for column in list(zip(*rows, strict=True))[:-1]))
+    whole = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = rng.permutation(len(whole[0]))[:n]
+    return tuple(np.ascontiguousarray(column[order]) for column in whole)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", [*CASES, *CASES_OF_TWO])
+def test_a_result_depends_on_its_element_alone(name: str, target: str) -> None:
+    """The same bits one at a time, in blocks of every size, at every place, and in place."""
+    operands = mixed(name, 600, np.random.default_rng(7))
+    alone = np.array(
+        [vector.evaluate(name, *(x[i : i + 1].copy() for x in operands), of=target)[0] for i in range(len(operands[0]))]
+    )
+    for size in [*range(1, 68), 255, 256, 257, 300, 513, 600]:
+        for start in (0, 1, 3):
+            some = [x[start : start + size] for x in operands]
+            assert same(vector.evaluate(name, *some, of=target), alone[start : start + size]).all(), (size, start)
+    for k in range(len(operands)):
+        copies = [x.copy() for x in operands]
+        vector.evaluate(name, *copies, out=copies[k], of=target)
+        assert same(copies[k], alone).all(), "in place"
+
+
+def test_nothing_is_written_beyond_the_end() -> None:
+    for n in (1, 7, 8, 9, 256, 261):
+        room = np.full(n + 8, 3.5)
+        vector.evaluate("sin", np.linspace(0, 9, n), out=room[:n])
+        assert (room[n:] == 3.5).all()
+    assert vector.evaluate("sin", np.empty(0)).size == 0
+
+
+def test_what_cannot_be_asked() -> None:
+    x = np.ones(3)
+    with pytest.raises(hoad.errors.ArgumentError, match=r"no kernel of 1 operand.*'sine'.*Those of one are exp"):
+        vector.evaluate("sine", x)
+    with pytest.raises(hoad.errors.ArgumentError, match=r"no kernel of 1 operand.*'power'.*power, arctan2"):
+        vector.evaluate("power", x)
+    with pytest.raises(hoad.errors.ArgumentError, match=r"contiguous float64.*ascontiguousarray"):
+        vector.evaluate("exp", np.ones(6)[::2])
+    with pytest.raises(hoad.errors.ArgumentError, match=r"one size.*float32"):
+        vector.evaluate("exp", np.ones(3, dtype=np.float32))
+    with pytest.raises(hoad.errors.ArgumentError, match=r"one size"):
+        vector.evaluate("power", x, np.ones(4))
+    with pytest.raises(hoad.errors.ArgumentError, match=r"'v9'.*do not run here.*have portable"):
+        vector.evaluate("exp", x, of="v9")
+
+
+# ---- what the environment chooses
+
+PROGRAM = """
+import numpy as np, hoad
+from hoad._core import vector
+x = np.linspace(-3.0, 3.0, 1001)
+f = lambda x: np.sin(x) * np.exp(np.cos(x)) + np.arctan2(x, 2.0) * (1.5 + np.tanh(x)) ** 1.5
+program = hoad.record(f, 0.5)
+lanes = hoad.vmap(program)(x) if hasattr(hoad, "vmap") else hoad.record(f, x).evaluate(x)
+print(vector.target(), float(np.max(np.abs(lanes - f(x)))), sep="\\n")
+"""
+
+
+def in_process(code: str, kernels: str | None) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if name != "HOAD_KERNELS"}
+    env |= {} if kernels is None else {"HOAD_KERNELS": kernels}
+    return subprocess.run([sys.executable, "-c", code], cwd=HOUSE, env=env, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("kernels", [None, "", *TARGETS])
+def test_environment_chooses(kernels: str | None) -> None:
+    done = in_process(PROGRAM, kernels)
+    assert done.returncode == 0, done.stderr
+    target, error = done.stdout.split()
+    assert target == (kernels or TARGETS[-1])
+    assert float(error) < 1e-14
+
+
+def test_unknown_kernels_are_refused() -> None:
+    done = in_process("import hoad", "v7")
+    assert done.returncode != 0
+    assert "'v7'" in done.stderr and ", ".join(TARGETS) in done.stderr and "Unset HOAD_KERNELS" in done.stderr
