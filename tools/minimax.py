@@ -42,7 +42,9 @@ def remez(fit: Fit) -> list[mpf]:
     middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2
     points = [middle - half * mp.cos(mp.pi * k / n) for k in range(n + 1)]
     grid = [middle - half * mp.cos(mp.pi * k / (20 * n)) for k in range(20 * n + 1)]
-    floor = max(map(fit.weight, grid)) / 10**4  # where the weight vanishes, the error is free, but not the matrix regular
+    floor = (
+        max(map(fit.weight, grid)) / 10**4
+    )  # where the weight vanishes, the error is free, but not the matrix regular
     sampled = {x: (fit.f(x), max(fit.weight(x), floor)) for x in [*grid, *points]}
     for _ in range(12):
         signs = [(-1) ** k / sampled[x][1] for k, x in enumerate(points)]

@@ -17,3 +17,10 @@ def evaluate(
     out: np.ndarray[Any, Any] | None = None,
     of: str | None = None,
 ) -> np.ndarray[Any, Any]: ...
+def library(
+    name: str,
+    x: np.ndarray[Any, Any],
+    y: np.ndarray[Any, Any] | None = None,
+    *,
+    out: np.ndarray[Any, Any] | None = None,
+) -> np.ndarray[Any, Any]: ...

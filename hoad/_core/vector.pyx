@@ -11,7 +11,9 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
-from hoad.errors import ArgumentError
+from hoad._core.kernels cimport Scalar1, Scalar2, scalar1, scalar2
+
+from hoad.errors import ArgumentError, count
 
 cnp.import_array()
 
@@ -38,7 +40,7 @@ FASTER = {
         "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
         "power", "arctan2", "sech", "logistic", "leg", "erf", "erfc",
     ),
-    "v4": ("log", "sin", "cos", "arctan2", "sech", "logistic", "leg", "erf", "erfc"),
+    "v4": ("sin", "cos", "arctan2", "sech", "logistic", "leg", "erf", "erfc"),
 }
 
 cdef Target TARGETS[MOST_TARGETS]
@@ -56,8 +58,8 @@ cdef Target* target_named(str name) except NULL:
         if TARGETS[i].usable and TARGETS[i].name.decode() == name:
             return &TARGETS[i]
     raise ArgumentError(
-        f"the vector kernels {name!r}, which HOAD_KERNELS or a caller asks for, do not run here. This processor and this "
-        f"build of hoad have {', '.join(targets())}. Unset HOAD_KERNELS, and the last of them is taken."
+        f"the vector kernels {name!r}, which HOAD_KERNELS or a caller asks for, do not run here. This processor and "
+        f"this build of hoad have {', '.join(targets())}. Unset HOAD_KERNELS, and the last of them is taken."
     )
 
 
@@ -117,28 +119,61 @@ def names():
     return one, two
 
 
-def evaluate(str name, cnp.ndarray x, cnp.ndarray y=None, *, cnp.ndarray out=None, str of=None):
-    """A kernel applied to contiguous float64 arrays, by the kernels of the target `of` (those in use unless given)."""
-    cdef Target* chosen = CHOSEN if of is None else target_named(of)
-    cdef Kernel1 one = kernel1(chosen, name)
-    cdef Kernel2 two = kernel2(chosen, name)
-    cdef int64_t n = x.size
-    out = np.empty(n) if out is None else out
-    for array in (x, out) if y is None else (x, y, out):
-        if array.dtype != np.float64 or not array.flags.c_contiguous or array.size != n:
+cdef int64_t common_size(list arrays) except -1:
+    """The size of arrays that a kernel can walk through together."""
+    for array in arrays:
+        if array.dtype != np.float64 or not array.flags.c_contiguous or array.size != arrays[0].size:
             raise ArgumentError(
                 f"a kernel takes contiguous float64 arrays of one size, but was given {array.dtype} of shape "
                 f"{array.shape}. Use np.ascontiguousarray(array, dtype=float)."
             )
-    if one != NULL and y is None:
+    return arrays[0].size
+
+
+def evaluate(str name, cnp.ndarray x, cnp.ndarray y=None, *, cnp.ndarray out=None, str of=None):
+    """A kernel applied to contiguous float64 arrays, by the kernels of the target `of` (those in use unless given)."""
+    cdef Target* chosen = CHOSEN if of is None else target_named(of)
+    cdef Kernel1 one = kernel1(chosen, name) if y is None else NULL
+    cdef Kernel2 two = kernel2(chosen, name) if y is not None else NULL
+    out = np.empty(x.size) if out is None else out
+    cdef int64_t n = common_size([x, out] if y is None else [x, y, out])
+    if one != NULL:
         with nogil:
             one(<const double*>cnp.PyArray_DATA(x), <double*>cnp.PyArray_DATA(out), n)
-    elif two != NULL and y is not None:
+    elif two != NULL:
         with nogil:
-            two(<const double*>cnp.PyArray_DATA(x), <const double*>cnp.PyArray_DATA(y), <double*>cnp.PyArray_DATA(out), n)
+            two(<const double*>cnp.PyArray_DATA(x), <const double*>cnp.PyArray_DATA(y),
+                <double*>cnp.PyArray_DATA(out), n)
     else:
-        raise ArgumentError(
-            f"no kernel of {1 if y is None else 2} operands is called {name!r}. Those of one are {', '.join(names()[0])}; "
-            f"those of two {', '.join(names()[1])}."
-        )
+        raise no_kernel(name, 1 if y is None else 2)
     return out
+
+
+def library(str name, cnp.ndarray x, cnp.ndarray y=None, *, cnp.ndarray out=None):
+    """The same by the functions of single numbers, one call an element: what a kernel is compared with."""
+    cdef str full = f"scipy.special.{name}" if name in ("erf", "erfc") else name
+    cdef Scalar1 one = scalar1(full) if y is None else NULL
+    cdef Scalar2 two = scalar2(full) if y is not None else NULL
+    out = np.empty(x.size) if out is None else out
+    cdef int64_t i
+    cdef int64_t n = common_size([x, out] if y is None else [x, y, out])
+    cdef const double* a = <const double*>cnp.PyArray_DATA(x)
+    cdef const double* b = NULL if y is None else <const double*>cnp.PyArray_DATA(y)
+    cdef double* p = <double*>cnp.PyArray_DATA(out)
+    if one != NULL:
+        for i in range(n):
+            p[i] = one(a[i])
+    elif two != NULL:
+        for i in range(n):
+            p[i] = two(a[i], b[i])
+    else:
+        raise no_kernel(name, 1 if y is None else 2)
+    return out
+
+
+cdef object no_kernel(str name, int operands):
+    one, two = names()
+    return ArgumentError(
+        f"no kernel of {count(operands, 'operand')} is called {name!r}. Those of one are {', '.join(one)}; those of "
+        f"two {', '.join(two)}."
+    )

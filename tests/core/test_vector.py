@@ -20,6 +20,7 @@ from mpmath import mp, mpf
 
 import hoad
 from hoad._core import vector
+from hoad._core.recording import lowered
 
 HOUSE = Path(hoad.__file__).parents[1]
 TARGETS = vector.targets()
@@ -206,7 +207,16 @@ TINY, LARGEST = 5e-324, 1.7976931348623157e308
 ODD = [0.0, -0.0, TINY, -TINY, 1e-310, -1e-310, 1e-200, -1e-200]  # functions with f(x) = x there keep them
 
 SPECIAL: dict[str, list[tuple[float, float]]] = {
-    "exp": [(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (LARGEST, INF), (-LARGEST, 0.0), (709.79, INF), (-746, 0.0)],
+    "exp": [
+        (0.0, 1.0),
+        (-0.0, 1.0),
+        (INF, INF),
+        (-INF, 0.0),
+        (LARGEST, INF),
+        (-LARGEST, 0.0),
+        (709.79, INF),
+        (-746, 0.0),
+    ],
     "expm1": [*((x, x) for x in ODD), (INF, INF), (-INF, -1.0), (-LARGEST, -1.0), (LARGEST, INF), (-40.0, -1.0)],
     "sinh": [*((x, x) for x in ODD), (INF, INF), (-INF, -INF), (LARGEST, INF), (-711.0, -INF)],
     "cosh": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, INF), (711.0, INF)],
@@ -335,9 +345,11 @@ def test_nothing_is_written_beyond_the_end() -> None:
 
 def test_what_cannot_be_asked() -> None:
     x = np.ones(3)
-    with pytest.raises(hoad.errors.ArgumentError, match=r"no kernel of 1 operand.*'sine'.*Those of one are exp"):
+    with pytest.raises(
+        hoad.errors.ArgumentError, match=r"no kernel of 1 operand is called 'sine'.*Those of one are exp"
+    ):
         vector.evaluate("sine", x)
-    with pytest.raises(hoad.errors.ArgumentError, match=r"no kernel of 1 operand.*'power'.*power, arctan2"):
+    with pytest.raises(hoad.errors.ArgumentError, match=r"no kernel of 1 operand is called 'power'.*power, arctan2"):
         vector.evaluate("power", x)
     with pytest.raises(hoad.errors.ArgumentError, match=r"contiguous float64.*ascontiguousarray"):
         vector.evaluate("exp", np.ones(6)[::2])
@@ -349,16 +361,74 @@ def test_what_cannot_be_asked() -> None:
         vector.evaluate("exp", x, of="v9")
 
 
+# ---- where they are used
+
+
+def in_lanes(f: Real, columns: tuple[np.ndarray, ...]) -> np.ndarray:
+    """f of single numbers, recorded once and run with a lane for each row of the columns."""
+    tape = hoad.record(f, *(1.5 for _ in columns))[0]
+    program = lowered(tape._graph, list(tape._outputs), list(tape._inputs), 0, [True] * len(columns))
+    found: np.ndarray = program.run(list(columns), len(columns[0]))[0]
+    return found
+
+
+def noted(p: Any, values: list[Any]) -> Any:
+    """A traced value, its number put on a list."""
+    values.append(hoad.value(p))
+    return p
+
+
+@pytest.mark.parametrize("name", [name for name in [*CASES, *CASES_OF_TWO] if hasattr(np, name)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_lanes(name: str) -> None:
+    operands = mixed(name, 300, np.random.default_rng(11))
+    assert same(in_lanes(getattr(np, name), operands), vector.evaluate(name, *operands)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in vector.FASTER[vector.target()] if hasattr(np, name)])
+@pytest.mark.parametrize("shapes", [((7,), ()), ((300,), (300,)), ((5, 1), (1, 70)), ((3, 4, 1), (2,)), ((0, 3), (3,))])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_arrays(name: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    """As they are recorded and as they are replayed, where kernels take the place of NumPy's loops."""
+    ufunc = getattr(np, name)
+    rng = np.random.default_rng(13)
+    columns = mixed(name, 400, rng)
+    operands = [rng.choice(column, shape) for column, shape in zip(columns, shapes, strict=False)]
+    recorded: list[Any] = []
+    program = hoad.record(lambda *x: noted(ufunc(*x), recorded), *operands)
+    spread = [np.ascontiguousarray(x) for x in np.broadcast_arrays(*operands)]
+    wanted = vector.evaluate(name, *spread).reshape(spread[0].shape)
+    assert same(recorded[0], wanted).all()
+    assert same(program.evaluate(*operands), wanted).all()
+
+
+def test_float32_arrays_stay_with_numpy() -> None:
+    x = np.linspace(-3, 3, 50, dtype=np.float32)
+    recorded: list[Any] = []
+    hoad.record(lambda x: noted(np.sin(x), recorded), x)
+    assert recorded[0].dtype == np.float32 and np.array_equal(recorded[0], np.sin(x))
+
+
+@pytest.mark.parametrize("name", [*CASES, *CASES_OF_TWO])
+def test_single_numbers_are_near(name: str) -> None:
+    """By the C library: some roundings away, and the same where there is nothing to round."""
+    operands = mixed(name, 500, np.random.default_rng(19))
+    found, other = vector.evaluate(name, *operands), vector.library(name, *operands)
+    with np.errstate(all="ignore"):
+        near = np.abs(found - other) <= 3 * np.spacing(np.abs(other))
+    assert (near | same(found, other)).all()
+
+
 # ---- what the environment chooses
 
 PROGRAM = """
 import numpy as np, hoad
 from hoad._core import vector
+from hoad._core.recording import lowered
 x = np.linspace(-3.0, 3.0, 1001)
 f = lambda x: np.sin(x) * np.exp(np.cos(x)) + np.arctan2(x, 2.0) * (1.5 + np.tanh(x)) ** 1.5
-program = hoad.record(f, 0.5)
-lanes = hoad.vmap(program)(x) if hasattr(hoad, "vmap") else hoad.record(f, x).evaluate(x)
-print(vector.target(), float(np.max(np.abs(lanes - f(x)))), sep="\\n")
+error = np.max(np.abs(hoad.record(f, x).evaluate(x) - f(x)))
+print(vector.target(), float(error), sep="\\n")
 """
 
 
@@ -381,3 +451,30 @@ def test_unknown_kernels_are_refused() -> None:
     done = in_process("import hoad", "v7")
     assert done.returncode != 0
     assert "'v7'" in done.stderr and ", ".join(TARGETS) in done.stderr and "Unset HOAD_KERNELS" in done.stderr
+
+
+@pytest.mark.parametrize("kernels", TARGETS)
+@pytest.mark.slow
+def test_this_file_by_every_target(kernels: str) -> None:
+    """Lanes and arrays too, which take the kernels in use."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        "lanes or arrays or near",
+    ]
+    env = os.environ | {"HOAD_KERNELS": kernels, "PYTHONPATH": str(HOUSE)}
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.slow
+def test_polynomials_are_those_of_the_script() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, root / "tools" / "minimax.py"], capture_output=True, text=True, check=True)
+    assert done.stdout == (root / "hoad" / "_core" / "vector_polynomials.h").read_text()
