@@ -107,6 +107,13 @@ INLINE double FN(power_of_two)(double k)
     return FN(from_bits)(FN(bits)(k + (ROUNDER + 1023.0)) << 52);
 }
 
+/* 2^k x, for |k| <= 2044: 2^k may overflow where that does not */
+INLINE double FN(scaled)(double x, double k)
+{
+    double half = (0.5 * k + ROUNDER) - ROUNDER;
+    return x * FN(power_of_two)(half) * FN(power_of_two)(k - half);
+}
+
 #include "vector_polynomials.h"
 
 /* ---- exponentials */
@@ -138,8 +145,7 @@ INLINE double FN(exp)(double x)
     x = x < -746.0 ? -746.0 : x;
     FN(Exponent) e = FN(exponent)(x, 0.0);
     Pair s = FN(exp_reduced)(e.r);
-    double half = (0.5 * e.k + ROUNDER) - ROUNDER; /* 2^k may overflow where the result does not */
-    return (s.high + s.low) * FN(power_of_two)(half) * FN(power_of_two)(e.k - half);
+    return FN(scaled)(s.high + s.low, e.k);
 }
 
 INLINE double FN(exp_rare)(double x)
@@ -221,11 +227,18 @@ INLINE double FN(sech_rare)(double x)
     return FN(sinh_rare)(x);
 }
 
+/* By u = expm1(2|x|): tanh(|x|) is u/(u + 2). */
 INLINE double FN(tanh)(double x)
 {
     double a = FN(magnitude)(x);
-    FN(Hyperbolic) h = FN(hyperbolic)(a > 22.0 ? 22.0 : a);
-    Pair p = FN(divide)(FN(combined)(h.u, h.v, h), FN(combined)(h.v, h.u, h));
+    FN(Exponent) e = FN(exponent)(a > 22.0 ? 44.0 : a + a, 0.0);
+    Pair s = FN(exp_reduced)(e.r);
+    double scale = FN(power_of_two)(e.k);
+    Pair u = FN(sum)(scale * s.high, -1.0);
+    u = FN(ordered_sum)(u.high, FN(multiply_add)(scale, s.low, u.low));
+    Pair below = FN(sum)(u.high, 2.0);
+    below.low += u.low;
+    Pair p = FN(divide)(u, below);
     return FN(signed_as)(p.high + p.low, x);
 }
 
@@ -598,7 +611,7 @@ INLINE double FN(arccos_rare)(double x)
 
 /* ---- error functions */
 
-/* erfc(a) for 3/4 <= a <= 26, as exp(-a²) P/(1 + 2a) */
+/* erfc(a) for 3/4 <= a <= 28, as exp(-a²) P/(1 + 2a) */
 INLINE Pair FN(erfc_far)(double a)
 {
     Pair square = FN(product)(a, a);
@@ -608,14 +621,13 @@ INLINE Pair FN(erfc_far)(double a)
     Pair p = FN(ordered_sum)(ERFCX_FIRST_1, t * FN(erfcx_polynomial)(t));
     p.low += ERFCX_FIRST_2;
     Pair q = FN(divide)(FN(multiply)(s, p), FN(sum)(1.0, 2.0 * a));
-    double scale = FN(power_of_two)(e.k);
-    return (Pair){scale * q.high, scale * q.low};
+    return (Pair){FN(scaled)(q.high, e.k), FN(scaled)(q.low, e.k)};
 }
 
 INLINE double FN(erfc)(double x)
 {
     double a = FN(magnitude)(x);
-    Pair p = FN(erfc_far)(a > 26.0 ? 26.0 : a);
+    Pair p = FN(erfc_far)(a > 28.0 ? 28.0 : a);
     Pair below = FN(ordered_sum)(2.0, -p.high);
     double far = x < 0.0 ? below.high + (below.low - p.low) : p.high + p.low;
     double n = a > 0.75 ? 0.75 : x;
@@ -626,7 +638,8 @@ INLINE double FN(erfc)(double x)
 
 INLINE double FN(erfc_rare)(double x)
 {
-    return x <= 26.0 ? 0.0 : 1.0;
+    (void)x;
+    return 0.0;
 }
 
 INLINE double FN(erf)(double x)
