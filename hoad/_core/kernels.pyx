@@ -19,6 +19,7 @@ cdef extern from "<math.h>" nogil:
 cdef extern from "library.h" nogil:
     double library_power(double, double) noexcept
     double library_sech(double) noexcept
+    double library_leg(double) noexcept
     double library_logistic(double) noexcept
 
 cdef double LN2 = 0.693147180559945309417232121458176568
@@ -51,9 +52,6 @@ cdef double k_spacing(double x) noexcept nogil:
     if isinf(x):
         return NAN
     return c_nextafter(x, c_copysign(INFINITY, x)) - x
-
-cdef double k_leg(double x) noexcept nogil:
-    return m.sqrt((1.0 - x) * (1.0 + x))
 
 cdef double k_isnan(double x) noexcept nogil:
     return isnan(x)
@@ -217,7 +215,7 @@ cdef Scalar1 scalar1(str name):
     if name == "tanh": return m.tanh
     if name == "sech": return library_sech
     if name == "logistic": return library_logistic
-    if name == "leg": return k_leg
+    if name == "leg": return library_leg
     if name == "scipy.special.erf": return c_erf
     if name == "scipy.special.erfc": return c_erfc
     if name == "arcsinh": return m.asinh

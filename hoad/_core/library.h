@@ -18,6 +18,12 @@ static inline double library_sech(double x)
     return a > 30.0 ? 2.0 * exp(-a) : 1.0 / cosh(a);
 }
 
+/* the leg beside x in a right triangle of hypotenuse 1 */
+static inline double library_leg(double x)
+{
+    return sqrt((1.0 - x) * (1.0 + x));
+}
+
 /* 1/(1 + exp(-x)), by whichever exponential does not overflow */
 static inline double library_logistic(double x)
 {

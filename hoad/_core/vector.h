@@ -1,7 +1,7 @@
 /* Vector kernels: the formulas of vector_formulas.h compiled for several processors, and which of them this one runs.
 
-The compiler makes the vectors (-O3, -fno-math-errno, -fno-trapping-math, -ffp-contract=off); without it, or where it
-knows no targets, the portable loops are right and slower. */
+GCC and Clang make the vectors (with -O3, -fno-math-errno, -fno-trapping-math); whatever the compiler makes of the loops,
+they give the same bits, as long as it does not fuse on its own (-ffp-contract=off). */
 
 #ifndef HOAD_VECTOR_H
 #define HOAD_VECTOR_H
@@ -44,29 +44,37 @@ typedef struct { const char* name; Kernel2 kernel; } Row2;
 #define FUNCTIONS1(DO)                                                                            \
     DO(exp, exp) DO(expm1, expm1) DO(sinh, sinh) DO(cosh, cosh) DO(tanh, tanh)                    \
     DO(sech, library_sech) DO(logistic, library_logistic) DO(log, log) DO(log1p, log1p)           \
-    DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt) DO(leg, sqrt) DO(arctan, atan)          \
-    DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
+    DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt)                 \
+    DO(leg, library_leg) DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
 #define FUNCTIONS2(DO) DO(power, library_power) DO(arctan2, atan2)
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__clang__)
 #define HAS_TARGETS 1
+#define TARGET(features) PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define END_TARGET PRAGMA(clang attribute pop)
+#define WIDE ""
+#elif defined(__x86_64__) && defined(__GNUC__)
+#define HAS_TARGETS 1
+#define TARGET(features) PRAGMA(GCC push_options) PRAGMA(GCC target(features))
+#define END_TARGET PRAGMA(GCC pop_options)
+#define WIDE ",prefer-vector-width=512"
+#else
+#define HAS_TARGETS 0
+#endif
+#define PRAGMA(text) _Pragma(#text)
 
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#if HAS_TARGETS
+TARGET("avx2,fma")
 #define FN(name) name##_v3
 #define FUSED 1
 #include "vector_formulas.h"
-#pragma GCC pop_options
+END_TARGET
 
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")
+TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #define FN(name) name##_v4
 #define FUSED 1
 #include "vector_formulas.h"
-#pragma GCC pop_options
-
-#else
-#define HAS_TARGETS 0
+END_TARGET
 #endif
 
 #define FN(name) name##_portable

@@ -17,7 +17,7 @@ polynomial: M. M. Shepherd and J. G. Laframboise, Math. Comp. 36 (1981) 249-253.
 INLINE double FN(multiply_add)(double a, double b, double c)
 {
 #if FUSED
-    return __builtin_fma(a, b, c);
+    return fma(a, b, c);
 #else
     return a * b + c;
 #endif
@@ -42,7 +42,7 @@ INLINE Pair FN(product)(double a, double b)
 {
     double p = a * b;
 #if FUSED
-    return (Pair){p, __builtin_fma(a, b, -p)};
+    return (Pair){p, fma(a, b, -p)};
 #else
     double ca = 0x1.0000002p+27 * a, cb = 0x1.0000002p+27 * b;
     double a1 = ca - (ca - a), b1 = cb - (cb - b);
@@ -285,7 +285,8 @@ INLINE double FN(log_fraction)(double k, double f, double low)
 {
     double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
     Pair p = FN(ordered_sum)(k * LN2_1, f);
-    double rest = FN(multiply_add)(s, FN(multiply_add)(z, FN(log_polynomial)(z), half), FN(multiply_add)(k, LN2_2, low));
+    double rest = FN(multiply_add)(k, LN2_2, low);
+    rest = FN(multiply_add)(s, FN(multiply_add)(z, FN(log_polynomial)(z), half), rest);
     return p.high + (p.low + (rest - half));
 }
 
@@ -403,7 +404,8 @@ INLINE double FN(tan_rare)(double x)
 INLINE Pair FN(sin_reduced)(Pair r)
 {
     double z = r.high * r.high;
-    return (Pair){r.high, FN(multiply_add)(r.high * z, FN(sin_polynomial)(z), FN(multiply_add)(-0.5 * z, r.low, r.low))};
+    double low = FN(multiply_add)(-0.5 * z, r.low, r.low);
+    return (Pair){r.high, FN(multiply_add)(r.high * z, FN(sin_polynomial)(z), low)};
 }
 
 INLINE Pair FN(cos_reduced)(Pair r)
@@ -494,7 +496,7 @@ ANGULAR(tan)
 
 INLINE double FN(sqrt)(double x)
 {
-    return __builtin_sqrt(x);
+    return sqrt(x);
 }
 
 INLINE double FN(sqrt_rare)(double x)
@@ -505,7 +507,7 @@ INLINE double FN(sqrt_rare)(double x)
 
 INLINE double FN(leg)(double x)
 {
-    return __builtin_sqrt((1.0 - x) * (1.0 + x));
+    return library_leg(x);
 }
 
 INLINE double FN(leg_rare)(double x)
@@ -520,8 +522,10 @@ INLINE Pair FN(angle_of)(double y, double x)
 {
     uint64_t far = FN(bits)(TAN_EIGHTH_PI * x - y) >> 63, steep = FN(bits)(x - TAN_EIGHTH_PI * y) >> 63;
     Pair difference = FN(sum)(y, -x), total = FN(sum)(y, x);
-    Pair above = {FN(choose)(steep, -x, FN(choose)(far, difference.high, y)), FN(choose)(far ^ steep, difference.low, 0.0)};
-    Pair below = {FN(choose)(steep, y, FN(choose)(far, total.high, x)), FN(choose)(far ^ steep, total.low, 0.0)};
+    Pair above = {FN(choose)(steep, -x, FN(choose)(far, difference.high, y)), 0.0};
+    Pair below = {FN(choose)(steep, y, FN(choose)(far, total.high, x)), 0.0};
+    above.low = FN(choose)(far ^ steep, difference.low, 0.0);
+    below.low = FN(choose)(far ^ steep, total.low, 0.0);
     double from_1 = FN(choose)(steep, HALF_PI_1, FN(choose)(far, QUARTER_PI_1, 0.0));
     double from_2 = FN(choose)(steep, HALF_PI_2, FN(choose)(far, QUARTER_PI_2, 0.0));
     Pair t = FN(divide)(above, below);
@@ -571,7 +575,7 @@ INLINE double FN(arcsin_tail)(double s, double z)
 INLINE Pair FN(half_arcsin)(double a)
 {
     double z = a > 0.5 ? 0.5 * (1.0 - a) : a * a;
-    double root = __builtin_sqrt(z);
+    double root = sqrt(z);
     Pair p = FN(product)(root, root);
     double lost = ((z - p.high) - p.low) / (root + root + 0x1p-1000);
     double s = a > 0.5 ? root : a;
@@ -591,10 +595,9 @@ INLINE double FN(arccos)(double x)
 {
     double a = FN(magnitude)(x);
     Pair s = FN(half_arcsin)(a);
-    double scale = a > 0.5 ? 2.0 : 1.0;
-    double from_1 = a > 0.5 ? (x > 0.0 ? 0.0 : PI_1) : HALF_PI_1;
-    double from_2 = a > 0.5 ? (x > 0.0 ? 0.0 : PI_2) : HALF_PI_2;
-    double turn = (a > 0.5) & (x > 0.0) ? scale : x > 0.0 ? -scale : a > 0.5 ? -scale : scale;
+    double end_1 = x > 0.0 ? 0.0 : PI_1, end_2 = x > 0.0 ? 0.0 : PI_2;
+    double from_1 = a > 0.5 ? end_1 : HALF_PI_1, from_2 = a > 0.5 ? end_2 : HALF_PI_2;
+    double turn = FN(from_bits)(FN(bits)(a > 0.5 ? 2.0 : -1.0) ^ (FN(bits)(x) & SIGN));
     Pair p = FN(ordered_sum)(from_1, turn * s.high);
     return p.high + (p.low + FN(multiply_add)(turn, s.low, from_2));
 }
