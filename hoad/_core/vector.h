@@ -1,6 +1,6 @@
 /* Vector kernels: the formulas of vector_formulas.h compiled for several processors, and which of them this one runs.
 
-GCC and Clang make the vectors (with -O3, -fno-math-errno, -fno-trapping-math); whatever the compiler makes of the loops,
+GCC and Clang make the vectors (with -O3, -fno-math-errno, -fno-trapping-math); whatever a compiler makes of the loops,
 they give the same bits, as long as it does not fuse on its own (-ffp-contract=off). */
 
 #ifndef HOAD_VECTOR_H

@@ -1,7 +1,7 @@
 /* The functions of the vector kernels, as branch-free formulas of one double.
 
-Included once per target, with FN(name) giving its names and FUSED saying whether it multiplies and adds in one rounding.
-Selections are by bits, or by a comparison of doubles for a double with both sides computed, so that a compiler makes
+Included once per target, with FN(name) giving its names and FUSED saying whether it multiplies and adds in one
+rounding. Selections are by bits, or by a comparison of doubles for a double with both sides computed, so that a compiler makes
 vectors of loops over them on every machine. A function f may be wrong where f_rare is 1.0 and not 0.0; there the loops
 ask the C library.
 
@@ -442,8 +442,8 @@ INLINE double FN(tan_at)(FN(Angle) p, double x)
     return FN(from_bits)(FN(bits)(t.high + t.low) ^ (p.quadrant << 63) ^ (FN(bits)(x) & SIGN));
 }
 
-/* The same for any a >= 1/2: a is an integer m times 2^e, and of the bits of 2/π those count that m 2^e does not take to
-   multiples of 4; 256 of them leave 190 behind the closest approach of a double to a multiple of π/2. M. H. Payne and
+/* The same for any a >= 1/2: a is an integer m times 2^e, and of the bits of 2/π those count that m 2^e does not take
+   to multiples of 4; 256 of them leave 190 behind the closest approach of a double to a multiple of π/2. M. H. Payne and
    R. N. Hanek, SIGNUM Newsletter 18 (1983) 19-24. (The C library's own may be 14 ulps off there.) */
 static FN(Angle) FN(far_angle)(double a)
 {

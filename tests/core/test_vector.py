@@ -328,6 +328,14 @@ def test_a_result_depends_on_its_element_alone(name: str, target: str) -> None:
         assert same(copies[k], alone).all(), "in place"
 
 
+@pytest.mark.skipif("v4" not in TARGETS, reason="this processor runs one fused target at most")
+@pytest.mark.parametrize("name", [*CASES, *CASES_OF_TWO])
+def test_fused_targets_agree(name: str) -> None:
+    operands = mixed(name, 2000, np.random.default_rng(23))
+    v3, v4 = (vector.evaluate(name, *operands, of=target) for target in ("v3", "v4"))
+    assert same(v3, v4).all()
+
+
 def test_nothing_is_written_beyond_the_end() -> None:
     for n in (1, 7, 8, 9, 256, 261):
         room = np.full(n + 8, 3.5)
