@@ -23,6 +23,7 @@ EXTENSIONS = [
     "where",
     "tape",
     "kernels",
+    "vector",
     "primitive",
     "plan",
     "template",

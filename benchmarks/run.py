@@ -25,6 +25,7 @@ QUESTIONS = (
     "hessian_loop",
     "high_order",
     "small_arrays",
+    "vector_kernels",
     "loops",
     "lanes",
     "assignment",

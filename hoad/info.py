@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import hoad
+from hoad._core import vector
 
 __all__ = ["collected", "run"]
 
@@ -68,12 +69,12 @@ def _blas(config: Any) -> str:
 
 
 def _processor(config: Any) -> dict[str, Any]:
-    """The processor, and those of its features that NumPy knows of."""
+    """The processor, those of its features that NumPy knows of, and which vector kernels of ours run."""
     simd = config.get("SIMD Extensions", {})
     features = [*simd.get("baseline", []), *simd.get("found", [])]
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     level = next((level for feature, level in LEVELS if feature in features), "x86-64") if x86 else platform.machine()
-    return {"name": _processor_name(), "level": level, "features": features}
+    return {"name": _processor_name(), "level": level, "kernels": vector.target(), "features": features}
 
 
 def _processor_name() -> str:

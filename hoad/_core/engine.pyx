@@ -485,6 +485,10 @@ cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept
     elif op == OP_MASK:
         for lane in range(n):
             p[lane] = y[lane] if x[lane] != 0.0 else 0.0
+    elif INFO[op].v1 != NULL:
+        INFO[op].v1(x, p, n)
+    elif INFO[op].v2 != NULL:
+        INFO[op].v2(x, y, p, n)
     elif ARITY[op] == 1:
         for lane in range(n):
             p[lane] = INFO[op].f1(x[lane])

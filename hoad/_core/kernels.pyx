@@ -13,6 +13,14 @@ cdef extern from "<math.h>" nogil:
     double c_fmod "fmod"(double, double) noexcept
     double c_fabs "fabs"(double) noexcept
     double c_trunc "trunc"(double) noexcept
+    double c_erf "erf"(double) noexcept
+    double c_erfc "erfc"(double) noexcept
+
+cdef extern from "library.h" nogil:
+    double library_power(double, double) noexcept
+    double library_sech(double) noexcept
+    double library_leg(double) noexcept
+    double library_logistic(double) noexcept
 
 cdef double LN2 = 0.693147180559945309417232121458176568
 cdef double RADIAN = 0.017453292519943295769236907684886127
@@ -45,15 +53,6 @@ cdef double k_spacing(double x) noexcept nogil:
         return NAN
     return c_nextafter(x, c_copysign(INFINITY, x)) - x
 
-cdef double k_sech(double x) noexcept nogil:
-    return 1.0 / m.cosh(x)
-
-cdef double k_leg(double x) noexcept nogil:
-    return m.sqrt((1.0 - x) * (1.0 + x))
-
-cdef double k_logistic(double x) noexcept nogil:
-    return 1.0 / (1.0 + m.exp(-x))
-
 cdef double k_isnan(double x) noexcept nogil:
     return isnan(x)
 
@@ -81,9 +80,6 @@ cdef double k_multiply(double x, double y) noexcept nogil:
 
 cdef double k_divide(double x, double y) noexcept nogil:
     return x / y
-
-cdef double k_power(double x, double y) noexcept nogil:
-    return x * x if y == 2.0 else m.pow(x, y)
 
 cdef double k_smul(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 else x * y
@@ -216,7 +212,7 @@ cdef void k_complex_leg(const double* x, double* p) noexcept nogil:
 
 cdef void k_complex_sech(const double* x, double* p) noexcept nogil:
     """sech(x) / (cos y + i tanh(x) sin y), which neither overflows nor cancels."""
-    cdef double s = k_sech(x[0])
+    cdef double s = library_sech(x[0])
     cdef double c = m.cos(x[1])
     cdef double v = m.tanh(x[0]) * m.sin(x[1])
     cdef double d = c * c + v * v
@@ -258,9 +254,11 @@ cdef Scalar1 scalar1(str name):
     if name == "sinh": return m.sinh
     if name == "cosh": return m.cosh
     if name == "tanh": return m.tanh
-    if name == "sech": return k_sech
-    if name == "logistic": return k_logistic
-    if name == "leg": return k_leg
+    if name == "sech": return library_sech
+    if name == "logistic": return library_logistic
+    if name == "leg": return library_leg
+    if name == "scipy.special.erf": return c_erf
+    if name == "scipy.special.erfc": return c_erfc
     if name == "arcsinh": return m.asinh
     if name == "arccosh": return m.acosh
     if name == "arctanh": return m.atanh
@@ -285,7 +283,7 @@ cdef Scalar2 scalar2(str name):
     if name == "subtract": return k_subtract
     if name == "multiply": return k_multiply
     if name == "divide": return k_divide
-    if name == "power" or name == "float_power": return k_power
+    if name == "power" or name == "float_power": return library_power
     if name == "smul": return k_smul
     if name == "sdiv": return k_sdiv
     if name == "mask": return k_mask

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 
 cimport numpy as cnp
 
-from hoad._core.primitive cimport Signature
+from hoad._core.primitive cimport Primitive, Signature
 
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
@@ -49,6 +49,7 @@ cdef class Plan:
 
     cdef int run(self, char** operands, char** results) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
+    cdef int take_kernel(self, Primitive primitive, list kinds) except -1
     cdef int set_loops(self, object dims, list strides) except -1
     cdef int set_elementwise(self, Signature sig) except -1
     cdef int set_gufunc(self, Signature sig) except -1

@@ -14,6 +14,7 @@ from libc.string cimport memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.primitive cimport (
+    INFO,
     K_CONCATENATE,
     K_GATHER,
     K_GUFUNC,
@@ -26,6 +27,7 @@ from hoad._core.primitive cimport (
     Signature,
 )
 from hoad._core.tape cimport AVAL_BOOL, Aval
+from hoad._core.vector cimport Kernel1, Kernel2, is_faster
 
 from hoad.errors import RuleError, count as counted
 
@@ -43,6 +45,7 @@ cdef object SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
 cdef enum:
     MOST_DIMS = 64
     MOST_LOOP_OPERANDS = 16
+    BLOCK = 256                 # elements that are put side by side for a kernel
 
 
 cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
@@ -131,6 +134,18 @@ cdef class Plan:
                 self.data = NULL if u.data == NULL else u.data[i]
                 return 1
         return 0
+
+    cdef int take_kernel(self, Primitive primitive, list kinds) except -1:
+        """Put a vector kernel of ours in place of NumPy's loop, for float64 where it is the faster."""
+        if any([dtype != np.float64 for dtype in kinds]) or not is_faster(primitive.name):
+            return 0
+        if INFO[primitive.op].v1 != NULL:
+            self.loop = kernel_loop1
+            self.data = <void*>INFO[primitive.op].v1
+        elif INFO[primitive.op].v2 != NULL:
+            self.loop = kernel_loop2
+            self.data = <void*>INFO[primitive.op].v2
+        return 1
 
     cdef int set_loops(self, object dims, list strides) except -1:
         """Outer loops over `dims`, for operands with these strides."""
@@ -442,6 +457,39 @@ cdef class Plan:
                 p += self.blocks[k]
 
 
+cdef double* side_by_side(char* x, cnp.npy_intp step, double* room, cnp.npy_intp n) noexcept nogil:
+    """n doubles `step` bytes apart as neighbours: where they are, or in `room`."""
+    cdef cnp.npy_intp i
+    if step == sizeof(double):
+        return <double*>x
+    for i in range(n):
+        room[i] = (<double*>(x + i * step))[0]
+    return room
+
+
+cdef void kernel_loop1(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* kernel) noexcept nogil:
+    """A kernel as one of NumPy's loops; results are contiguous."""
+    cdef double room[BLOCK]
+    cdef cnp.npy_intp done = 0
+    cdef cnp.npy_intp n = dims[0] if steps[0] == sizeof(double) else BLOCK
+    while done < dims[0]:
+        n = min(n, dims[0] - done)
+        (<Kernel1>kernel)(side_by_side(args[0] + done * steps[0], steps[0], room, n), <double*>args[1] + done, n)
+        done += n
+
+
+cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* kernel) noexcept nogil:
+    cdef double room_x[BLOCK]
+    cdef double room_y[BLOCK]
+    cdef cnp.npy_intp done = 0
+    cdef cnp.npy_intp n = dims[0] if steps[0] == steps[1] == sizeof(double) else BLOCK
+    while done < dims[0]:
+        n = min(n, dims[0] - done)
+        (<Kernel2>kernel)(side_by_side(args[0] + done * steps[0], steps[0], room_x, n),
+                          side_by_side(args[1] + done * steps[1], steps[1], room_y, n), <double*>args[2] + done, n)
+        done += n
+
+
 cdef void copy_row(char* p, char* x, cnp.npy_intp n, cnp.npy_intp step, int64_t itemsize) noexcept nogil:
     """n items from x, `step` bytes apart, to a contiguous p."""
     cdef cnp.npy_intp i
@@ -554,6 +602,7 @@ cdef Plan plan_of(Signature sig):
         if not plan.find_loop(primitive.function, kinds):
             raise TypeError(f"{primitive.name} has no loop for {[str(k) for k in kinds]}")
         if plan.kind == K_UFUNC:
+            plan.take_kernel(primitive, kinds)
             plan.set_elementwise(sig)
         else:
             plan.set_gufunc(sig)

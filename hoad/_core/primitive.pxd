@@ -2,6 +2,8 @@
 
 from hoad._core.tape cimport Aval, int32_t, uint8_t, uint16_t, uint64_t
 
+from hoad._core.vector cimport Kernel1, Kernel2
+
 ctypedef double (*Scalar1)(double) noexcept nogil
 ctypedef double (*Scalar2)(double, double) noexcept nogil
 
@@ -23,6 +25,8 @@ cdef enum:
 cdef struct Info:
     Scalar1 f1
     Scalar2 f2
+    Kernel1 v1              # on contiguous float64: lanes, arrays
+    Kernel2 v2
     uint8_t kind
     uint8_t commutative
     uint8_t is_bool         # its result is a truth value

@@ -29,6 +29,7 @@ from hoad._core.tape cimport (
     OP_SUBTRACT,
     aval_of,
 )
+from hoad._core.vector cimport vector1, vector2
 
 from hoad.errors import NoRuleError
 
@@ -112,6 +113,8 @@ cdef class Primitive:
         info.nout = <uint8_t>nout
         info.f1 = scalar1(name) if nin == 1 else NULL
         info.f2 = scalar2(name) if nin == 2 else NULL
+        info.v1 = vector1(name) if info.f1 != NULL else NULL
+        info.v2 = vector2(name) if info.f2 != NULL else NULL
         if kind == K_UFUNC:
             UFUNCS[function] = self
 

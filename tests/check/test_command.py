@@ -12,6 +12,7 @@ import pytest
 
 import hoad
 from hoad import cli, info
+from hoad._core import vector
 from hoad.check import command
 
 MODEL = """\
@@ -221,3 +222,4 @@ def test_info(capsys: pytest.CaptureFixture[str]) -> None:
     assert status("info", "--json") == 0
     assert json.loads(capsys.readouterr().out) == info.collected()
     assert info.collected()["threads"]["usable"] >= 1
+    assert info.collected()["processor"]["kernels"] in vector.targets()

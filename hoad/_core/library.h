@@ -1,0 +1,34 @@
+/* Functions of one number, or two, that the C library has not, or has otherwise. */
+
+#ifndef HOAD_LIBRARY_H
+#define HOAD_LIBRARY_H
+
+#include <math.h>
+
+/* x^y; x^2 is x x, as NumPy's */
+static inline double library_power(double x, double y)
+{
+    return y == 2.0 ? x * x : pow(x, y);
+}
+
+/* 1/cosh(x), which is 2 exp(-|x|) long before cosh(x) overflows */
+static inline double library_sech(double x)
+{
+    double a = fabs(x);
+    return a > 30.0 ? 2.0 * exp(-a) : 1.0 / cosh(a);
+}
+
+/* the leg beside x in a right triangle of hypotenuse 1 */
+static inline double library_leg(double x)
+{
+    return sqrt((1.0 - x) * (1.0 + x));
+}
+
+/* 1/(1 + exp(-x)), by whichever exponential does not overflow */
+static inline double library_logistic(double x)
+{
+    double e = exp(-fabs(x));
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* Vector kernels: the formulas of vector_formulas.h compiled for several processors, and which of them this one runs.
+
+GCC and Clang make the vectors (with -O3, -fno-math-errno, -fno-trapping-math); whatever a compiler makes of the loops,
+they give the same bits, as long as it does not fuse on its own (-ffp-contract=off). */
+
+#ifndef HOAD_VECTOR_H
+#define HOAD_VECTOR_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "library.h"
+
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline)) /* a call in a loop keeps it from becoming vectors */
+#else
+#define INLINE static inline
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define NOCLONE __attribute__((noinline, noclone)) /* once is enough: the code is long */
+#else
+#define NOCLONE
+#endif
+
+enum { LANES = 8, BLOCK = 256, MOST_TARGETS = 3 };
+
+#define SIGN ((uint64_t)1 << 63)
+#define FRACTION (((uint64_t)1 << 52) - 1)
+#define SQRT_HALF 0x3fe6a09e667f3bcdu /* bits of the double above sqrt(1/2) */
+#define ROUNDER 0x1.8p+52             /* x + ROUNDER has the integer nearest to x in its last bits */
+#define TAN_EIGHTH_PI 0.41421356237309503
+
+typedef struct { double high, low; } Pair;
+
+typedef void (*Kernel1)(const double*, double*, int64_t);
+typedef void (*Kernel2)(const double*, const double*, double*, int64_t);
+typedef struct { const char* name; Kernel1 kernel; } Row1;
+typedef struct { const char* name; Kernel2 kernel; } Row2;
+
+/* The functions, and what is asked where a formula does not reach. */
+#define FUNCTIONS1(DO)                                                                            \
+    DO(exp, exp) DO(expm1, expm1) DO(sinh, sinh) DO(cosh, cosh) DO(tanh, tanh)                    \
+    DO(sech, library_sech) DO(logistic, library_logistic) DO(log, log) DO(log1p, log1p)           \
+    DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt)                 \
+    DO(leg, library_leg) DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
+#define FUNCTIONS2(DO) DO(power, library_power) DO(arctan2, atan2)
+
+#if defined(__x86_64__) && defined(__clang__)
+#define HAS_TARGETS 1
+#define TARGET(features) PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define END_TARGET PRAGMA(clang attribute pop)
+#define WIDE ""
+#elif defined(__x86_64__) && defined(__GNUC__)
+#define HAS_TARGETS 1
+#define TARGET(features) PRAGMA(GCC push_options) PRAGMA(GCC target(features))
+#define END_TARGET PRAGMA(GCC pop_options)
+#define WIDE ",prefer-vector-width=512"
+#else
+#define HAS_TARGETS 0
+#endif
+#define PRAGMA(text) _Pragma(#text)
+
+#if HAS_TARGETS
+TARGET("avx2,fma")
+#define FN(name) name##_v3
+#define FUSED 1
+#include "vector_formulas.h"
+END_TARGET
+
+TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
+#define FN(name) name##_v4
+#define FUSED 1
+#include "vector_formulas.h"
+END_TARGET
+#endif
+
+#define FN(name) name##_portable
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FUSED 1
+#else
+#define FUSED 0
+#endif
+#include "vector_formulas.h"
+
+typedef struct { const char* name; const Row1* rows1; const Row2* rows2; bool usable; } Target;
+
+/* Fill `found` with the targets that were compiled, the best last; returns how many they are. */
+static int find_targets(Target found[MOST_TARGETS])
+{
+    int n = 0;
+    found[n++] = (Target){"portable", rows1_portable, rows2_portable, true};
+#if HAS_TARGETS
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, v4};
+#endif
+    return n;
+}
+
+#endif
