@@ -417,9 +417,6 @@ cdef class Sweep:
             for k in range(nout):
                 leaves[k] = adjoints[k]
                 leaves[nout + k] = i + k
-            if negated and reverse_only(sig):       # no sign passes through what is not linear
-                leaves[0] = self.emitter.negative(leaves[0])
-                negated = False
             for k in range(count):
                 operands[k] = self.graph.pool[ext.first + k]
                 if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:
@@ -428,6 +425,9 @@ cdef class Sweep:
                 active = ~<uint64_t>0
             if not active:
                 return 0
+            if negated and reverse_only(sig):       # no sign passes through what is not linear; `ext` may move
+                leaves[0] = self.emitter.negative(leaves[0])
+                negated = False
             template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
                                     values_for(self.graph, sig, i, operands, count))
             template.splice(self.emitter, leaves, found)
