@@ -157,8 +157,8 @@ def library(str name, cnp.ndarray x, cnp.ndarray y=None, *, cnp.ndarray out=None
     out = np.empty(x.size) if out is None else out
     cdef int64_t i
     cdef int64_t n = common_size([x, out] if y is None else [x, y, out])
-    cdef const double* a = <const double*>cnp.PyArray_DATA(x)
-    cdef const double* b = NULL if y is None else <const double*>cnp.PyArray_DATA(y)
+    cdef double* a = <double*>cnp.PyArray_DATA(x)
+    cdef double* b = NULL if y is None else <double*>cnp.PyArray_DATA(y)
     cdef double* p = <double*>cnp.PyArray_DATA(out)
     if one != NULL:
         for i in range(n):
