@@ -50,6 +50,7 @@ cdef class Lanes:
     cdef readonly int64_t blocks
     cdef Port* ports                    # the inputs with rows, then the outputs
     cdef int32_t n_rows, n_ports
+    cdef int64_t ports_size             # bytes
     cdef list held                      # an array for each input: the first row of those that have rows
     cdef list results                   # for each output: its rows, or its sums block by block
     cdef list alive                     # what the ports point into
@@ -63,7 +64,8 @@ cdef class Lanes:
         self.chunks_a_block = max(1, (self.chunks + MOST_BLOCKS - 1) // MOST_BLOCKS)
         self.blocks = (self.chunks + self.chunks_a_block - 1) // self.chunks_a_block
         self.held, self.results, self.alive = [], [], []
-        self.ports = <Port*>take_zeroed((program.n_inputs + program.n_outputs) * sizeof(Port) + 1)
+        self.ports_size = (program.n_inputs + program.n_outputs) * sizeof(Port) + 1
+        self.ports = <Port*>take_zeroed(self.ports_size)
         if self.ports == NULL:
             raise MemoryError
         for k in range(program.n_inputs):
@@ -73,7 +75,7 @@ cdef class Lanes:
             self.place_output(k, gives[k])
 
     def __dealloc__(self):
-        give(self.ports, (self.program.n_inputs + self.program.n_outputs) * sizeof(Port) + 1)
+        give(self.ports, self.ports_size)
 
     cdef int place_input(self, int32_t k, str letter, object value) except -1:
         cdef Aval aval = aval_of(self.program.inputs[k].aval)
