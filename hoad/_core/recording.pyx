@@ -17,7 +17,7 @@ from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
-from hoad._core.primitive cimport INFO, K_PYTHON, K_UFUNC, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_PYTHON, Signature, primitive_of
 from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
@@ -370,7 +370,7 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
             if operands[k] >= 0 and depends[operands[k]]:
                 depends[i] = 1
         node = &graph.nodes[i]
-        if depends[i] and not (INFO[node.op].kind == K_UFUNC or node.op == OP_IDENTITY or node.op == OP_STOP
+        if depends[i] and not (primitive_of(node.op).elementwise or node.op == OP_IDENTITY or node.op == OP_STOP
                                or node.op == OP_RESULT
                                or (primitive_of(node.op).name == "astype" and primitive_of(node.op).qualified is None)):
             depends[i] = 2

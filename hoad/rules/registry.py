@@ -21,6 +21,7 @@ from hoad._core.where import here, name_of
 from hoad.arguments import check_function
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
 from hoad.primitive import declare_ufunc
+from hoad.rules.series import Derivatives
 from hoad.trace import recorder_among
 
 Rule = Callable[..., Any]
@@ -403,6 +404,7 @@ def primitive(
     shape: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None,
+    series: Callable[..., Any] | None = None,
     elementwise: bool = False,
 ) -> Callable[[F], F]: ...
 def primitive(
@@ -414,6 +416,7 @@ def primitive(
     shape: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None,
+    series: Callable[..., Any] | None = None,
     elementwise: bool = False,
 ) -> Any:
     """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
@@ -443,6 +446,10 @@ def primitive(
         ``jvp(dots, p, *operands, **parameters)``, the tangent of the result for a tuple of tangents, None where an
         operand has none. Used in forward mode in place of the transposed rule, where it costs less; `hoad.check.rule`
         compares them.
+    series : callable, optional
+        ``series(x, degree, **parameters)``, the coefficients of 1, t, ..., tᵈᵉᵍʳᵉᵉ of ``function(x + t)``, each with
+        the shape of x: in place of a rule, for an elementwise function of one operand, whose derivatives of every
+        order follow from it.
     elementwise : bool, optional
         True for a function that works element by element, and on operands of several shapes as NumPy's operators do.
         The rule is then that for numbers: hoad sums adjoints over the axes along which an operand was repeated.
@@ -456,9 +463,9 @@ def primitive(
     Raises
     ------
     ArgumentError
-        If `function` cannot be called, or `nout` and `linear` are of another kind.
+        If `function` cannot be called, `nout` and `linear` are of another kind, or `series` does not go with the rest.
     RuleError
-        If its parameters cannot be hashed, or a rule does not do what a rule must.
+        If its parameters cannot be hashed, or a rule or `series` does not do what it must.
     ShapeError
         In a derivative, if operands of an elementwise function do not broadcast together.
 
@@ -492,8 +499,16 @@ def primitive(
     >>> _ = hoad.rules.vjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
     >>> hoad.jacobian(bell, argnums=1)(np.array([0.0, 1.0]), 1.0).round(3)
     array([0.   , 0.736])
+
+    All derivatives of the exponential function from one kernel:
+
+    >>> @hoad.primitive(elementwise=True, series=lambda x, n: [np.exp(x) / math.factorial(k) for k in range(n + 1)])
+    ... def grown(x):
+    ...     return np.exp(x)
+    >>> hoad.derivative(grown, 5)(0.0)
+    1.0
     """
-    further = {"shape": shape, "batch": batch, "jvp": jvp}
+    further = {"shape": shape, "batch": batch, "jvp": jvp, "series": series}
     if function is None:
         return lambda f: _make(f, vjp, nout, linear, further, elementwise)
     return _make(function, vjp, nout, linear, further, elementwise)
@@ -527,6 +542,12 @@ def _make(
     if (batch := further["batch"]) is not None:
         made.batch = lambda params, *values: batch(*values, **dict(params))
     made.jvp = further["jvp"]
+    series = further["series"]
+    if series is not None and (not elementwise or nout > 1 or rule is not None or made.jvp is not None):
+        raise ArgumentError(
+            "primitive takes series for a function of one operand that works element by element, in place of a rule. "
+            "Give elementwise=True, and neither vjp nor jvp."
+        )
     module: str | None = getattr(function, "__module__", None)
     made.qualified = (module or "", getattr(function, "__qualname__", kind) if module else kind)
 
@@ -538,6 +559,9 @@ def _make(
         return _call(made, function, args, kwargs)
 
     wrapper.__hoad_primitive__ = made  # type: ignore[attr-defined]
+    if series is not None:
+        wrapper.derivatives = Derivatives(made, series, primitive)  # type: ignore[attr-defined]
+        rule = wrapper.derivatives.rule(0)  # type: ignore[attr-defined]
     if rule is not None:
         set_rule(made, rule)
     return wrapper
