@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
-from hoad._core.primitive cimport INFO, Primitive, Signature
+from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
 from cpython.object cimport PyObject
 
 from hoad._core.tape cimport (
@@ -73,6 +73,15 @@ cdef class Lowered:
     def size(self):
         """Steps of one run."""
         return self.n_steps
+
+    @property
+    def calls_python(self):
+        """Whether a step is a function in Python, or a program of its own, which may have such."""
+        cdef int32_t i
+        for i in range(self.n_array_steps):
+            if (<Plan>self.array_steps[i].plan).kind == K_PYTHON:
+                return True
+        return False
 
     @property
     def varying_outputs(self):
@@ -353,6 +362,8 @@ cdef class Lowered:
         cdef int32_t count = step.n_in + step.n_out
         if count > FEW:
             at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
+            if at == NULL:
+                return no_memory()
             truths = <char*>(at + count)
         for k in range(count):
             at[k] = self.pointer(step.first + k, u, v, lane)
@@ -447,6 +458,11 @@ cdef int attempt_batch(void* program, ArrayStep* step, Workspace* work) noexcept
     except BaseException as error:
         PyErr_SetObject(type(error), error)
         return FAILED_PYTHON
+
+
+cdef int no_memory() noexcept with gil:
+    PyErr_SetObject(MemoryError, "no memory for the operands of a step")
+    return FAILED_PYTHON
 
 
 cdef void fill(double* p, double x, int32_t n) noexcept nogil:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+from typing_extensions import Self
+
 from hoad._core.engine import Lowered
 
 @final
@@ -10,6 +12,6 @@ class Lanes:
     """One run of a program for all rows."""
 
     blocks: int
-    def __init__(self, program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int) -> None: ...
+    def __new__(cls, program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int) -> Self: ...
     def run(self, start: int, stop: int) -> None: ...
     def collected(self) -> list[Any]: ...

@@ -9,6 +9,7 @@ The letters of inputs and outputs are those of `hoad._core.loops`: ``x`` and ``k
 
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp, memcpy
 
 cimport cython
@@ -28,6 +29,7 @@ cdef enum:
     FEWEST_LANES = 8            # of a chunk, where registers are wide
     CACHE = 1 << 18             # bytes that the registers of a chunk may take
     MOST_BLOCKS = 64
+    BETWEEN_SIGNALS = 8         # chunks between two looks for an interruption
 
 
 cdef struct Port:               # an input with rows, or an output
@@ -54,8 +56,9 @@ cdef class Lanes:
     cdef list held                      # an array for each input: the first row of those that have rows
     cdef list results                   # for each output: its rows, or its sums block by block
     cdef list alive                     # what the ports point into
+    cdef bint stopped                   # one of the threads has failed
 
-    def __init__(self, Lowered program, str takes, str gives, values, int64_t length):
+    def __cinit__(self, Lowered program not None, str takes, str gives, values, int64_t length):
         cdef int32_t k
         self.program = program
         self.length = length
@@ -120,7 +123,7 @@ cdef class Lanes:
         cdef Lowered program = self.program
         cdef Workspace work
         cdef int64_t size = program.workspace_size(self.width)
-        cdef int64_t chunk = start * self.chunks_a_block
+        cdef int64_t chunk = max(start, <int64_t>0) * self.chunks_a_block
         cdef int64_t end = min(stop * self.chunks_a_block, self.chunks)
         cdef int code = 0
         cdef char* memory = <char*>take(size)
@@ -131,14 +134,20 @@ cdef class Lanes:
             program.place_inputs(self.held, &work)
             with nogil:
                 code = program.run_uniform(&work)
-                while not code and chunk < end:
+                while not code and chunk < end and not self.stopped:
                     self.enter(chunk, &work)
                     code = program.run_varying(&work)
                     if not code:
                         self.collect(chunk, &work)
                         chunk += 1
+                        if chunk % BETWEEN_SIGNALS == 0:
+                            with gil:
+                                PyErr_CheckSignals()
             if code:
                 raise_at_step(program, code, &work, chunk * self.width + self.failed_lane(&work))
+        except BaseException:
+            self.stopped = True
+            raise
         finally:
             give(memory, size)
 

@@ -66,7 +66,7 @@ cdef class Loop:
     cdef list alive             # arrays that the ports point into
     cdef list results           # one for each output, None for what is carried
 
-    def __cinit__(self, Lowered program, int64_t length, bint backwards):
+    def __cinit__(self, Lowered program not None, int64_t length, bint backwards):
         self.program = program
         self.n_in = program.n_inputs
         self.n_out = program.n_outputs

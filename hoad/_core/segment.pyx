@@ -56,6 +56,7 @@ cdef class Segment:
             tuple([constant_key(&graph.consts[k]) for k in range(graph.n_consts)]),
             tuple([guard_key(&graph.guards[k]) for k in range(graph.n_guards)]),
             tuple([operand_aval(graph, k) for k in self.inputs]),
+            len(self.constants),        # which of them are constants
             tuple(self.outputs),
         )
 

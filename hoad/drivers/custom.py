@@ -46,7 +46,7 @@ class Ruled(Callee):
     def _identity(self) -> Any:
         if any(parts is not None for parts in self._forms) or self._result.structure.size > 1:
             return id(self)
-        return id(self._program), self._numbers, tuple(self._taken), id(self._rule)
+        return id(self._program), self._numbers, tuple(self._taken), id(self._rule), self._reverse_only
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         middle = self._numbers + self._program._fixed

@@ -45,8 +45,9 @@ def vmap(
     axis_size : int, optional
         The number N of inputs, where no argument says it.
     threads : int, optional
-        The most threads to use; as many as pay, up to the cores that the process may use, if left out. The environment
-        variables HOAD_THREADS and OMP_NUM_THREADS set a limit. The results do not depend on it, bit for bit.
+        The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
+        calls loops, or primitives written in Python, which may bear one call at a time. The environment variables
+        HOAD_THREADS and OMP_NUM_THREADS set a limit. The results do not depend on it, bit for bit.
 
     Returns
     -------
@@ -171,7 +172,9 @@ class _Lane:
         same = np.ones(length, bool)
         for outcome, (_, expected, _) in zip(found, guards, strict=True):
             same &= np.reshape(outcome == expected, (length, -1)).all(axis=1)
-        same[0] = True  # it is the one that was recorded
+        if not same[0]:  # lanes may round otherwise than the recording did: let it be alone, and not in lanes
+            same[:] = False
+            same[0] = True
         return same
 
     def run(self, rows: list[Any], length: int) -> list[Any]:

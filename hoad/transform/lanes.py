@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import threading
 from collections.abc import Sequence
@@ -16,8 +17,30 @@ from hoad.errors import ArgumentError
 OPERATIONS_A_THREAD = 200_000
 
 _state = threading.local()
-_pools: dict[int, ThreadPoolExecutor] = {}
-_making = threading.Lock()
+
+
+class _Threads:
+    """The threads of this process, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have none: a child of fork has none of its parent's."""
+        self.making = threading.Lock()
+        self.pool: ThreadPoolExecutor | None = None
+
+    def submit(self, *call: Any) -> Any:
+        """Call a function in a thread, with the context of this one."""
+        with self.making:
+            if self.pool is None:
+                self.pool = ThreadPoolExecutor(max(1, most_threads() - 1), "hoad")
+            return self.pool.submit(contextvars.copy_context().run, *call)
+
+
+_threads = _Threads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.forget)
 
 
 def most_threads() -> int:
@@ -43,13 +66,15 @@ def run_lanes(
     """Results for all rows: those of `gives` from inputs of `takes` (see hoad._core.lanes)."""
     run = Lanes(program, takes, gives, values, length)
     count = min(run.blocks, most_threads() if threads is None else min(threads, most_threads()))
-    if threads is None:
+    if threads is None and program.calls_python:
+        count = 1  # what is in Python, or in a library behind it, may bear one call at a time only
+    elif threads is None:
         count = min(count, program.size * length // OPERATIONS_A_THREAD)
     if count <= 1 or getattr(_state, "busy", False):
         run.run(0, run.blocks)
     else:
         bounds = [run.blocks * k // count for k in range(count + 1)]
-        others = [_pool().submit(_run, run, bounds[k], bounds[k + 1]) for k in range(1, count)]
+        others = [_threads.submit(_run, run, bounds[k], bounds[k + 1]) for k in range(1, count)]
         try:
             run.run(bounds[0], bounds[1])
         finally:
@@ -64,13 +89,3 @@ def _run(run: Lanes, start: int, stop: int) -> None:
     """In a thread of the pool: programs called from here start no threads of their own."""
     _state.busy = True
     run.run(start, stop)
-
-
-def _pool() -> ThreadPoolExecutor:
-    """The threads of this process: a child of fork has none of its parent's."""
-    process = os.getpid()
-    with _making:
-        if process not in _pools:
-            _pools.clear()
-            _pools[process] = ThreadPoolExecutor(max(1, most_threads() - 1), "hoad")
-        return _pools[process]

@@ -82,8 +82,8 @@ class Loop(Callee):
 
     @property
     def is_parallel(self) -> bool:
-        """Whether no step waits for another."""
-        return "c" not in self.takes and "w" not in self.gives
+        """Whether there are steps that do not wait for one another."""
+        return "c" not in self.takes and "w" not in self.gives and self.length != 1
 
     def run(self, values: Any) -> tuple[list[Any], int]:
         """(results, steps done) for plain values of the inputs."""
@@ -131,7 +131,8 @@ class Loop(Callee):
             made = extended(self.program, "symbolic", True, [nodes[k] for k in by], strong=strong)
             made._linear, made._strong = len(made._last._inputs), strong
             made._omitted = self.program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-            self._made[key] = made, by
+            kept = {k: v for k, v in self._made.items() if k[0] == "stretch" or k[-1] == key[-1]}
+            self._made = kept | {key: (made, by)}
         found: tuple[Program, list[int]] = self._made[key]
         return found
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import pickle
 import re
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 import hoad
 
 RNG = np.random.default_rng(11)
+CONTEXT: contextvars.ContextVar[str] = contextvars.ContextVar("context")
 A = RNG.normal(size=(3, 3))
 
 
@@ -215,6 +218,18 @@ def test_a_replay_on_another_branch_raises() -> None:
         program.evaluate(np.array([0.1, 2.0, 4.0]))
 
 
+@pytest.mark.parametrize("f", [np.sin, np.exp, np.tanh, np.log, np.arctan, np.cos], ids=lambda f: f.__name__)
+def test_a_branch_that_rounding_decides(f: Any) -> None:
+    """Lanes may round otherwise than single numbers do: the first input is then computed as it was recorded."""
+    x = np.linspace(0.1, 3.0, 2000)
+    lanes = hoad.vmap(lambda t: f(t))(x)
+    single = np.array([hoad.value_and_grad(lambda t: f(t))(t)[0] for t in x.tolist()])
+    for k in np.nonzero(lanes != single)[0][:20]:
+        for threshold in (lanes[k], single[k]):
+            found = hoad.vmap(lambda t, c=threshold: 2 * t if f(t) >= c else t)(np.array([x[k], 3.1, 0.05]))
+            assert found[0] in (x[k], 2 * x[k])
+
+
 # ---- threads --------------------------------------------------------------------------------------------------------
 
 
@@ -243,6 +258,27 @@ def test_an_error_in_a_thread_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(ValueError, match="too large"):
         hoad.vmap(lambda x: picky(x) + 1, threads=4)(np.arange(10000.0))
+
+
+@pytest.mark.parametrize("threads", [None, 4])
+def test_primitives_in_python_are_called_one_at_a_time_unless_threads_are_asked_for(
+    threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hoad.transform.lanes.most_threads", lambda: 4)
+    callers = set()
+
+    @hoad.primitive(elementwise=True)
+    def known(x: Any) -> Any:
+        callers.add(threading.get_ident())
+        assert CONTEXT.get() == "here"
+        return x * 1.0
+
+    token = CONTEXT.set("here")
+    try:
+        hoad.vmap(lambda x: known(x) + 1, threads=threads)(np.arange(100_000.0))
+    finally:
+        CONTEXT.reset(token)
+    assert len(callers) == 1 if threads is None else len(callers) > 1
 
 
 def test_the_environment_sets_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
