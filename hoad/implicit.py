@@ -68,7 +68,10 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
                 "of their own."
             )
         if found.dtype.kind not in "biuf":
-            raise ShapeError(f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}.")
+            raise ShapeError(
+                f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}. "
+                "Of a result of SciPy's, give its x."
+            )
     return [x if is_traced(x) else np.asarray(x, np.float64)[()] for x in leaves], structure
 
 

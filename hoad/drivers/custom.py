@@ -119,6 +119,7 @@ class CustomVJP:
         self._rule: Callable[..., Any] | None = None
         self._arity = 0
         self._is_linear = True
+        self._required: set[str] = set()  # parameters that the rule has no defaults for
 
     def defvjp(self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True) -> Any:
         """Give the function its rule: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
@@ -174,6 +175,11 @@ class CustomVJP:
                 f"a rule is a function of (g, p, *operands), but {rule!r} names no operand. Name at least one."
             )
         self._rule, self._arity = rule, positional(rule) - 2
+        self._required = {
+            p.name
+            for p in inspect.signature(rule).parameters.values()
+            if p.kind is p.KEYWORD_ONLY and p.default is p.empty
+        }
         return rule
 
     def __get__(self, owner: Any, cls: type | None = None) -> Any:
@@ -283,10 +289,17 @@ class CustomVJP:
         assert rule is not None
         if isinstance(rule, _Pair):
             return functools.partial(rule, args=others, **kwargs)
-        if not others and not kwargs:
+        if not others and not kwargs and not self._required:
             return rule  # the same for every call
-        names = list(inspect.signature(self._f).parameters) if others else []
-        return functools.partial(rule, **kwargs, **{names[k]: value for k, value in others.items()})
+        parameters = inspect.signature(self._f).parameters
+        names = list(parameters) if others else []
+        given = kwargs | {names[k]: value for k, value in others.items()}
+        left_out = {
+            name: parameters[name].default
+            for name in self._required.difference(given)
+            if name in parameters and parameters[name].default is not inspect.Parameter.empty
+        }
+        return functools.partial(rule, **given, **left_out)
 
 
 @overload

@@ -445,3 +445,15 @@ def test_a_forward_rule_that_gives_no_pair() -> None:
     f.defvjp(lambda x: np.sin(x), lambda res, g: (g,))
     with pytest.raises(hoad.RuleError, match=r"forward rule of sin returned .*, not a pair"):
         hoad.grad(f)(1.0)
+
+
+def test_defaults_of_parameters_reach_the_rule() -> None:
+    @hoad.custom_vjp
+    def scaled(x: Any, *, factor: float = 3.0, axis: int = 0) -> Any:
+        return np.sum(x, axis=axis) * factor
+
+    scaled.defvjp(lambda g, p, x, *, factor, axis: (np.broadcast_to(np.expand_dims(g, axis) * factor, x.shape),))
+    x = np.ones((2, 3))
+    assert hoad.grad(lambda x: np.sum(scaled(x)))(x).tolist() == [[3.0] * 3] * 2
+    assert hoad.grad(lambda x: np.sum(scaled(x, factor=2.0)))(x).tolist() == [[2.0] * 3] * 2
+    assert hoad.grad(lambda x: np.sum(scaled(x, axis=1)))(x).tolist() == [[3.0] * 3] * 2
