@@ -25,7 +25,7 @@ def test_quick_start_has_the_two_commands() -> None:
     demo, tests = COMMANDS[:2]
     assert demo.count("\n") == tests.count("\n") == 1
     assert re.search(r"&& \S*\bhoad demo\n$", demo)
-    assert re.search(r"&& \S*\bpytest\n$", tests)
+    assert re.search(r"&& \S*\bpytest -n auto\n$", tests)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="CI is a bash script")
