@@ -277,7 +277,10 @@ class _Solution:
     def _steps(self, i: int) -> Steps:
         program, n = self.flow.attempt(i), self.starts[i + 1]
         own = len(program.results) // 3  # of what is found, what comes first; then its errors, and slopes
-        return Steps(self.flow.method(i), program, n, self.fixed, self.units[:own])
+        steps = Steps(self.flow.method(i), program, n, self.fixed, self.units[:own])
+        if i:
+            steps.slopes = "a derivative of rhs(y, t)"
+        return steps
 
     def found(self) -> Values:
         """The rows of the carried, and the integrals."""

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function
+from hoad.arguments import check_function, packed
 from hoad.containers import Structure, flatten
+from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode.flow import Block, Flow, Given
-from hoad.ode.schemes import SCHEMES, Scheme, attempted, step
-from hoad.ode.steps import Method, Steps
+from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
+from hoad.ode.steps import Method, Steps, mean_square, tolerated
 from hoad.transform.composite import captured_program
 
 
@@ -35,10 +36,13 @@ class _Equation:
 
     def slope(self, y: list[Any], t: Any) -> list[Any]:
         leaves, found = flatten(self.rhs(self.structure.unflatten(y), t, *self.args))
+        leaves = [packed(x) for x in leaves]
         if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
+            listed = found != self.structure and len(leaves) > len(y) and any(self.shapes)
             raise ShapeError(
                 f"odeint needs rhs(y, t) like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
                 f"it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
+                f"{' Where y is an array, return np.array([...]), not a list.' if listed else ''}"
             )
         for k, (x, slope) in enumerate(zip(y, leaves, strict=True)):
             if np.iscomplexobj(slope) and not np.iscomplexobj(x):
@@ -53,18 +57,26 @@ class _Equation:
 Step = tuple[int, float, float]
 
 
-def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> list[Step]:
-    """The steps from the first time to the last, each within an interval."""
+# Steps are constants of the derivative, which serve other inputs as well, as long as no step's error is more than so
+# many times what is tolerated. Where they were chosen it is at most once that, and with a method of order 5 ten times
+# is where a solution is half as fast again: inputs close by share the steps, and none gets an answer far from what the
+# tolerances promise.
+LIMIT = 10.0
+
+
+def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> tuple[list[Step], bool]:
+    """The steps from the first time to the last, each within an interval; whether they hang on traced values."""
     now = [plain_value(x) for x in y]
+    plain = plain_value(times)
     attempt = partial(attempted, method.scheme, equation.slope, len(y))
-    program, captured = captured_program(attempt, [*now, float(times[0]), 0.0])
+    program, captured = captured_program(attempt, [*now, float(plain[0]), 0.0])
     steps = Steps(method, program, len(y), [plain_value(x) for x in captured], [1.0] * len(y))
     found: list[Step] = []
-    for k, (begin, end) in enumerate(pairwise(times.tolist())):
+    for k, (begin, end) in enumerate(pairwise(plain.tolist())):
         for before, part, after in steps.across(now, begin, end):
             found.append((k, before, part))
             now = after
-    return found
+    return found, any(map(is_traced, [*y, times, *captured]))
 
 
 def _equal_steps(times: Any, steps: int) -> list[Step]:
@@ -94,7 +106,9 @@ def odeint(
     Parameters
     ----------
     rhs : callable
-        ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it.
+        ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it. It is
+        recorded once, and may branch only as the body of a `scan` may: by what is the same at all steps, such as args;
+        by y and t with np.where.
     y0 : float, complex, array or container of them
         The value at t[0].
     t : array, shape (T,)
@@ -124,18 +138,21 @@ def odeint(
     Raises
     ------
     ArgumentError
-        If there is no such method, or it needs `steps`; if the steps become too small or too many; if there is no such
-        adjoint, or what is given does not go with it.
+        If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start; if the steps become too
+        small or too many; if there is no such adjoint, or what is given does not go with it; if args is no tuple.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
     DTypeError
         If rhs is complex where y0 is real, or t is complex; or y0 is, with the continuous adjoint.
+    GuardError
+        If rhs branches by y or t; if a program is replayed at a point that the steps it was recorded with do not serve.
 
     Notes
     -----
     Cost: one step recorded, whatever their number; steps run compiled. Steps are chosen on plain numbers, in a first
-    run, and are constants to the derivative, as parts of the intervals of t: a replay takes the same. Derivatives by
-    y0, args and t are those of the scheme. Their memory is as that of `scan`.
+    run, and are constants to the derivative, as parts of the intervals of t: a replay takes the same, and raises where
+    the error of one comes to more than ten times what `rtol` and `atol` allow. `vmap` then chooses steps for those
+    inputs anew. Derivatives by y0, args and t are those of the scheme. Their memory is as that of `scan`.
 
     With ``adjoint="continuous"`` rhs is recorded once, and steps are taken one by one, anew at each replay. A sweep
     solves the adjoint equation from the last time to the first, with y beside it; forward mode solves the variational
@@ -177,6 +194,7 @@ def odeint(
             "odeint with adjoint='continuous' chooses its steps, within tolerances. Leave steps out, with method="
             "'dopri5' or 'bosh3', or take adjoint='discrete'."
         )
+    t = packed(t)
     if np.iscomplexobj(t):
         raise DTypeError("odeint takes real times, but t is complex. Along a path t(s), solve dy/ds = rhs(y, t) t'(s).")
     times = t if is_traced(t) else np.asarray(t, np.float64)
@@ -184,8 +202,11 @@ def odeint(
         raise ShapeError(
             f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
         )
+    _check_args(args)
     leaves, structure = flatten(y0)
-    y = [x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()] for x in leaves]
+    y = [
+        x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()] for x in map(packed, leaves)
+    ]
     equation = _Equation(rhs, tuple(args), structure, [np.shape(x) for x in y])
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
@@ -198,24 +219,55 @@ def odeint(
             atol=atol if adjoint_atol is None else adjoint_atol,
         )
         return structure.unflatten(_flowed(equation, (chosen, later), y, times))
-    taken = _steps(equation, chosen, y, plain) if steps is None else _equal_steps(plain, steps)
-    return structure.unflatten(_run(equation, scheme, y, times, taken))
+    if steps is not None:
+        return structure.unflatten(_run(equation, chosen, y, times, _equal_steps(plain, steps), False))
+    return structure.unflatten(_run(equation, chosen, y, times, *_steps(equation, chosen, y, times)))
 
 
-def _run(equation: _Equation, scheme: Scheme, y: list[Any], times: Any, taken: list[Step]) -> list[Any]:
-    """y at all times, by these steps: for each leaf an array."""
+def _check_args(args: Any) -> None:
+    if isinstance(args, (tuple, list)):
+        return
+    kind = "a traced value" if is_traced(args) else type(args).__name__
+    shown = repr(args) if isinstance(args, (int, float, complex)) else "x"
+    raise ArgumentError(
+        f"odeint takes args as a tuple, for rhs(y, t, *args), but was given {kind}. For one further argument write "
+        f"args=({shown},)."
+    )
+
+
+def _run(equation: _Equation, method: Method, y: list[Any], times: Any, taken: list[Step], watched: bool) -> list[Any]:
+    """y at all times, by these steps: for each leaf an array. `watched`: see `_check_served`."""
     interval = np.array([k for k, _, _ in taken], dtype=np.int64)
     begin, part = np.array([b for _, b, _ in taken]), np.array([p for _, _, p in taken])
     spans = times[1:] - times[:-1]
     at = times[:-1][interval] + begin * spans[interval]
+    watched = watched and bool(taken) and any(np.size(x) for x in y)
 
-    def body(state: list[Any], row: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
-        after, _ = step(scheme, equation.slope, state, *row)
-        return after, after
+    def body(state: list[Any], row: tuple[Any, Any]) -> tuple[list[Any], tuple[list[Any], Any]]:
+        after, columns = step(method.scheme, equation.slope, state, *row)
+        return after, (after, _error(method, state, after, columns, row[1]) if watched else None)
 
-    _, rows = scan(body, y, (at, part * spans[interval]), length=len(taken))
+    _, (rows, errors) = scan(body, y, (at, part * spans[interval]), length=len(taken))
+    if watched:
+        _check_served(errors)
     last = np.searchsorted(interval, np.arange(len(spans)), side="right")  # 0: an interval without steps before any
     return [_with_start(x, row, last) for x, row in zip(y, rows, strict=True)]
+
+
+def _error(method: Method, before: list[Any], after: list[Any], columns: list[list[Any]], h: Any) -> Any:
+    """The square of the error of a step over what is tolerated, as `Steps` has it, but without a derivative."""
+    errors, before, after = stop_gradient((errors_of(method.scheme, columns, h), before, after))
+    return mean_square(errors, tolerated(method.rtol, [method.atol] * len(before), before, after))
+
+
+def _check_served(errors: Any) -> None:
+    """Record a guard: that the steps serve. The inputs where they do not need steps of their own.
+
+    At the recorded point they serve, but for what rounding makes of a chaotic solution, which is allowed for.
+    """
+    worst = np.max(errors)  # nan, if one is
+    found = plain_value(worst)
+    bool(worst <= (LIMIT**2 * found if found > 1.0 else LIMIT**2))
 
 
 def _with_start(first: Any, rows: Any, last: Any) -> Any:

@@ -77,5 +77,9 @@ def attempted(scheme: Scheme, slopes: Slopes, n: int, *values: Any) -> list[Any]
     """What `Steps` runs, of (state of n values, t, h): what `step` gives, its errors, and the slopes at its start."""
     *state, t, h = values[: n + 2]
     after, columns = step(scheme, slopes, state, t, h)
-    errors = [h * weighted(scheme.error or (), column) for column in columns]
-    return [*after, *errors, *[column[0] for column in columns]]
+    return [*after, *errors_of(scheme, columns, h), *[column[0] for column in columns]]
+
+
+def errors_of(scheme: Scheme, columns: list[list[Any]], h: Any) -> list[Any]:
+    """What a step may be wrong by, of the slopes at its stages."""
+    return [h * weighted(scheme.error or (), column) for column in columns]

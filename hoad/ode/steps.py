@@ -34,6 +34,7 @@ class Steps:
         self.atol = [method.atol * unit for unit in units]
         self.h = 0.0  # the length of the next step: from one interval to the next
         self.taken = 0
+        self.slopes = "rhs(y, t)"  # what they are called in errors
 
     def attempt(self, y: Values, t: float, h: float) -> tuple[Values, float, Values]:
         """y after a step, its error over what is tolerated, and the slopes it began with."""
@@ -45,14 +46,16 @@ class Steps:
 
     def scale(self, before: Values, after: Values) -> Values:
         """What error is tolerated."""
-        rtol = self.method.rtol
-        return [
-            atol + rtol * np.maximum(np.abs(a), np.abs(b)) for a, b, atol in zip(before, after, self.atol, strict=True)
-        ]
+        return tolerated(self.method.rtol, self.atol, before, after)
 
     def first(self, y: Values, t: float, way: float) -> float:
         """The length of a first step that is not too long: Hairer, Nørsett and Wanner (1993), section II.4."""
         slopes = self.attempt(y, t, 0.0)[2]
+        if not all(np.all(np.isfinite(x)) for x in slopes):
+            what = self.slopes if all(np.all(np.isfinite(x)) for x in y) else "y"
+            raise ArgumentError(
+                f"odeint starts at t = {t:.6g}, where {what} is nan or infinite. Start where it is finite."
+            )
         scale = self.scale(y, y)
         size, speed = norm(y, scale), norm(slopes, scale)
         # one that is too long after all is tried again; one that is far too short would end the search
@@ -61,7 +64,8 @@ class Steps:
     def across(self, y: Values, begin: float, end: float) -> Iterator[tuple[float, float, Values]]:
         """Each step from begin to end: its start and its length, as parts of the way, and y after it."""
         span, done = end - begin, 0.0
-        self.h = self.h or self.first(y, begin, abs(span))
+        if span:
+            self.h = self.h or self.first(y, begin, abs(span))
         while done < 1.0 and span:
             whole = self.h >= 0.99 * (1.0 - done) * abs(span)
             part = 1.0 - done if whole else self.h / abs(span)
@@ -82,6 +86,18 @@ class Steps:
                     f"{self.h:.1e}. The equation is stiff, or its solution ends there: raise rtol and atol, or "
                     f"max_steps (now {self.method.max_steps})."
                 )
+
+
+def tolerated(rtol: float, atol: list[float], before: Values, after: Values) -> Values:
+    """What error a step may make, of the state before and after it; either may be traced."""
+    return [a + rtol * np.maximum(np.abs(x), np.abs(y)) for x, y, a in zip(before, after, atol, strict=True)]
+
+
+def mean_square(leaves: Values, scale: Values) -> Any:
+    """The square of `norm`, of values that may be traced; there must be entries."""
+    parts = [(np.abs(x / s) ** 2, np.size(x)) for x, s in zip(leaves, scale, strict=True)]
+    sums = [np.sum(x) for x, size in parts if size]
+    return sum(sums[1:], start=sums[0]) / sum(size for _, size in parts)
 
 
 def norm(leaves: Values, scale: Values) -> float:

@@ -37,6 +37,17 @@ def test_a_complex_start() -> None:
     np.testing.assert_allclose(hoad.grad(size)(1.0 + 2j), 2 * (1.0 - 2j) * np.exp(-2.0), rtol=1e-7)
 
 
+def test_inputs_of_a_vmap_take_steps_that_serve_them() -> None:
+    """y(1) = exp((i - 1) w) for y' = (i - 1) w y."""
+    f = lambda w: hoad.ode.odeint(lambda y, t: (1j - 1) * w * y, 1.0 + 0j, [0.0, 1.0])[-1]  # noqa: E731
+    w = np.array([0.5, 5.0, 50.0])
+    exact = np.exp((1j - 1) * w)
+    np.testing.assert_allclose(hoad.vmap(f)(w), exact, atol=1e-7)
+    np.testing.assert_allclose(hoad.vmap(hoad.jacobian(f))(w), (1j - 1) * exact, atol=1e-6)
+    with pytest.raises(hoad.GuardError):
+        hoad.record(f, 0.5).evaluate(50.0)
+
+
 def test_what_is_refused() -> None:
     for options in ({}, {"method": "rk4", "steps": 2}):
         with pytest.raises(hoad.DTypeError, match=r"a complex y0\['y'\] where rhs\(y, t\) is complex.*Write y0 \+ 0j"):

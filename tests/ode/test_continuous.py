@@ -354,3 +354,18 @@ def test_a_branch_that_a_later_step_leaves_is_an_error() -> None:
 
     with pytest.raises(hoad.GuardError, match="branch"):
         hoad.grad(f)(0.5)
+
+
+def test_both_adjoints_take_arrays_of_traced_numbers() -> None:
+    """Van der Pol's equation, written as np.array([...])."""
+
+    def end(p: Any, **options: Any) -> Any:
+        rhs = lambda y, t: np.array([y[1], p[0] * (1 - y[0] ** 2) * y[1] - y[0]])  # noqa: E731
+        start = np.array([p[1], 0.0])
+        return np.sum(hoad.ode.odeint(rhs, start, [0.0, 1.0, 3.0], rtol=1e-11, atol=1e-11, **options) ** 2)
+
+    p = np.array([1.5, 2.0])
+    continuous = lambda p: end(p, adjoint="continuous")  # noqa: E731
+    np.testing.assert_allclose(continuous(p), end(p), rtol=1e-12)
+    np.testing.assert_allclose(hoad.grad(continuous)(p), hoad.grad(end)(p), rtol=1e-7)
+    np.testing.assert_allclose(hoad.hessian(continuous)(p), hoad.hessian(end)(p), rtol=1e-5)

@@ -9,7 +9,7 @@ import pytest
 import scipy.integrate
 
 import hoad
-from hoad.ode import odeint
+from hoad.ode import integrate, odeint
 from hoad.ode.schemes import SCHEMES
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
@@ -117,12 +117,88 @@ def test_a_program_replays_the_steps_as_recorded() -> None:
     assert program[0].size < 60
 
 
+RATES = np.array([0.5, 5.0, 50.0, 300.0])
+
+
+def decayed(rate: Any, **options: Any) -> Any:
+    return odeint(lambda y, t: -rate * y, 1.0, np.array([0.0, 1.0]), **options)[-1]
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bosh3"])
+def test_inputs_of_a_vmap_take_steps_that_serve_them(method: str) -> None:
+    f = lambda a: decayed(a, method=method, rtol=1e-6, atol=1e-6)  # noqa: E731
+    for rates in (RATES, RATES[::-1]):
+        np.testing.assert_allclose(hoad.vmap(f)(rates), np.exp(-rates), atol=2e-5)
+        np.testing.assert_allclose(hoad.vmap(hoad.grad(f))(rates), -np.exp(-rates), atol=2e-4)
+        by_rates = hoad.grad(lambda r: np.sum(hoad.vmap(f)(r)))(rates)
+        np.testing.assert_allclose(by_rates, -np.exp(-rates), atol=2e-4)
+
+
+def test_inputs_of_a_vmap_that_are_starts_or_times() -> None:
+    starts = np.array([0.1, 3.0, 200.0])
+    f = lambda a: odeint(lambda y, t: -(y**3), np.array([a, 1.0]), [0.0, 1.0])[-1, 0]  # noqa: E731
+    np.testing.assert_allclose(hoad.vmap(f)(starts), starts / np.sqrt(1 + 2 * starts**2), atol=1e-6)
+    f = lambda end: odeint(lambda y, t: -y, 1.0, np.array([0.0, end]))[-1]  # noqa: E731
+    np.testing.assert_allclose(hoad.vmap(f)(RATES), np.exp(-RATES), atol=1e-7)
+
+
+@pytest.mark.parametrize("far", [50.0, 300.0, np.nan])
+def test_a_replay_that_the_steps_do_not_serve_raises(far: float) -> None:
+    program = hoad.record(decayed, 0.5)
+    for replayed in (program, hoad.gradient(program)):
+        with pytest.raises(hoad.GuardError, match=r"test_odeint\.py"):
+            replayed.evaluate(far)
+    assert hoad.record(lambda a: decayed(a, steps=3), 0.5).evaluate(50.0) > 1e6  # as asked for
+    assert hoad.record(lambda a: a * decayed(1.0), 1.0).evaluate(50.0) == pytest.approx(50 * np.exp(-1.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [0.95, 1.0, 1.05])
+@pytest.mark.parametrize("rate", [0.5, 5.0, 50.0])
+def test_a_replay_close_by_is_accurate(rate: float, factor: float) -> None:
+    program, close = hoad.record(decayed, rate), rate * factor
+    assert program.evaluate(close) == pytest.approx(np.exp(-close), abs=1e-7)
+    assert hoad.gradient(program).evaluate(close) == pytest.approx(-np.exp(-close), abs=1e-6)
+
+
+def test_watching_the_steps_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def derivatives() -> list[Any]:
+        f = lambda p: np.sum(odeint(predators, np.array([1.0, 2.0]), [0.0, 1.0, 3.0], (p[0], p[1])) ** 2)  # noqa: E731
+        point = np.array([1.1, 0.4])
+        return [hoad.record(f, point).evaluate(point), hoad.grad(f)(point), hoad.hessian(f)(point)]
+
+    watched = derivatives()
+    run = integrate._run
+    monkeypatch.setattr(integrate, "_run", lambda *given: run(*given[:-1], False))
+    for found, expected in zip(watched, derivatives(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_steps_of_a_chaotic_solution_serve_where_they_were_chosen() -> None:
+    def lorenz(x: Any) -> Any:
+        def rhs(y: Any, t: Any) -> Any:
+            return np.array([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]])
+
+        return odeint(rhs, np.array([x, 1.0, 20.0]), [0.0, 30.0], rtol=1e-6, atol=1e-6)[-1]
+
+    np.testing.assert_array_equal(hoad.record(lorenz, 1.0).evaluate(1.0), lorenz(1.0))
+    np.testing.assert_array_equal(hoad.vmap(lorenz)(np.array([1.0, 2.0])), np.stack([lorenz(1.0), lorenz(2.0)]))
+
+
+def test_nothing_is_watched_where_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(integrate, "_check_served", lambda errors: pytest.fail("watched"))
+    decayed(1.0)
+    hoad.grad(lambda a: a * decayed(1.0))(2.0)
+    hoad.grad(lambda a: decayed(a, steps=3))(2.0)
+
+
 WRONG = [
     ({"method": "rk4"}, r"method='rk4' takes equal steps. Say how many between two times: steps=n"),
     ({"method": "gear"}, "has the methods euler, heun, rk4, bosh3, dopri5, not 'gear'"),
     ({"max_steps": 3}, r"raise rtol and atol, or max_steps \(now 3\)"),
     ({"t": [0.0, 2.0, 1.0]}, "times that rise, or fall"),
     ({"t": [0.0, np.nan]}, "times that rise, or fall"),
+    ({"args": 2.0}, r"args as a tuple.*given float.*write args=\(2\.0,\)"),
+    ({"args": np.ones(2)}, r"args as a tuple.*given ndarray.*write args=\(x,\)"),
 ]
 
 
@@ -137,7 +213,34 @@ def test_a_solution_that_ends_is_no_answer() -> None:
         odeint(lambda y, t: y * y, 1.0, [0.0, 2.0])
 
 
+@pytest.mark.parametrize("adjoint", ["discrete", "continuous"])
+def test_a_start_where_there_is_no_slope(adjoint: str) -> None:
+    for rhs in (lambda y, t: y / t, lambda y, t: np.log(t) * y, lambda y, t: y * np.nan):
+        with pytest.raises(hoad.ArgumentError, match=r"starts at t = 0, where rhs\(y, t\) is nan or infinite"):
+            odeint(rhs, 1.0, [0.0, 1.0], adjoint=adjoint)
+    with pytest.raises(hoad.ArgumentError, match=r"starts at t = 0, where y is nan or infinite"):
+        odeint(lambda y, t: y, np.inf, [0.0, 1.0], adjoint=adjoint)
+    if adjoint == "continuous":
+        with pytest.raises(hoad.ArgumentError, match=r"starts at t = 1, where a derivative of rhs\(y, t\) is nan"):
+            hoad.grad(lambda y0: odeint(lambda y, t: np.sqrt(y), y0, [0.0, 1.0], adjoint=adjoint)[-1])(0.0)
+
+
+def test_a_branch_by_what_changes_from_step_to_step() -> None:
+    rhs = lambda y, t: -y if t < 0.5 else -2 * y  # noqa: E731
+    with pytest.raises(hoad.GuardError):
+        odeint(rhs, 1.0, [0.0, 1.0])
+    smooth = odeint(lambda y, t: np.where(t < 0.5, -y, -2 * y), 1.0, [0.0, 0.5, 1.0])[-1]
+    assert smooth == pytest.approx(np.exp(-1.5), rel=1e-6)
+    by_argument = lambda a: odeint(lambda y, t, a: -a * y if a < 1 else y, 1.0, [0.0, 1.0], (a,))[-1]  # noqa: E731
+    assert hoad.grad(by_argument)(0.5) == pytest.approx(-np.exp(-0.5), rel=1e-6)
+
+
 def test_shapes() -> None:
+    advice = r"Where y is an array, return np\.array\(\[\.\.\.\]\), not a list\.$"
+    with pytest.raises(hoad.ShapeError, match=advice):
+        odeint(lambda y, t: [y[1], -y[0]], np.array([1.0, 0.0]), [0.0, 1.0])
+    with pytest.raises(hoad.ShapeError, match=advice):
+        odeint(lambda y, t: {"x": (y["x"][1], -y["x"][0])}, {"x": np.array([1.0, 0.0])}, [0.0, 1.0])
     with pytest.raises(hoad.ShapeError, match=r"rhs\(y, t\) like y.*\(2,\)"):
         odeint(lambda y, t: np.ones(2) * y, 1.0, [0.0, 1.0])
     with pytest.raises(hoad.ShapeError, match=r"times as an array of shape \(T,\)"):
