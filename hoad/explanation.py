@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoad._core.operands import holds_traced
 from hoad._core.primitive import UFUNC
-from hoad._core.recording import Extension, const_value, node_row, operand_avals
+from hoad._core.recording import Extension, const_value, differentiating, node_row, operand_avals
 from hoad._core.tape import Graph
 from hoad.arguments import called, check_function
-from hoad.containers import Forms
+from hoad.containers import Forms, leaves_of
 from hoad.dependence import Sets, links
 from hoad.display.notation import operation_text
 from hoad.display.values import shape_text
-from hoad.errors import ArgumentError, NoRuleError, count
+from hoad.errors import ArgumentError, NoRuleError, TracedValueError, count
 from hoad.nans import debug_nans
 from hoad.primitive import INPUT, RESULT
-from hoad.program import Program, Tape, record
+from hoad.program import Callee, Program, Tape, _of_leaves
+from hoad.trace import call_traced, is_number
+from hoad.trace import outputs as found_outputs
 from hoad.transform.loops import Loop
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
@@ -147,13 +150,16 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         If f cannot be called, or is given no argument.
     DTypeError
         If an argument is no float and holds none.
+    TracedValueError
+        If an argument is traced by another derivative.
 
     Notes
     -----
     Dependence is structural, and of this recording: that of the operations that were recorded, whatever their values,
     on the branch that was taken. Items are followed through slices, joins, sums, products of matrices, programs and
-    loops. Operations that are taken as a whole (a decomposition, a user's primitive) mix all items, so a dependence may
-    be named that is none; none is left out but that through a branch, a constant, or `hoad.value`.
+    loops. Operations that are taken as a whole (a decomposition, a user's primitive, a checkpointed loop, the solution
+    of an equation) mix all items, so a dependence may be named that is none; none is left out but that through a
+    branch, a constant, or `hoad.value`.
 
     Cost: f once, traced, and some hundred microseconds a node; a reverse sweep for each output.
 
@@ -176,7 +182,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         raise ArgumentError("explain needs the arguments of f: explain(f, x).")
     listener = _Listener()
     with listener:
-        program = record(f, *args, **kwargs)
+        program = _recorded(f, args, kwargs)
     tape = program[0]
     name = getattr(f, "__name__", type(f).__name__)
     name = "f" if name == "<lambda>" else name
@@ -206,6 +212,26 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         warnings=tuple(_warnings(tape, spread, inputs, outputs, depends, flat)),
         program=program,
     )
+
+
+def _recorded(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    """What `hoad.record` gives, and told in the name of explain where f cannot be recorded."""
+    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
+        raise TracedValueError(
+            "explain records f apart, so its arguments must be plain; an argument is traced by a derivative that is "
+            "being taken. Pass hoad.value(x)."
+        )
+    with differentiating(nested=False) as recording:
+        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), "explain", kwargs)
+        single = type(returned) is not tuple or not all(map(is_number, returned))
+        ys, parts = found_outputs(recording, returned, "explain")
+        del returned
+        recording.keep()
+    window = (0, recording.size, 0, recording.guards)
+    gives: Forms | None = [parts] if single and parts is not None else None
+    tape = Tape(recording.graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
+    tape._source = f if takes is None else _of_leaves(f, takes), kwargs
+    return Program([tape])
 
 
 def _named(names: list[str], forms: Forms | None, leaves: int = 0) -> list[str]:
@@ -259,7 +285,7 @@ class _Spread:
 def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Sets]:
     """The sets of the items of nodes, from those of inputs; nodes that hang on none are left out."""
     found = dict(given)
-    within: dict[int, list[Sets | None]] = {}  # of nodes that run a program: of all results
+    within: dict[int, list[Sets | None] | None] = {}  # of nodes that run a program: of all results, if it is known
     for i in range(end):
         primitive, operands, params, aval, *_ = node_row(graph, i)
         if primitive is INPUT:
@@ -270,12 +296,10 @@ def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Se
             primitive, operands, params = node_row(graph, first)[:3]
         if not any(k in found for k in operands):
             continue
-        if primitive.of_programs and primitive.name in WITHIN:
-            if first not in within:
-                within[first] = WITHIN[primitive.name](params[0], [found.get(k) for k in operands])
-            sets = within[first][which]
-        else:
-            sets = _union(graph, primitive, operands, params, aval, found)
+        if primitive.of_programs and primitive.name in WITHIN and first not in within:
+            within[first] = WITHIN[primitive.name](params[0], [found.get(k) for k in operands])
+        results = within.get(first)
+        sets = _union(graph, primitive, operands, params, aval, found) if results is None else results[which]
         if sets is not None and sets.any():
             found[i] = sets
     return found
@@ -293,6 +317,12 @@ def _union(graph: Graph, primitive: Any, operands: list[int], params: Any, aval:
             [links(primitive, params, avals, aval, k, values).forward(found[operands[k]]) for k in hanging]
         )
     )
+
+
+def _through_call(callee: Callee, given: Sequence[Sets | None]) -> list[Sets | None] | None:
+    """As through the program that a call runs; None where there is none to be seen."""
+    entered = callee._entered(tuple(given))
+    return None if entered is None else _through_program(*entered)
 
 
 def _through_program(program: Program, given: Sequence[Sets | None]) -> list[Sets | None]:
@@ -339,7 +369,7 @@ def _same(a: Sets | None, b: Sets | None) -> bool:
     return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
 
 
-WITHIN: dict[str, Callable[..., list[Sets | None]]] = {"call": _through_program, "scan": _through_loop}
+WITHIN: dict[str, Callable[..., list[Sets | None] | None]] = {"call": _through_call, "scan": _through_loop}
 
 
 def _flat(

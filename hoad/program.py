@@ -16,6 +16,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.primitive import Primitive
 from hoad._core.recording import (
     WATCHERS,
+    callees,
     compute_values,
     const_value,
     differentiating,
@@ -116,6 +117,7 @@ class Tape:
         self._takes: Forms | None = takes if parent is None else parent._takes
         self._gives = gives
         self._evaluated = False
+        self._odd: bool | None = None  # once it is known: see Program._is_odd
         self._lowered: tuple[Any, Lowered] | None = None  # the inputs it was lowered for, and how it runs
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
@@ -258,6 +260,11 @@ class Callee:
     def _identity(self) -> Any:
         """The same for two callees that compute the same."""
         return id(self)
+
+    @property
+    def _is_odd(self) -> bool:
+        """Whether minus an adjoint of the results gives minus the adjoints of the inputs."""
+        return not self._reverse_only
 
     def _with_strong(self, strong: tuple[bool, ...]) -> Callee:
         """The same for inputs, last ones, whose zeros are strong."""
@@ -826,6 +833,13 @@ class Program(list[Tape], Callee):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
         return list(called(self._as_it_is(), args))
+
+    @property
+    def _is_odd(self) -> bool:
+        last = self._last
+        if last._odd is None:
+            last._odd = all(callee._is_odd for callee in callees(last._graph, last._end))
+        return last._odd
 
     def _forget(self) -> None:
         """Drop what was made of the program and can be made again."""

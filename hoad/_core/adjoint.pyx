@@ -55,7 +55,7 @@ from hoad._core.tape cimport (
     uint16_t,
     uint64_t,
 )
-from hoad._core.template cimport Template, reverse_only, values_for, vjp_template
+from hoad._core.template cimport Template, is_odd, values_for, vjp_template
 
 from hoad._core.primitive import primitive_named
 
@@ -425,7 +425,7 @@ cdef class Sweep:
                 active = ~<uint64_t>0
             if not active:
                 return 0
-            if negated and reverse_only(sig):       # no sign passes through what is not linear; `ext` may move
+            if negated and not is_odd(sig):       # no sign passes through what is not linear; `ext` may move
                 leaves[0] = self.emitter.negative(leaves[0])
                 negated = False
             template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,

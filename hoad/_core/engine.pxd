@@ -5,6 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from hoad._core.primitive cimport Scalar1, Scalar2
 from hoad._core.tape cimport Graph, Slot
 
+cdef enum:
+    GUARD_FAILED = 1
+
 cdef enum Form:
     SCALAR_STEP       # out = op(a, b) on doubles
     ITEM_STEP         # out = (array a)[b]

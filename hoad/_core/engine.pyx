@@ -43,7 +43,6 @@ cnp.import_array()
 
 cdef enum:
     FEW = 24
-    GUARD_FAILED = 1
 
 cdef double NAN = float("nan")
 

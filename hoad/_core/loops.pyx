@@ -20,7 +20,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take, take_zeroed
-from hoad._core.engine cimport Lowered, Workspace
+from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of, int32_t, int64_t
 
 from hoad.errors import GuardError, ShapeError
@@ -269,6 +269,8 @@ cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step)
     try:
         return program.raise_failure(code, work)
     except GuardError as error:
+        if code != GUARD_FAILED:        # one of a program within
+            raise
         k = program.checks[work.failed_check].guard
         found = program.graph.guards[k].code
         line = f" at {(<object>found).co_filename}:{program.graph.guards[k].line}" if found != NULL else ""

@@ -74,7 +74,7 @@ cdef class Recording:
     cdef bint kept
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None, bint valued=True, bint apart=False):
+    def __init__(self, Graph outer=None, bint valued=True, bint apart=False, bint repeated=False):
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
@@ -83,6 +83,8 @@ cdef class Recording:
         self.graph.enter()
         if apart:
             self.graph.frame.apart = self.graph.entries
+        if repeated and not self.graph.frame.repeated:
+            self.graph.frame.repeated = self.graph.frame.start + 1
         self.frame = self.graph.frame
 
     @property
@@ -321,16 +323,18 @@ cdef class differentiating:
     cdef bint nested
     cdef bint valued
     cdef bint apart             # what becomes a program behind one node
+    cdef bint repeated          # and runs again and again
     cdef Recording recording
     cdef object token
 
-    def __init__(self, bint nested=True, bint valued=True, bint apart=False):
+    def __init__(self, bint nested=True, bint valued=True, bint apart=False, bint repeated=False):
         self.nested = nested
         self.valued = valued
         self.apart = apart
+        self.repeated = repeated
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None, self.valued, self.apart)
+        self.recording = Recording(running() if self.nested else None, self.valued, self.apart, self.repeated)
         self.token = RUNNING.set(self.recording.graph)
         return self.recording
 
@@ -632,6 +636,25 @@ def node_row(Graph graph, int i):
         params = (<Signature>graph.exts[node.a].sig).params
     return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)),
             bool(node.flags & F_STRONG))
+
+
+def is_repeated(value):
+    """Whether a traced value belongs to a body that runs again and again, of which this is the first time."""
+    cdef Graph graph = graph_of(value)
+    return graph.frame.repeated > 0 and operand_of(graph, value) >= graph.frame.repeated - 1
+
+
+def callees(Graph graph, int end):
+    """What the nodes before `end` that are programs, loops or the like hold."""
+    cdef int32_t i
+    cdef Signature sig
+    cdef list found = []
+    for i in range(end):
+        if graph.nodes[i].flags & F_EXT and INFO[graph.nodes[i].op].kind == K_PYTHON:
+            sig = <Signature>graph.exts[graph.nodes[i].a].sig
+            if sig is not None and sig.primitive.of_programs:
+                found.append(sig.params[0])
+    return found
 
 
 def const_value(Graph graph, int operand):

@@ -58,6 +58,7 @@ cdef class Segment:
             tuple([operand_aval(graph, k) for k in self.inputs]),
             len(self.constants),        # which of them are constants
             tuple(self.outputs),
+            None if graph.positions is None else tuple(graph.positions),
         )
 
 

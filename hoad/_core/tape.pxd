@@ -76,6 +76,7 @@ cdef struct Guard:
 cdef struct Frame:    # a running derivative: what to rewind to, and the traced values alive beyond its start
     int32_t start, n_consts, n_exts, n_pool, n_guards
     int64_t live
+    int32_t repeated    # of a body that runs again and again, that it is or is in: its start, plus one; else 0
     int64_t apart       # of what is recorded apart, that it is or is in: which of all entries that was; else 0
 
 # Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs.

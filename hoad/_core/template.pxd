@@ -32,4 +32,5 @@ cdef Template author_jvp_template(Signature sig, uint64_t active)
 cdef int forget_old(Signature sig) except -1
 cdef bint is_kept(Primitive primitive) noexcept
 cdef bint reverse_only(Signature sig) except -1
+cdef bint is_odd(Signature sig) except -1
 cdef str describe(Signature sig)

@@ -558,6 +558,11 @@ cdef bint reverse_only(Signature sig) except -1:
     return sig.primitive.of_programs and sig.params[0]._reverse_only
 
 
+cdef bint is_odd(Signature sig) except -1:
+    """Whether minus an adjoint gives minus what its rule gives for it."""
+    return not sig.primitive.of_programs or sig.params[0]._is_odd
+
+
 cdef Template author_jvp_template(Signature sig, uint64_t active):
     """The tangent of `sig` by the rule that the author of the primitive wrote for it."""
     from hoad._core.recording import RUNNING

@@ -17,7 +17,7 @@ from hoad.containers import leaves_of
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.program import called
 from hoad.trace import recorder_among
-from hoad.transform.composite import Apart, Stretch, program_of
+from hoad.transform.composite import Apart, Stretch, apart_from, program_of
 from hoad.transform.spans import Span, Steps
 
 
@@ -78,7 +78,9 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if running() is None:
             record = recorder_among(args)
-            return f(*args, **kwargs) if record is None else record(checkpointed, args, kwargs)
+            if record is not None:
+                return record(checkpointed, args, kwargs)
+            return apart_from((args, kwargs), f(*args, **kwargs))
         apart = Apart(functools.partial(f, *args, **kwargs))
         if not apart.values:
             return apart.parts.filled(())
@@ -161,9 +163,10 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
     if record is not None:
         return record(checkpointed_loop, (step, steps, state, *args), {"slots": slots})
     if running() is None or not steps or not any(map(holds_traced, leaves_of((state, args)))):
+        after = state
         for k in range(steps):
-            state = step(k, state, *args)
-        return state
+            after = step(k, after, *args)
+        return apart_from((state, args), after) if steps else state
     carry, given = Numbers(state), Numbers(args)
     avals = tuple(number_aval(x) for x in (*carry.numbers, *given.numbers))
     n = len(carry.numbers)

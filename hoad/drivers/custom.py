@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any, overload
 
+import numpy as np
+
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import RESULTS_LIMIT
 from hoad._core.recording import Recording, node_row, running
@@ -19,7 +21,7 @@ from hoad.primitive import STOP_GRADIENT
 from hoad.program import Callee, Program
 from hoad.rules.registry import MANY, POSITIONAL, positional
 from hoad.trace import is_number, output_operand, recorder_among
-from hoad.transform.composite import Apart, program_of
+from hoad.transform.composite import Apart, apart_from, program_of
 
 
 class Ruled(Callee):
@@ -192,7 +194,9 @@ class CustomVJP:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if running() is None:
             record = recorder_among(args)
-            return self._f(*args, **kwargs) if record is None else record(self, args, kwargs)
+            if record is not None:
+                return record(self, args, kwargs)
+            return apart_from((args, kwargs), self._f(*args, **kwargs))
         args, kwargs = self._by_position(args, kwargs)
         return self._called(args, kwargs)
 
@@ -221,7 +225,7 @@ class CustomVJP:
         forms, numbers = self._numbers(args, operands)
         chosen = [n for n, x in enumerate(numbers) if holds_traced(x)]
         if not chosen:
-            return self._f(*args, **kwargs)
+            return apart_from((args, kwargs), self._f(*args, **kwargs))
         if self._rule is None:
             raise NoRuleError(
                 f"{self._name} has no derivative rule ({here()}). Give it one with {self._name}.defvjp(rule), where "
@@ -294,6 +298,7 @@ class CustomVJP:
         parameters = inspect.signature(self._f).parameters
         names = list(parameters) if others else []
         given = kwargs | {names[k]: value for k, value in others.items()}
+        given = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in given.items()}  # as it is now
         left_out = {
             name: parameters[name].default
             for name in self._required.difference(given)

@@ -12,11 +12,11 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise
+from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
 from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.arguments import check_function, packed
-from hoad.containers import flatten
+from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
@@ -162,7 +162,8 @@ def value(x: Any) -> Any:
     Raises
     ------
     TracedValueError
-        Inside a rule, where traced values have no numbers, and for an expression of symbols.
+        Inside a rule, where traced values have no numbers; for an expression of symbols; and for what differs from step
+        to step in the body of a loop or a map, which is recorded once.
 
     Notes
     -----
@@ -182,6 +183,12 @@ def value(x: Any) -> Any:
         raise TracedValueError(
             f"an expression of symbols has no number behind it ({here()}). Give the symbols theirs, "
             "e.evaluate({x: 1.0})."
+        )
+    if any(is_traced(leaf) and is_repeated(leaf) for leaf in leaves_of(x)):
+        raise TracedValueError(
+            f"hoad.value was asked for a number in the body of a loop or a map ({here()}), which is recorded once and "
+            "differs from step to step. Use hoad.stop_gradient(x), which is a constant to the derivative, or a Python "
+            "loop."
         )
     watchers = WATCHERS.get()
     if watchers:

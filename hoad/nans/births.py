@@ -14,14 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.operands import new_input
 from hoad._core.primitive import UFUNC
 from hoad._core.recording import const_value, evaluate_nodes, node_row, operand_avals
 from hoad._core.tape import Aval, Graph
+from hoad._core.traced import node_of
 from hoad.dependence import links
 from hoad.nans.watch import Mask, Test
 from hoad.primitive import INPUT, MASK, RESULT, SELECT
-from hoad.program import Program
+from hoad.program import Callee, Program, Tape, called
+from hoad.transform.adjoint import adjoint_of
 from hoad.transform.loops import Loop
+from hoad.transform.spans import Span
 
 LONG = 64  # steps of a loop after which a search goes to where the trouble began at once
 
@@ -41,7 +45,8 @@ class Inner(NamedTuple):
 
     program: Program
     birth: Birth
-    step: int | None  # of a loop: the row that it takes, which of a loop of adjoints is the step that it goes back
+    place: str  # what that is, for messages, as "step 3 of a loop"; nothing where there is no need to say it
+    transposed: tuple[bool, ...] = ()  # of each derivation of the program, whether it transposes the one before
 
 
 class Operation(NamedTuple):
@@ -114,10 +119,11 @@ Passed = dict[int, Mask]  # by operand, the items that were not finite before
 def _origins(graph: Graph, i: int, x: Operation, mask: Mask, test: Test) -> tuple[Passed, list[Birth]]:
     """Where items of a node come from: operands, births here."""
     within = WITHIN.get(x.primitive.name) if x.primitive.of_programs else None
-    if within is None:
+    found = None if within is None else within(x, mask, test)
+    if found is None:
         passed, born = _passed(x, mask, test)
         return passed, [Birth(graph, i, born)] if born.any() else []
-    passed, inner = within(x, mask, test)
+    passed, inner = found
     if inner is None and not passed:
         return {}, [Birth(graph, i, mask)]
     return passed, [] if inner is None else [Birth(graph, i, mask, None, inner)]
@@ -173,8 +179,10 @@ def valued(program: Program, values: Sequence[Any]) -> Program:
     return made
 
 
-def _inside(program: Program, values: Sequence[Any], wanted: Passed, test: Test) -> tuple[Passed, Birth | None]:
-    """Of items of outputs: items of inputs, by their place, and the first birth."""
+def _inside(
+    program: Program, values: Sequence[Any], wanted: Passed, test: Test, fixed: int = 0
+) -> tuple[Passed, Birth | None]:
+    """Of items of outputs: items of inputs, by their place, and the first birth; the first inputs may be constants."""
     made = valued(program, values)
     outputs = made._last._outputs
     nodes: dict[int, Mask] = {}
@@ -182,14 +190,76 @@ def _inside(program: Program, values: Sequence[Any], wanted: Passed, test: Test)
         nodes[outputs[k]] = mask | nodes.get(outputs[k], np.zeros_like(mask))
     causes = find_causes(made._last._graph, nodes, test)
     place = {node: k for k, node in enumerate(program._input_nodes())}
-    passed = {place[node]: mask for node, mask in causes.inputs.items()}
-    return passed, earliest(causes.births) if causes.births else None
+    passed = {place[node]: mask for node, mask in causes.inputs.items() if place[node] >= fixed}
+    births = causes.births + [
+        Birth(made._last._graph, node, mask) for node, mask in causes.inputs.items() if place[node] < fixed
+    ]
+    return passed, earliest(births) if births else None
 
 
-def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
-    program: Program = x.params[0]
-    passed, birth = _inside(program, x.values, {x.which: mask}, test)
-    return passed, None if birth is None else Inner(program, birth, None)
+def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | None] | None:
+    """Through the program that a call runs; None where there is none to be seen."""
+    entered = _entered(x.params[0], x.values)
+    if entered is None:
+        return None
+    program, values, operands, place = entered
+    fixed = len(values) - len(operands)  # first inputs that are no operands
+    inside, birth = _inside(program, values, {x.which: mask}, test, fixed)
+    passed: Passed = {}
+    for k, items in inside.items():
+        operand = operands[k - fixed]
+        passed[operand] = items | passed[operand] if operand in passed else items
+    return passed, None if birth is None else Inner(program, birth, place, _transposed(program))
+
+
+def _entered(callee: Callee, values: list[Any]) -> tuple[Program, list[Any], list[int], str] | None:
+    """The program of a call, the values of its inputs, which operands the last of these are, and what it is called."""
+    numbers = list(range(len(values)))
+    if isinstance(callee, Span):
+        program, constants, place = _program_of_span(callee, values)
+        return program, [*constants, *values], numbers, place
+    found = callee._entered(tuple(numbers))
+    if found is None:
+        return None
+    program, operands = found
+    return program, [values[k] for k in operands], list(operands), "a program that it calls"
+
+
+def _program_of_span(span: Span, values: list[Any]) -> tuple[Program, list[Any], str]:
+    """The program of a span of steps, or of a derivative of it, the arrays it captured, and what it is called.
+
+    Of a single step that of the step; of more, one that calls each half.
+    """
+    loop, place = span._loop, ""
+    constants: list[Any] = []
+    if span._high - span._low == 1:
+        primal = tuple(values[: len(loop.state) + len(loop.args)])
+        program, constants, _ = loop.recorded(span._low, primal)
+        place = f"step {span._low} of a loop"
+    else:
+        program = _of_halves(span)
+    for k, (linear, strong) in enumerate(span._path):
+        program = adjoint_of(program, linear, k == 0, strong)
+    return program, constants, place
+
+
+def _of_halves(span: Span) -> Program:
+    loop, middle, graph = span._loop, (span._low + span._high) // 2, Graph(False)
+    inputs = [new_input(graph, aval) for aval in (*loop.state, *loop.args)]
+    between = called(Span(loop, span._low, middle, span._slots), tuple(inputs))
+    state = called(Span(loop, middle, span._high, span._slots), (*between, *inputs[len(loop.state) :]))
+    outputs = [node_of(x) for x in state]
+    window = (0, outputs[-1] + 1, 0, 0)
+    return Program([Tape(graph, window, [node_of(x) for x in inputs], outputs, "primal", len(outputs) == 1)])
+
+
+def _transposed(callee: Any) -> tuple[bool, ...]:
+    """Of each derivation of a program or a loop, from the first on, whether it transposes the one before."""
+    found: list[bool] = []
+    while callee._origin is not None:
+        callee, linear = callee._origin
+        found.insert(0, linear)
+    return tuple(found)
 
 
 class _Steps:
@@ -201,6 +271,9 @@ class _Steps:
         self.returned = [k for k, letter in enumerate(loop.gives) if letter == "c"]
         self.values = values
         self.states: list[list[Any]] = []
+        if loop.is_parallel:
+            self.states = [[]] * loop.length
+            return
         run = loop.program._lowered().run
         state = [values[k] for k in self.carried]
         for t in range(loop.length):
@@ -209,8 +282,8 @@ class _Steps:
             state = [given[k] for k in self.returned]
 
     def row(self, t: int) -> int:
-        """The row that a step takes, and gives."""
-        return self.loop.length - 1 - t if self.loop.backwards else t
+        """The row that a step takes, and gives; the steps of a map may come in any order."""
+        return self.loop.length - 1 - t if self.loop.backwards and not self.loop.is_parallel else t
 
     def inputs(self, t: int) -> list[Any]:
         """All inputs of a step."""
@@ -246,7 +319,8 @@ def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test:
         t, asked = _earlier(steps, t, asked, test)
         into, birth = _inside(loop.program, steps.inputs(t), asked, test)
         if birth is not None:
-            found = Inner(loop.program, birth, steps.row(t))
+            place = f"input {t} of a map" if loop.is_parallel else f"step {steps.row(t)} of a loop"
+            found = Inner(loop.program, birth, place, _transposed(loop))
         for k, items in into.items():
             letter = loop.takes[k]
             if letter == "c" and t:
@@ -282,7 +356,7 @@ def _earlier(steps: _Steps, t: int, asked: Passed, test: Test) -> tuple[int, Pas
     return (t, asked) if t - before < LONG else (before, steps.bad(before + 1, test))
 
 
-WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None]]] = {
+WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None] | None]] = {
     "call": _within_call,
     "scan": _within_loop,
 }

@@ -60,18 +60,19 @@ OF_DERIVATIVES = {
 def nan_error(story: Story, birth: Birth, gave: str) -> NanError:
     """The error that tells of a birth; `gave` says what the computation gave."""
     if birth.inner is None:
-        return _told(story, birth, gave, None, [])
-    return _inner_error(birth.inner, gave, origin(story, birth.node).where)
+        return _told(story, birth, gave, Origin(None, 0, None, None), [])
+    return _inner_error(birth, birth.inner, gave, origin(story, birth.node))
 
 
 def loop_error(loop: Loop, values: Sequence[Any], which: int, items: Mask, test: Test, gave: str) -> NanError:
     """The error that tells of the birth within a loop on plain numbers, at items of one of its results."""
     passed, inner = within_loop(loop, values, which, items, test)
     if inner is not None:
-        return _inner_error(inner, gave, here())
+        return _inner_error(None, inner, gave, Origin(here(), 0, None, None))
     if passed:
         return NanError(f"{gave}, but something that goes into it ({here()}) is already nan or infinite.")
-    return NanError(f"{gave}: a sum over its steps overflows ({here()}). {OVERFLOW}")
+    over = "inputs" if loop.is_parallel else "steps"
+    return NanError(f"{gave}: a sum over its {over} overflows ({here()}). {OVERFLOW}")
 
 
 def constant_error(gave: str) -> NanError:
@@ -79,20 +80,27 @@ def constant_error(gave: str) -> NanError:
     return NanError(f"{gave}, a constant that hangs on no argument. Compute it from finite numbers.")
 
 
-def _inner_error(inner: Inner, gave: str, outer: str | None) -> NanError:
+def _inner_error(birth: Birth | None, inner: Inner, gave: str, outer: Origin) -> NanError:
     """Of a birth within a program, which may be within another."""
     within: list[str] = []
-    found: Inner | None = inner
-    while found is not None:
-        inner = found
-        within.append("a program that it calls" if inner.step is None else f"step {inner.step} of a loop")
-        found = inner.birth.inner
-    return _told(Taped(inner.program, "a program"), inner.birth, gave, outer, within)
+    while True:
+        within += [inner.place] if inner.place else []
+        story = Taped(inner.program, "a program", (), inner.transposed)
+        # Of a call that a rule makes, the order is more than that of the program. A loop of values within a sweep is
+        # none of those: it computes again what the loop has carried.
+        is_call = birth is not None and operation_of(birth.graph, birth.node).primitive.name == "call"
+        order = max(0, outer.order - story.order(inner.program._last._end - 1)) if is_call else 0
+        birth, around = inner.birth, Origin(outer.where, order, outer.mode if order else None, None)
+        if birth.inner is None:
+            return _told(story, birth, gave, around, within)
+        found = origin(story, birth.node)
+        outer = Origin(found.where or outer.where, found.order + order, found.mode or around.mode, None)
+        inner = birth.inner
 
 
-def _told(story: Story, birth: Birth, gave: str, outer: str | None, within: list[str]) -> NanError:
+def _told(story: Story, birth: Birth, gave: str, outer: Origin, within: list[str]) -> NanError:
     x, found = operation_of(birth.graph, birth.node), origin(story, birth.node)
-    found = found._replace(where=found.where or outer)
+    found = Origin(found.where or outer.where, found.order + outer.order, found.mode or outer.mode, found.swept)
     place = "".join(f", in {place}" for place in within)
     if birth.operand is not None and found.mode is not None and x.primitive is not IDENTITY:
         error = _of_rule(birth, x, found, gave, place)

@@ -36,9 +36,13 @@ class Recorded:
         """(the node whose sweep emitted node i, or -1; the mode of the sweep), None if it was recorded."""
         return swept_by(self._graph, i)
 
-    def depth(self, i: int) -> int:
+    def order(self, i: int) -> int:
         """The order of the derivative that a node of an unknown origin belongs to."""
         return 1
+
+    def transposes(self, i: int) -> bool:
+        """Whether node i is of a sweep that transposed a derivative, which makes it one in forward mode."""
+        return False
 
     def where(self, i: int) -> str | None:
         """The user's line of a node that was recorded."""
@@ -52,13 +56,14 @@ class Recorded:
 class Taped:
     """The nodes of the tapes of a program, and how messages call it."""
 
-    def __init__(self, program: Program, title: str, notes: Any = ()) -> None:
+    def __init__(self, program: Program, title: str, notes: Any = (), transposed: tuple[bool, ...] = ()) -> None:
         self._beyond = [int(note[0]) for note in notes]  # the node whose sweep emitted each node behind the tapes
         self._tapes: list[Tape] = []
         tape: Tape | None = program._last
         while tape is not None:
             self._tapes.insert(0, tape)
             tape = tape._parent
+        self._transposed = [False] * (len(self._tapes) - len(transposed)) + list(transposed)  # of each tape
         first = self._tapes[0]
         f = first._source[0] if first._source is not None else None
         self.title = title if f is None else f"{title} of {_called(f)}"
@@ -78,8 +83,16 @@ class Taped:
         return found if found < i else -1, MODES[tape.kind]
 
     def depth(self, i: int) -> int:
-        """The order of the derivative whose tape node i belongs to; of nodes beyond the tapes, one more."""
+        """Which tape node i belongs to, counted from 0; of nodes beyond the tapes, one more."""
         return next((k for k, tape in enumerate(self._tapes) if i < tape._end), len(self._tapes))
+
+    def order(self, i: int) -> int:
+        depth = self.depth(i)
+        return depth - sum(self._transposed[: depth + 1])
+
+    def transposes(self, i: int) -> bool:
+        depth = self.depth(i)
+        return depth < len(self._tapes) and self._transposed[depth]
 
     def where(self, i: int) -> str | None:
         first = self._tapes[0]
@@ -99,15 +112,21 @@ Story = Recorded | Taped
 
 def origin(story: Story, i: int) -> Origin:
     """Where node i comes from: the line is that of the recorded node at the end of the chain of sweeps."""
-    order, mode, swept = 0, None, None
+    order, turned = 0, False
+    mode: str | None = None
+    swept: int | None = None
     k = i
     while (found := story.swept(k)) is not None:
-        order += 1
-        if order == 1:
-            mode, swept = found[1], found[0] if found[0] >= 0 else None
         if found[0] < 0:
-            order += story.depth(k) - 1
+            mode = mode or ("forward" if turned else found[1])
+            order += max(1, story.order(k))
             break
+        if story.transposes(k):
+            turned = True
+        else:
+            order += 1
+            if order == 1:
+                mode, swept = "forward" if turned else found[1], found[0]
         k = found[0]
     return Origin(story.where(k), order, mode, swept)
 

@@ -63,7 +63,9 @@ def looped(test: Test, loop: Loop, inputs: Sequence[Any], results: list[Any]) ->
     """Of what a loop on plain numbers gives."""
     which = next(k for k, value in enumerate(results) if test.of(value))
     items = test.items(results[which])
-    raise loop_error(loop, inputs, which, items, test, given("a loop", results[which], items))
+    raise loop_error(
+        loop, inputs, which, items, test, given("a map" if loop.is_parallel else "a loop", results[which], items)
+    )
 
 
 def _at(recording: Recording, seeds: dict[int, Any]) -> Graph:

@@ -16,7 +16,7 @@ from hoad._core.recording import Recording, differentiating
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
 from hoad._core.traced import is_traced, traced_node
-from hoad.containers import Parts, flatten
+from hoad.containers import Parts, flatten, leaves_of
 from hoad.errors import count
 from hoad.program import Callee, Program, Tape, declare_call_of
 from hoad.transform.adjoint import adjoint_of, strong_results
@@ -49,6 +49,7 @@ class Apart:
         with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
             leaves, structure = flatten(f(*[d.input(x) for x in values]))
+            leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
             places = [k for k, operand in enumerate(picked) if operand is not None]
             self.parts = Parts(structure, leaves, places)
@@ -67,6 +68,21 @@ class Apart:
         return self.parts.filled(record_known(self.graph, primitive, (callee,), operands, self.values))
 
 
+def _is_new(d: Recording, leaf: Any) -> bool:
+    """Whether a leaf is no traced array of the recording around it."""
+    return not is_traced(leaf) or not leaf.ndim or d.operand(leaf) >= d.start
+
+
+def apart_from(args: Any, result: Any) -> Any:
+    """A result of which no array shares memory with the arguments, as none does where it is recorded."""
+    given = [x for x in leaves_of(args) if isinstance(x, np.ndarray)]
+    leaves, structure = flatten(result)
+    found = [
+        x.copy() if isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in given) else x for x in leaves
+    ]
+    return result if all(a is b for a, b in zip(leaves, found, strict=True)) else structure.unflatten(found)
+
+
 def _new_operand(d: Recording, leaf: Any) -> int | None:
     """The operand of something that was returned, if it is a value that the function computed, traced."""
     if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)):
@@ -80,7 +96,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
 
     What f gives must not be kept elsewhere, or nothing of the running recording is rewound.
     """
-    with differentiating(apart=True) as d:
+    with differentiating(apart=True, repeated=True) as d:
         traced = [d.input(x) for x in values]
         made = f(*traced)
         outputs = [d.operand(x) for x in made]
@@ -128,6 +144,10 @@ class Stretch(Callee):
     @property
     def _identity(self) -> Any:
         return id(self._program), self._path
+
+    @property
+    def _is_odd(self) -> bool:
+        return self._program._is_odd
 
     def _derived(self, linear: bool) -> Stretch:
         return Stretch(self._program, (*self._path, (linear, ())))
@@ -192,6 +212,7 @@ __all__ = [
     "Apart",
     "Path",
     "Stretch",
+    "apart_from",
     "captured_program",
     "derived_avals",
     "program_of",

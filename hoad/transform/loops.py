@@ -63,6 +63,10 @@ class Loop(Callee):
         self._made: dict[Any, Any] = {}  # programs derived from this one
 
     @property
+    def _is_odd(self) -> bool:
+        return self.program._is_odd
+
+    @property
     def results(self) -> tuple[Aval, ...]:
         """Shape and dtype of every result."""
         return tuple(

@@ -78,6 +78,10 @@ class Span(Callee):
         self._strong = path[-1][1] if path else ()
         self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
 
+    @property
+    def _is_odd(self) -> bool:
+        return False  # nothing is known of its steps before they are called
+
     def _derived(self, linear: bool) -> Span:
         return Span(self._loop, self._low, self._high, self._slots, (*self._path, (linear, ())))
 
