@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -30,12 +30,13 @@ class _Threads:
         self.making = threading.Lock()
         self.pool: ThreadPoolExecutor | None = None
 
-    def submit(self, *call: Any) -> Any:
+    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function in a thread, with the context of this one."""
         with self.making:
             if self.pool is None:
                 self.pool = ThreadPoolExecutor(max(1, most_threads() - 1), "hoad")
-            return self.pool.submit(contextvars.copy_context().run, *call)
+            context = contextvars.copy_context()
+            return self.pool.submit(lambda: context.run(function, *args))
 
 
 _threads = _Threads()
