@@ -108,6 +108,11 @@ def fits(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return all(m in (1, n) for m, n in zip(own[::-1], shape[::-1], strict=False))
 
 
+def apart(value: Any) -> Any:
+    """What is put at a mask or at fancy places: where it overlaps with them, NumPy reads some of it after writing."""
+    return value.copy() if np.ndim(value) else value
+
+
 def view(state: State, rng: Rng) -> None:
     a = state.one(rng)
     state.add(a[basic_index(rng, a.shape)])
@@ -118,8 +123,9 @@ def taken(state: State, rng: Rng) -> None:
     a = state.one(rng)
     index = advanced_index(rng, a.shape)
     if rng.random() < 0.5:
-        a[index] = fitting(state, rng, np.empty(a.shape)[index].shape)
-    state.add(a[index])
+        a[index] = apart(fitting(state, rng, np.empty(a.shape)[index].shape))
+    found = a[index]  # whose order in memory NumPy takes from a
+    state.add(found.copy("C") if np.ndim(found) else found)
     if len(state.arrays) < MOST and state.arrays[-1].ndim:
         state.arrays[-1] *= 0.5
 
@@ -153,7 +159,7 @@ def assign(state: State, rng: Rng) -> None:
 def assign_items(state: State, rng: Rng) -> None:
     a = state.one(rng)
     index = advanced_index(rng, a.shape)
-    a[index] = fitting(state, rng, np.empty(a.shape)[index].shape)
+    a[index] = apart(fitting(state, rng, np.empty(a.shape)[index].shape))
 
 
 def in_place(state: State, rng: Rng) -> None:
