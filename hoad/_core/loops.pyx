@@ -208,7 +208,9 @@ cdef class Loop:
         for k in range(self.n_rows):
             port = self.rows[k]
             self.enter(port, port.data + row * port.nbytes)
-        code = self.program.interpret(&self.work)
+        code = self.program.run_uniform(&self.work)     # nothing has lanes here
+        if not code and self.program.n_checks:
+            code = self.program.check(&self.work)
         if code:
             return code
         for k in range(self.n_others):
