@@ -11,21 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._core.operands import holds_traced
 from hoad._core.primitive import UFUNC
-from hoad._core.recording import Extension, const_value, differentiating, node_row, operand_avals
+from hoad._core.recording import Extension, const_value, node_row, operand_avals
 from hoad._core.tape import Graph
 from hoad.arguments import called, check_function
-from hoad.containers import Forms, leaves_of
+from hoad.containers import Forms
 from hoad.dependence import Sets, links
 from hoad.display.notation import operation_text
 from hoad.display.values import shape_text
-from hoad.errors import ArgumentError, NoRuleError, TracedValueError, count
+from hoad.errors import ArgumentError, NoRuleError, count
 from hoad.nans import debug_nans
 from hoad.primitive import INPUT, RESULT
-from hoad.program import Callee, Program, Tape, _of_leaves
-from hoad.trace import call_traced, is_number
-from hoad.trace import outputs as found_outputs
+from hoad.program import Callee, Program, Tape, recorded_as
 from hoad.transform.loops import Loop
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
@@ -182,7 +179,14 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         raise ArgumentError("explain needs the arguments of f: explain(f, x).")
     listener = _Listener()
     with listener:
-        program = _recorded(f, args, kwargs)
+        program = recorded_as(
+            "explain",
+            f,
+            args,
+            kwargs,
+            "explain records f apart, so its arguments must be plain; an argument is traced by a derivative that is "
+            "being taken. Pass hoad.value(x).",
+        )
     tape = program[0]
     name = getattr(f, "__name__", type(f).__name__)
     name = "f" if name == "<lambda>" else name
@@ -212,26 +216,6 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         warnings=tuple(_warnings(tape, spread, inputs, outputs, depends, flat)),
         program=program,
     )
-
-
-def _recorded(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-    """What `hoad.record` gives, and told in the name of explain where f cannot be recorded."""
-    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
-        raise TracedValueError(
-            "explain records f apart, so its arguments must be plain; an argument is traced by a derivative that is "
-            "being taken. Pass hoad.value(x)."
-        )
-    with differentiating(nested=False) as recording:
-        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), "explain", kwargs)
-        single = type(returned) is not tuple or not all(map(is_number, returned))
-        ys, parts = found_outputs(recording, returned, "explain")
-        del returned
-        recording.keep()
-    window = (0, recording.size, 0, recording.guards)
-    gives: Forms | None = [parts] if single and parts is not None else None
-    tape = Tape(recording.graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
-    tape._source = f if takes is None else _of_leaves(f, takes), kwargs
-    return Program([tape])
 
 
 def _named(names: list[str], forms: Forms | None, leaves: int = 0) -> list[str]:

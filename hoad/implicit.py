@@ -166,6 +166,16 @@ def _declare_root(nout: int) -> Primitive:
     return _roots[nout]
 
 
+def _solved(residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str) -> Solver:
+    """The function of θ that `root`, `fixed_point` and `argmin` give."""
+
+    @functools.wraps(solver, updated=())
+    def solution(*args: Any) -> Any:
+        return _solution(residual, solver, linear_solver, name, args)
+
+    return solution
+
+
 def _solution(
     residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str, args: tuple[Any, ...]
 ) -> Any:
@@ -275,11 +285,7 @@ def root(
     check_function("implicit.root", residual)
     check_function("implicit.root", solver)
 
-    @functools.wraps(solver, updated=())
-    def solution(*args: Any) -> Any:
-        return _solution(residual, solver, linear_solver, "implicit.root", args)
-
-    return solution
+    return _solved(residual, solver, linear_solver, "implicit.root")
 
 
 def fixed_point(
@@ -331,11 +337,7 @@ def fixed_point(
             raise ShapeError(f"implicit.fixed_point needs f(x) like x, which is {structure}, but it is {found}.")
         return structure.unflatten([a - b for a, b in zip(leaves, images, strict=True)])
 
-    @functools.wraps(solver, updated=())
-    def solution(*args: Any) -> Any:
-        return _solution(residual, solver, linear_solver, "implicit.fixed_point", args)
-
-    return solution
+    return _solved(residual, solver, linear_solver, "implicit.fixed_point")
 
 
 def argmin(
@@ -381,11 +383,7 @@ def argmin(
     check_function("implicit.argmin", solver)
     residual = grad(objective)
 
-    @functools.wraps(solver, updated=())
-    def solution(*args: Any) -> Any:
-        return _solution(residual, solver, linear_solver, "implicit.argmin", args)
-
-    return solution
+    return _solved(residual, solver, linear_solver, "implicit.argmin")
 
 
 # ---- linear equations -----------------------------------------------------------------------------------------------

@@ -980,15 +980,26 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
     """
     check_function("record", f)
+    return recorded_as(
+        "record",
+        f,
+        args,
+        kwargs,
+        "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative that "
+        "is being taken. Pass hoad.value(x), or call the program on traced values: program(x).",
+    )
+
+
+def recorded_as(
+    driver: str, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], refusal: str
+) -> Program:
+    """The program of f, told in the name of a driver where there is none; `refusal` is what traced values are told."""
     if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
-        raise TracedValueError(
-            "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative "
-            "that is being taken. Pass hoad.value(x), or call the program on traced values: program(x)."
-        )
+        raise TracedValueError(refusal)
     with differentiating(nested=False) as recording:
-        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), "record", kwargs)
+        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), driver, kwargs)
         single = type(returned) is not tuple or not all(map(is_number, returned))  # a tuple of numbers needs no form
-        ys, parts = outputs(recording, returned, "record")
+        ys, parts = outputs(recording, returned, driver)
         del returned
         recording.keep()
     graph = recording.graph
