@@ -25,6 +25,7 @@ from hoad.containers import Parts, Structure, flatten
 from hoad.drivers.first import grad
 from hoad.errors import DTypeError, ShapeError, TracedValueError
 from hoad.program import Callee, Program, Tape
+from hoad.rules.families import declare_family
 from hoad.rules.registry import set_rule
 from hoad.transform.adjoint import adjoint_of, adjoints_by, extended
 from hoad.transform.loops import Loop
@@ -146,24 +147,13 @@ def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
     return tuple(next(bars) if has else None for has in inexact)
 
 
-_roots: dict[int, Primitive] = {}
-
-
-def _declare_root(nout: int) -> Primitive:
-    if nout not in _roots:
-
-        def infer(params: tuple[_Root], *numbers: Aval) -> tuple[Aval, ...]:
-            return tuple(params[0].unknown.avals)
-
-        def evaluate(params: tuple[_Root], *numbers: Any) -> Any:
-            leaves = params[0].solve(numbers)
-            return tuple(leaves) if nout > 1 else leaves[0]
-
-        made = Primitive("root", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("root",))
-        made.of_programs = True
-        set_rule(made, _root_rule)
-        _roots[nout] = made
-    return _roots[nout]
+_declare_root = declare_family(
+    "root",
+    "root",
+    lambda root, *numbers: root.unknown.avals,
+    lambda root, numbers: root.solve(numbers),
+    _root_rule,
+)
 
 
 def _solved(residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str) -> Solver:

@@ -22,15 +22,14 @@ import numpy as np
 
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.primitive import rules_epoch
 from hoad._core.recording import inline
 from hoad._core.tape import Aval, intern_aval
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import attempted
 from hoad.ode.steps import Method, Steps, Values, norm
-from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program
-from hoad.rules.registry import set_rule
+from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended
 from hoad.transform.loops import Loop, recorded
 
@@ -445,25 +444,11 @@ def _times_bar(flow: Flow, whole: Given, bars: Values, ways: list[bool]) -> Any:
     return np.concatenate([zero, added]) - np.concatenate([taken, zero])
 
 
-_declared: dict[int, Primitive] = {}
-
-
-def _declare(nout: int) -> Primitive:
-    """The primitive ``flow(times, *held, *lefts, *rights, *forcing, *impulses, flow=...)`` with `nout` results."""
-    if nout not in _declared:
-
-        def infer(params: tuple[Flow], times: Aval, *operands: Aval) -> tuple[Aval, ...]:
-            return params[0].results(times.shape[0])
-
-        def evaluate(params: tuple[Flow], *values: Any) -> Any:
-            found = params[0].solve(params[0].given(values))
-            return tuple(found) if nout > 1 else found[0]
-
-        made = Primitive("flow", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("flow",))
-        made.of_programs = True
-        set_rule(made, _flow_rule)
-        _declared[nout] = made
-    return _declared[nout]
-
-
-FAMILIES["flow"] = _declare
+# flow(times, *held, *lefts, *rights, *forcing, *impulses, flow=...)
+_declare = declare_family(
+    "flow",
+    "flow",
+    lambda flow, times, *operands: flow.results(times.shape[0]),
+    lambda flow, values: flow.solve(flow.given(values)),
+    _flow_rule,
+)

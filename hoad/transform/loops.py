@@ -21,9 +21,8 @@ from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
 from hoad._core.recording import WATCHERS, differentiating
 from hoad._core.tape import Aval, intern_aval
-from hoad.pickling import FAMILIES
 from hoad.program import Callee, Program, Tape
-from hoad.rules.registry import set_rule
+from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.lanes import run_lanes
 
@@ -209,29 +208,6 @@ def without_guards(program: Program, outputs: list[int]) -> Program:
 
 # ---- the primitive and its rule -------------------------------------------------------------------------------------
 
-_declared: dict[int, Primitive] = {}
-
-
-def _declare(nout: int) -> Primitive:
-    """The primitive ``scan(*inputs, loop=...)`` of loops with `nout` results."""
-    if nout not in _declared:
-
-        def infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
-            return params[0].results
-
-        def evaluate(params: tuple[Loop], *values: Any) -> Any:
-            results = params[0].run(values)[0]
-            return tuple(results) if nout > 1 else results[0]
-
-        made = Primitive("scan", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("loop",))
-        made.of_programs = True
-        set_rule(made, _scan_rule)
-        _declared[nout] = made
-    return _declared[nout]
-
-
-FAMILIES["scan"] = _declare
-
 
 def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
     """The adjoint of a loop: a loop of the adjoint program, the other way."""
@@ -245,6 +221,12 @@ def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
         for k, bar in pull_back(loop, gs, inputs, True).items():
             found[k] = bar
     return tuple(found)
+
+
+# scan(*inputs, loop=...)
+_declare = declare_family(
+    "scan", "loop", lambda loop, *operands: loop.results, lambda loop, values: loop.run(values)[0], _scan_rule
+)
 
 
 def _steps_infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
