@@ -13,6 +13,8 @@ from libc.string cimport memcmp, memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
+from hoad._core.chain cimport Chain, widened
+from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
 from cpython.object cimport PyObject
@@ -25,11 +27,8 @@ from hoad._core.tape cimport (
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_MASK,
     OP_MULTIPLY,
     OP_NEGATIVE,
-    OP_SDIV,
-    OP_SMUL,
     OP_SQUARE,
     OP_SUBTRACT,
     Aval,
@@ -67,6 +66,8 @@ cdef class Lowered:
         give(self.outputs, self.cap_outputs * sizeof(Output))
         give(self.checks, self.cap_checks * sizeof(Check))
         give(self.kept, self.cap_kept * sizeof(int32_t))
+        PyMem_RawFree(self.parts)
+        give(self.owned, self.cap_owned * sizeof(int32_t))
 
     @property
     def size(self):
@@ -125,10 +126,10 @@ cdef class Lowered:
 
     cdef int64_t workspace_size(self, int32_t lanes) noexcept:
         """Bytes that a run takes."""
-        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64
+        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch
         cdef int32_t i
-        for i in range(self.n_uniform):
-            size += max(self.uniform[i], 0)
+        for i in range(self.n_owned):
+            size += self.uniform[self.owned[i]]
         for i in range(self.n_varying):
             size += aligned(self.varying[i] * lanes)
         return size
@@ -141,12 +142,21 @@ cdef class Lowered:
         work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
         work.lanes = lanes
         work.failed_check = -1
-        for i in range(self.n_uniform):
-            work.uniform[i].o = <PyObject*>(memory + at)
-            at += max(self.uniform[i], 0)
+        for i in range(self.n_owned):
+            work.uniform[self.owned[i]].o = <PyObject*>(memory + at)
+            at += self.uniform[self.owned[i]]
         for i in range(self.n_varying):
             work.varying[i] = memory + at
             at += aligned(self.varying[i] * lanes)
+        work.scratch = memory + at
+
+    cdef int32_t add_part(self, object part) except -1:
+        """The number of a further part."""
+        widened(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
+        self.parts[self.n_parts] = <void*>part
+        self.alive.append(part)
+        self.n_parts += 1
+        return self.n_parts - 1
 
     # ---- in and out
 
@@ -266,7 +276,7 @@ cdef class Lowered:
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying):
-            code = self.uniform_step(&self.steps[i], work.uniform)
+            code = self.uniform_step(&self.steps[i], work)
             if code:
                 return code
         for i in range(self.n_splats):
@@ -283,8 +293,9 @@ cdef class Lowered:
                 return code
         return self.check(work)
 
-    cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil:
+    cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil:
         cdef uint16_t op = step.op
+        cdef Slot* u = work.uniform
         if step.form == SCALAR_STEP:
             if op == OP_MULTIPLY:
                 u[step.out].d = u[step.a].d * u[step.b].d
@@ -305,6 +316,12 @@ cdef class Lowered:
             return 0
         if step.form == ITEM_STEP:
             u[step.out].d = (<double*>u[step.a].o)[step.b]
+            return 0
+        if step.form == CHAIN_STEP:
+            (<Chain>self.parts[step.a]).run(u, work.scratch)
+            return 0
+        if step.form == PACK_STEP:
+            (<Pack>self.parts[step.a]).run(u)
             return 0
         return self.array_step(&self.array_steps[step.a], u, NULL, 0)
 
@@ -473,34 +490,7 @@ cdef void fill(double* p, double x, int32_t n) noexcept nogil:
 cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept nogil:
     """p = op(x, y) over the lanes; y is ignored by operations of one operand."""
     cdef int32_t lane
-    if op == OP_MULTIPLY:
-        for lane in range(n):
-            p[lane] = x[lane] * y[lane]
-    elif op == OP_ADD:
-        for lane in range(n):
-            p[lane] = x[lane] + y[lane]
-    elif op == OP_SUBTRACT:
-        for lane in range(n):
-            p[lane] = x[lane] - y[lane]
-    elif op == OP_DIVIDE:
-        for lane in range(n):
-            p[lane] = x[lane] / y[lane]
-    elif op == OP_NEGATIVE:
-        for lane in range(n):
-            p[lane] = -x[lane]
-    elif op == OP_SQUARE:
-        for lane in range(n):
-            p[lane] = x[lane] * x[lane]
-    elif op == OP_SMUL:
-        for lane in range(n):
-            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] * y[lane]
-    elif op == OP_SDIV:
-        for lane in range(n):
-            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] / y[lane]
-    elif op == OP_MASK:
-        for lane in range(n):
-            p[lane] = y[lane] if x[lane] != 0.0 else 0.0
-    elif INFO[op].v1 != NULL:
+    if INFO[op].v1 != NULL:
         INFO[op].v1(x, p, n)
     elif INFO[op].v2 != NULL:
         INFO[op].v2(x, y, p, n)

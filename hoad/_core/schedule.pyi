@@ -1,0 +1,1 @@
+"""From steps on single numbers to chains of rows."""
