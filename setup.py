@@ -42,6 +42,7 @@ EXTENSIONS = [
     "share",
     "chain",
     "pack",
+    "serial",
     "schedule",
     "engine",
     "loops",

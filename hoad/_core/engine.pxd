@@ -14,6 +14,7 @@ cdef enum Form:
     ARRAY_STEP        # row a of the array steps
     CHAIN_STEP        # part a, a `Chain`
     PACK_STEP         # part a, a `Pack`
+    SERIAL_STEP       # part a, a `Serial`
 
 cdef struct Step:
     uint16_t op

@@ -17,6 +17,7 @@ from hoad._core.chain cimport Chain, widened
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
+from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
 from hoad._core.tape cimport (
@@ -322,6 +323,9 @@ cdef class Lowered:
             return 0
         if step.form == PACK_STEP:
             (<Pack>self.parts[step.a]).run(u)
+            return 0
+        if step.form == SERIAL_STEP:
+            (<Serial>self.parts[step.a]).run(u)
             return 0
         return self.array_step(&self.array_steps[step.a], u, NULL, 0)
 

@@ -13,7 +13,7 @@ at an earlier one.
 cimport cython
 
 from cpython.mem cimport PyMem_RawFree
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from hoad._core.blocks cimport give, resized, take, take_zeroed
 from hoad._core.chain cimport (
@@ -29,10 +29,11 @@ from hoad._core.chain cimport (
     Chain,
     widened,
 )
-from hoad._core.engine cimport ARRAY_STEP, CHAIN_STEP, ITEM_STEP, PACK_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
+from hoad._core.engine cimport ARRAY_STEP, CHAIN_STEP, ITEM_STEP, PACK_STEP, SCALAR_STEP, SERIAL_STEP, ArrayStep, Lowered, Step
 from hoad._core.pack cimport pack
 from hoad._core.plan cimport Plan
 from hoad._core.primitive cimport INFO
+from hoad._core.serial cimport serial
 from hoad._core.share cimport share
 from hoad._core.tape cimport ARITY, OP_ASSEMBLE, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
@@ -788,7 +789,8 @@ cdef class Scheduler:
     cdef Lowered program
     cdef int32_t registers      # before the runs had theirs
     cdef int32_t* maker
-    cdef int32_t* uses
+    cdef int32_t* uses          # how often a register is read
+    cdef int32_t* later         # of these, after the section at hand and in it
     cdef int32_t* moved
     cdef Step* steps
     cdef int32_t n_steps, cap_steps
@@ -799,11 +801,13 @@ cdef class Scheduler:
         self.maker = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
         self.uses = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
         self.moved = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
-        if not (self.maker and self.uses and self.moved):
+        self.later = <int32_t*>take(max(self.registers, 1) * sizeof(int32_t))
+        if not (self.maker and self.uses and self.moved and self.later):
             raise MemoryError
 
     def __dealloc__(self):
         give(self.maker, max(self.registers, 1) * sizeof(int32_t))
+        give(self.later, max(self.registers, 1) * sizeof(int32_t))
         give(self.uses, max(self.registers, 1) * sizeof(int32_t))
         give(self.moved, max(self.registers, 1) * sizeof(int32_t))
         give(self.steps, self.cap_steps * sizeof(Step))
@@ -813,6 +817,7 @@ cdef class Scheduler:
         cdef int32_t i = 0
         cdef int32_t first, end
         self.count_uses()
+        memcpy(self.later, self.uses, self.registers * sizeof(int32_t))
         while i < program.first_varying:
             first = i
             while i < program.first_varying and program.steps[i].form != ARRAY_STEP:
@@ -832,7 +837,7 @@ cdef class Scheduler:
         program.n_steps, self.n_steps = self.n_steps, program.n_steps
         program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
         self.follow()
-        return 0
+        return self.serialise()
 
     cdef void count_uses(self) noexcept:
         cdef Lowered program = self.program
@@ -872,7 +877,7 @@ cdef class Scheduler:
     cdef int do_section(self, int32_t first, int32_t end) except -1:
         cdef Section section = Section(self.program, first, end - first)
         section.registers = self.registers
-        section.maker, section.uses, section.moved = self.maker, self.uses, self.moved
+        section.maker, section.uses, section.moved = self.maker, self.later, self.moved
         section.find_families()
         section.find_groups(True)
         if not section.is_wide():
@@ -948,6 +953,33 @@ cdef class Scheduler:
         for k in range(program.n_splats):
             program.splats[2 * k] = self.now(program.splats[2 * k])
 
+    cdef int serialise(self) except -1:
+        """Make code of the single steps that are left between others."""
+        cdef Lowered program = self.program
+        cdef int32_t i = 0
+        cdef int32_t kept = 0
+        cdef int32_t first
+        cdef Step step
+        while i < program.first_varying:
+            first = i
+            while i < program.first_varying and program.steps[i].form <= ITEM_STEP:
+                i += 1
+            if i > first:
+                step.op, step.form, step.out, step.b = 0, SERIAL_STEP, 0, 0
+                step.a = program.add_part(
+                    serial(&program.steps[first], i - first, self.uses, self.maker, self.registers))
+                program.steps[kept] = step
+                kept += 1
+            while i < program.first_varying and program.steps[i].form > ITEM_STEP:
+                program.steps[kept] = program.steps[i]
+                kept += 1
+                i += 1
+        for i in range(program.first_varying, program.n_steps):
+            program.steps[kept + i - program.first_varying] = program.steps[i]
+        program.n_steps -= program.first_varying - kept
+        program.first_varying = kept
+        return 0
+
     cdef inline int32_t now(self, int32_t register) noexcept:
         if 0 <= register < self.registers and self.moved[register]:
             return self.moved[register] - 1
@@ -991,7 +1023,6 @@ cdef int schedule(Lowered program) except -1:
     """Rewrite the steps without lanes of a program."""
     cdef Scheduler scheduler
     share(program)
-    if program.first_varying >= FEWEST:
-        scheduler = Scheduler(program)
-        scheduler.run()
+    scheduler = Scheduler(program)
+    scheduler.run()
     return pack_numbers(program)
