@@ -9,6 +9,8 @@ cimport cython
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 
+from libc.string cimport memcpy, memset
+
 from hoad._core.primitive cimport Scalar1, Scalar2
 from hoad._core.vector cimport Gathered2, Kernel1, Kernel2
 
@@ -48,6 +50,7 @@ cdef class Chain:
         place.row = row
         place.start = start
         place.stride = stride
+        place.view = NULL
         self.n_rows = max(self.n_rows, row + 1) if space == ROW else self.n_rows
         self.n_places += 1
         return self.n_places - 1
@@ -62,6 +65,7 @@ cdef class Chain:
         made.a, made.b, made.out = a, b, out
         made.low, made.high = low, high
         made.k = made.m = NULL
+        made.sum = self.n_sums
         self.low = min(self.low, low) if self.n_code else low
         self.high = max(self.high, high) if self.n_code else high
         self.n_code += 1
@@ -77,13 +81,18 @@ cdef class Chain:
         self.n_tables += 1
         return table
 
+    cdef int64_t blocks(self) noexcept nogil:
+        return (self.high - self.low + BLOCK - 1) // BLOCK
+
     cdef int64_t scratch(self) noexcept:
         """Bytes that a run needs."""
-        return self.n_places * <int64_t>sizeof(double*) + self.n_rows * BLOCK * <int64_t>sizeof(double) + 64
+        cdef int64_t numbers = self.n_rows * BLOCK + self.n_sums * self.blocks()
+        return self.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
 
     cdef void run(self, Slot* u, char* scratch) noexcept nogil:
         cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-        cdef double** bases = <double**>(rows + self.n_rows * BLOCK)
+        cdef double* sums = rows + self.n_rows * BLOCK
+        cdef double** bases = <double**>(sums + self.n_sums * self.blocks())
         cdef int32_t i
         cdef int64_t start
         cdef Place* place
@@ -95,13 +104,18 @@ cdef class Chain:
                 bases[i] = <double*>u + place.start
             else:
                 bases[i] = <double*>u[place.space].o + place.start
+        for i in range(self.n_sums * self.blocks()):
+            sums[i] = -0.0         # the neutral element of a sum
         start = self.low
         while start < self.high:
             for i in range(self.n_code):
-                self.step(&self.code[i], bases, start)
+                self.step(&self.code[i], bases, sums, start)
             start += BLOCK
+        for i in range(self.n_code):
+            if self.code[i].move == M_SUM:
+                bases[self.code[i].out][0] = pairwise(sums + self.code[i].sum * self.blocks(), self.blocks())
 
-    cdef void step(self, Instruction* code, double** bases, int64_t start) noexcept nogil:
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil:
         """One instruction, as far as it covers a block."""
         cdef int64_t low = max(start, code.low)
         cdef int64_t n = min(start + BLOCK, code.high) - low
@@ -124,6 +138,12 @@ cdef class Chain:
             load(a, self.places[code.a].stride, out, n)
         elif code.move == M_GATHER:
             gather(bases[code.a], code.k + (low - code.low), out, n)
+        elif code.move == M_EXPAND:
+            expand(bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_ZERO:
+            memset(out, 0, n * sizeof(double))
+        elif code.move == M_SUM:
+            sums[code.sum * self.blocks() + (start - self.low) // BLOCK] = total(a, n)
         elif code.move == M_EACH1:
             each1(<Scalar1>code.function, a, out, n)
         else:
@@ -138,6 +158,9 @@ cdef class Chain:
 
 cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
     cdef int64_t i
+    if stride == 1:
+        memcpy(p, x, n * sizeof(double))
+        return
     for i in range(n):
         p[i] = x[i * stride]
 
@@ -158,3 +181,61 @@ cdef void each2(Scalar2 function, const double* a, const double* b, double* p, i
     cdef int64_t i
     for i in range(n):
         p[i] = function(a[i], b[i])
+
+
+cdef void expand(const double* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
+    """p[i] = x seen through a view, from flat number `at` on."""
+    cdef int64_t index[64]
+    cdef int d
+    cdef int last = view.ndim - 1
+    cdef int64_t offset = view.offset
+    cdef int64_t rest = at
+    cdef int64_t count
+    for d in range(last, -1, -1):
+        index[d] = rest % view.dims[d]
+        rest //= view.dims[d]
+        offset += index[d] * view.strides[d]
+    while n > 0:
+        count = min(n, view.dims[last] - index[last])
+        load(x + offset, view.strides[last], p, count)
+        p += count
+        n -= count
+        offset -= index[last] * view.strides[last]
+        index[last] = 0
+        d = last - 1
+        while d >= 0:
+            index[d] += 1
+            offset += view.strides[d]
+            if index[d] < view.dims[d]:
+                break
+            offset -= index[d] * view.strides[d]
+            index[d] = 0
+            d -= 1
+
+
+cdef double total(const double* x, int64_t n) noexcept nogil:
+    """The sum of a block: of eight sums, in turn, so that it becomes vectors of any width with the same bits."""
+    cdef double[8] sums
+    cdef int64_t i, k
+    for k in range(8):
+        sums[k] = -0.0
+    i = 0
+    while i + 8 <= n:
+        for k in range(8):
+            sums[k] += x[i + k]
+        i += 8
+    for k in range(n - i):
+        sums[k] += x[i + k]
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+
+
+cdef double pairwise(double* x, int64_t n) noexcept nogil:
+    """The sum of n numbers, in pairs of pairs; they are overwritten."""
+    cdef int64_t i
+    while n > 1:
+        for i in range(n // 2):
+            x[i] = x[2 * i] + x[2 * i + 1]
+        if n % 2:
+            x[n // 2] = x[n - 1]
+        n = (n + 1) // 2
+    return x[0]

@@ -95,6 +95,7 @@ cdef class Lowered:
     cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept
     cdef list converted(self, list values, int32_t lanes)
     cdef int place_inputs(self, list held, Workspace* work) except -1
+    cdef list place_outputs(self, Workspace* work)
     cdef object result(self, Output* output, Workspace* work)
     cdef int write_back(self, Workspace* work) except -1
     cdef int raise_failure(self, int code, Workspace* work) except -1

@@ -116,12 +116,16 @@ cdef class Lowered:
         try:
             self.lay_out(memory, lanes, &work)
             self.place_inputs(held, &work)
+            given = self.place_outputs(&work)
             with nogil:
                 code = self.interpret(&work)
             if code:
                 self.raise_failure(code, &work)
             self.write_back(&work)
-            return [self.result(&self.outputs[i], &work) for i in range(self.n_outputs)]
+            for i in range(self.n_outputs):
+                if given[i] is None:
+                    given[i] = self.result(&self.outputs[i], &work)
+            return given
         finally:
             give(memory, size)
 
@@ -201,6 +205,22 @@ cdef class Lowered:
             else:
                 work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>held[i])
         return 0
+
+    cdef list place_outputs(self, Workspace* work):
+        """Let arrays that the program makes be made where they are given away; None for the other outputs."""
+        cdef list given = [None] * self.n_outputs
+        cdef set seen = set()
+        cdef Aval aval
+        cdef int32_t i, register
+        for i in range(self.n_outputs):
+            register = self.outputs[i].register
+            aval = aval_of(self.outputs[i].aval)
+            if self.has_lanes or register < 0 or aval.ndim == 0 or self.uniform[register] <= 0 or register in seen:
+                continue
+            seen.add(register)
+            given[i] = np.empty(aval.shape, aval.dtype)
+            work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>given[i])
+        return given
 
     cdef object result(self, Output* output, Workspace* work):
         """One output as float, truth value or array of its own; with lanes always an array, lanes first."""

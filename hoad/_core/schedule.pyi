@@ -1,1 +1,13 @@
-"""From steps on single numbers to chains of rows."""
+"""What the steps of a program become."""
+
+from typing import final
+
+from hoad._core.runs import Runs
+
+@final
+class Section(Runs):
+    """The steps of a program that have no lanes, on their way to runs."""
+
+@final
+class Scheduler:
+    """The steps of a program rewritten."""

@@ -1,83 +1,71 @@
-"""Schedules: steps on single numbers gathered into rows, and rows into chains.
+"""Schedules: what the steps of a program become.
 
-Steps of one form, at the same place of the turns of a loop, were recorded one by one. Those that are the same operation
-on operands of the same form are a *family*; its members do not wait for each other, and make a *run*: one operation on
-rows. Where the operands of its members follow each other in memory they are read as they lie, else they are gathered.
-Numbers are laid out anew, so that the results of a run follow each other.
+Steps on single numbers, at the same place of the turns of a loop, were recorded one by one. Those that are the same
+operation on operands of the same form are a *family*; its members do not wait for each other, and make a run: one
+operation on rows. Where the operands of its members follow each other in memory they are read as they lie, else they
+are gathered. Operations on arrays, element by element, are runs as they stand; views are read where they look.
 
-Time is cut into *phases*: in odd ones chains work on runs, in even ones single steps on what is left. A run waits for
-the phase of its operands, except that it joins the chain that makes them where it reads them at its own coordinate or
-at an earlier one.
+`hoad._core.runs` puts runs into chains; what is left is done step by step.
 """
 
 cimport cython
 
-from cpython.mem cimport PyMem_RawFree
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from hoad._core.blocks cimport give, resized, take, take_zeroed
-from hoad._core.chain cimport (
-    M_EACH1,
-    M_EACH2,
-    M_GATHER,
-    M_GATHERED,
-    M_LOAD,
-    M_ROW,
-    M_ROWS,
-    ROW,
-    SLOTS,
-    Chain,
-    widened,
+from hoad._core.chain cimport SLOTS, Chain, widened
+from hoad._core.engine cimport (
+    ARRAY_STEP,
+    CHAIN_STEP,
+    ITEM_STEP,
+    PACK_STEP,
+    SCALAR_STEP,
+    SERIAL_STEP,
+    ArrayStep,
+    Lowered,
+    Step,
 )
-from hoad._core.engine cimport ARRAY_STEP, CHAIN_STEP, ITEM_STEP, PACK_STEP, SCALAR_STEP, SERIAL_STEP, ArrayStep, Lowered, Step
 from hoad._core.pack cimport pack
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport INFO
+from hoad._core.runs cimport (
+    COPY,
+    IN_ARRAY,
+    IN_RUN,
+    IN_SLOT,
+    NONE,
+    OPERATION,
+    SUM,
+    ZEROS,
+    Run,
+    Runs,
+    Source,
+    more_registers,
+)
 from hoad._core.serial cimport serial
 from hoad._core.share cimport share
-from hoad._core.tape cimport ARITY, OP_ASSEMBLE, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from hoad._core.tape cimport ARITY, OP_ADD, OP_ASSEMBLE, OP_POWER, OP_SQUARE, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from hoad._core.views cimport ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
 
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
-    FEWEST = 192            # steps that are worth a schedule
+    FEWEST = 192            # steps on numbers that are worth a schedule
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
+    LONGEST = 1 << 30       # numbers of a row
 
-    NONE = -1
-    LOADED = -2             # an item that a step of its own brings to its slot
+# What becomes of a step.
+cdef enum Fate:
+    SINGLE                  # it is done by itself
+    IN_A_RUN
+    AN_ITEM                 # read where it lies, or loaded
+    A_VIEW                  # the same, of an array
+    ONE_NUMBER              # an array of equal numbers: computed as one
+    IN_PIECES               # an assembly: several runs
 
-# Where the operand of a member lies.
-cdef enum Kind:
-    IN_SLOT
-    IN_RUN
-    IN_ARRAY
 
-cdef struct At:
-    int32_t kind
-    int32_t of              # which run, or the register of the array
-    int64_t index           # the place in it, or a register
-
-cdef struct Source:         # the operands of all members of a run, on one side
+cdef struct At:             # where the operand of a member lies
     int32_t kind
     int32_t of
-    int64_t start, stride   # where they lie, if they are affine
-    bint gathered
-
-cdef struct Run:
-    uint16_t op
-    int32_t first, count    # members: order[first : first + count]
-    Source source[2]
-    int32_t phase
-    int32_t chain
-    int64_t low             # coordinate of the first member
-    int32_t base            # register of the first result, or NONE where no one reads it but the chain
-    int32_t next            # in the chain
-    int32_t row, last       # of the block; the last run of the chain that reads it
-
-cdef struct Link:           # a chain to be
-    int32_t phase
-    int64_t count           # members of its first run
-    int32_t head, tail      # runs
-    int32_t next            # chain of the same phase
+    int64_t index
 
 
 cdef inline uint64_t mixed(uint64_t x, uint64_t y) noexcept:
@@ -86,44 +74,44 @@ cdef inline uint64_t mixed(uint64_t x, uint64_t y) noexcept:
 
 
 @cython.final
-cdef class Section:
-    """Steps on single numbers without a step on arrays between them."""
+cdef class Section(Runs):
+    """The steps of a program that have no lanes, on their way to runs."""
 
-    cdef Lowered program
-    cdef int32_t registers          # before the runs had theirs
-    cdef Step* steps                # of the section
+    cdef Step* steps
     cdef int32_t n
-    cdef int32_t* maker             # of a register: the step of the section that makes it, plus one
-    cdef int32_t* uses              # of a register: how often it is read, in the section or out of it
+    cdef int32_t registers          # before the runs had theirs
+    cdef int32_t* maker             # of a register: the step that makes it, plus one
     cdef int32_t* moved             # of a register: where it went, plus one
+    cdef int32_t* number            # of an array of equal numbers: the register of the number, plus one
     # of each step
-    cdef int32_t* level
     cdef uint64_t* family
+    cdef int32_t* level
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
-    cdef int32_t* run               # the run it is a member of, or NONE
+    cdef int32_t* run               # the run it is a member of
     cdef int32_t* at                # which member
     cdef int32_t* phase
+    cdef uint8_t* fate
+    cdef uint8_t* loaded            # it is done by itself too, as what it gives is asked for in memory
     cdef int64_t block              # bytes of these tables
     cdef char* memory
     cdef int32_t* starts            # of each group, in `order`
     cdef int32_t n_groups, cap_starts
-    cdef Run* runs
-    cdef int32_t n_runs, cap_runs
-    cdef Link* links
-    cdef int32_t n_links, cap_links
-    cdef int32_t* rank              # the chains, by phase
-    cdef int32_t phases
     cdef At* found                  # the operands of a group, on both sides
     cdef int32_t cap_found
+    cdef Step* extra                # steps that compute the number of an array of equal ones, and their phases
+    cdef int32_t* extra_phase
+    cdef int32_t n_extra, cap_extra, cap_extra_phase
 
-    def __cinit__(self, Lowered program, int32_t first, int32_t n):
-        cdef int64_t rows = n
+    def __cinit__(self, Lowered program):
+        cdef int64_t rows = max(program.first_varying, 1)
+        cdef int64_t registers = max(program.n_uniform, 1)
         self.program = program
-        self.n = n
-        self.steps = &program.steps[first]
-        self.block = rows * (6 * sizeof(int32_t) + sizeof(uint64_t)) + 64
-        self.memory = <char*>take(self.block)
+        self.n = program.first_varying
+        self.steps = program.steps
+        self.registers = program.n_uniform
+        self.block = rows * (6 * sizeof(int32_t) + sizeof(uint64_t) + 2) + 3 * registers * sizeof(int32_t)
+        self.memory = <char*>take_zeroed(self.block)
         if self.memory == NULL:
             raise MemoryError
         self.family = <uint64_t*>self.memory
@@ -133,38 +121,86 @@ cdef class Section:
         self.run = self.order + rows
         self.at = self.run + rows
         self.phase = self.at + rows
+        self.maker = self.phase + rows
+        self.moved = self.maker + registers
+        self.number = self.moved + registers
+        self.fate = <uint8_t*>(self.number + registers)
+        self.loaded = self.fate + rows
 
     def __dealloc__(self):
         give(self.memory, self.block)
         give(self.starts, self.cap_starts * sizeof(int32_t))
-        PyMem_RawFree(self.runs)
-        PyMem_RawFree(self.links)
         give(self.found, self.cap_found * sizeof(At))
-        give(self.rank, self.n_links * sizeof(int32_t))
+        give(self.extra, self.cap_extra * sizeof(Step))
+        give(self.extra_phase, self.cap_extra_phase * sizeof(int32_t))
 
-    cdef void forget(self) noexcept:
-        """Leave the tables of registers as they were found."""
+    cdef bint arrange(self) except -1:
+        """Find the runs; False if there are none."""
         cdef int32_t i
+        cdef int32_t numbers = 0
+        cdef bint wide = False
+        cdef bint any_rows = False
         for i in range(self.n):
-            self.maker[self.steps[i].out] = 0
+            if self.steps[i].form == SCALAR_STEP:
+                numbers += 1
+            elif self.steps[i].form == ARRAY_STEP:
+                any_rows = any_rows or self.rows_of(i) is not None
+        if numbers < FEWEST and not any_rows:
+            return False
+        self.find_families()
+        if numbers >= FEWEST:
+            self.find_groups(True)
+            wide = self.is_wide(numbers)
+            if not wide:
+                self.find_groups(False)
+                wide = self.is_wide(numbers)
+        if not (wide or any_rows):
+            return False
+        if wide:
+            self.sort()
+            for i in range(self.n_groups):
+                self.split(self.starts[i], self.starts[i + 1])
+        else:
+            for i in range(self.n):
+                self.place(i)
+        if self.n_runs == 0:
+            return False
+        self.find_what_is_needed()
+        self.forget_room()
+        return True
 
     # ---- families
 
+    cdef Rowwise rows_of(self, int32_t i):
+        """How a step on arrays goes through chains, or None."""
+        cdef Rowwise rows = rowwise(<Plan>self.program.array_steps[self.steps[i].a].plan)
+        return None if rows is None or rows.size > LONGEST else rows
+
     cdef int find_families(self) except -1:
-        """Level and family of every step; its group is that of its family."""
-        cdef int32_t i
+        """Level, family and fate of every step."""
+        cdef int32_t i, k
         cdef Step* step
+        cdef ArrayStep* array_step
         cdef uint64_t key
         for i in range(self.n):
             step = &self.steps[i]
             self.run[i] = NONE
-            self.phase[i] = 0
+            if step.form == ARRAY_STEP:
+                array_step = &self.program.array_steps[step.a]
+                self.level[i] = 1
+                for k in range(array_step.first, array_step.first + array_step.n_in):
+                    self.level[i] = max(self.level[i], 1 + self.level_of(self.program.places[k]))
+                for k in range(array_step.first + array_step.n_in, array_step.first + array_step.n_in + array_step.n_out):
+                    self.maker[self.program.places[k]] = i + 1
+                self.family[i] = mixed(<uint64_t>i, 3)
+                continue
             if step.form == ITEM_STEP:
-                self.level[i] = 0
+                self.level[i] = self.level_of(step.a)
                 self.family[i] = mixed(<uint64_t>step.a, 1)
+                self.fate[i] = AN_ITEM
             else:
                 self.level[i] = 1 + max(self.level_of(step.a), self.level_of(step.b))
-                key = mixed(<uint64_t>step.op + 2, self.family_of(step.a))
+                key = mixed(<uint64_t>step.op + 4, self.family_of(step.a))
                 self.family[i] = mixed(key, self.family_of(step.b)) if ARITY[step.op] == 2 else key
             self.maker[step.out] = i + 1
         return 0
@@ -176,7 +212,7 @@ cdef class Section:
         return self.family[self.maker[register] - 1] if self.maker[register] else 0
 
     cdef int find_groups(self, bint by_family) except -1:
-        """Number the groups in the order in which they come; NONE for items."""
+        """Number the groups in the order in which they come; a step on arrays or an item is a group of its own."""
         cdef int64_t size = 16
         cdef int64_t at
         cdef int32_t i
@@ -192,8 +228,9 @@ cdef class Section:
             if keys == NULL or numbers == NULL:
                 raise MemoryError
             for i in range(self.n):
-                if self.steps[i].form == ITEM_STEP:
-                    self.group[i] = NONE
+                if self.steps[i].form != SCALAR_STEP:
+                    self.group[i] = self.n_groups if self.steps[i].form == ARRAY_STEP else NONE
+                    self.n_groups += self.steps[i].form == ARRAY_STEP
                     continue
                 key = self.family[i] if by_family else 0
                 key = mixed(mixed(key, <uint64_t>self.steps[i].op), <uint64_t>self.level[i])
@@ -210,8 +247,8 @@ cdef class Section:
             give(numbers, size * sizeof(int32_t))
         return 0
 
-    cdef bint is_wide(self) except -1:
-        """Whether most steps are in groups that are worth a run."""
+    cdef bint is_wide(self, int32_t numbers) except -1:
+        """Whether most steps on numbers are in groups that are worth a run."""
         cdef int32_t i, g
         cdef int32_t covered = 0
         cdef int32_t* count = <int32_t*>take_zeroed((self.n_groups + 1) * sizeof(int32_t))
@@ -224,7 +261,7 @@ cdef class Section:
             if count[g] >= SHORTEST:
                 covered += count[g]
         give(count, (self.n_groups + 1) * sizeof(int32_t))
-        return 2 * covered >= self.n
+        return 2 * covered >= numbers
 
     cdef int sort(self) except -1:
         """Put the steps in the order of their groups, and these in the order of their levels."""
@@ -274,13 +311,7 @@ cdef class Section:
             give(first, (levels + 1) * sizeof(int32_t))
         return 0
 
-    # ---- runs
-
-    cdef int make_runs(self) except -1:
-        cdef int32_t g
-        for g in range(self.n_groups):
-            self.split(self.starts[g], self.starts[g + 1])
-        return 0
+    # ---- runs of numbers
 
     cdef int split(self, int32_t first, int32_t end) except -1:
         """Make runs of a group, or leave it to single steps."""
@@ -294,7 +325,7 @@ cdef class Section:
             self.reverse(first, end)
             self.locate(first, end)
         if self.pieces(count) * WIDEST_CUT > count:
-            self.add_run(first, 0, count)
+            self.add_run(first, count, 0, count)
             return 0
         start = 0
         while start < count:
@@ -302,8 +333,14 @@ cdef class Section:
             if stop - start < SHORTEST:
                 self.leave(first + start, first + stop)
             else:
-                self.add_run(first, start, stop)
+                self.add_run(first, count, start, stop)
             start = stop
+        return 0
+
+    cdef int leave(self, int32_t first, int32_t end) except -1:
+        cdef int32_t j
+        for j in range(first, end):
+            self.place(self.order[j])
         return 0
 
     cdef int locate(self, int32_t first, int32_t end) except -1:
@@ -319,17 +356,18 @@ cdef class Section:
                 raise MemoryError
         for j in range(count):
             i = self.order[first + j]
-            self.found[j] = self.place_of(self.steps[i].a)
-            self.found[count + j] = self.place_of(self.steps[i].b)
+            self.found[j] = self.where(self.steps[i].a)
+            self.found[count + j] = self.where(self.steps[i].b)
         return 0
 
-    cdef inline At place_of(self, int32_t register) noexcept:
+    cdef inline At where(self, int32_t register) noexcept:
+        """Where a number lies."""
         cdef int32_t i = self.maker[register] - 1
-        if i >= 0 and self.steps[i].form == ITEM_STEP:
+        if i >= 0 and self.fate[i] == AN_ITEM:
             return At(IN_ARRAY, self.steps[i].a, self.steps[i].b)
-        if i >= 0 and self.run[i] >= 0:
+        if i >= 0 and self.fate[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP:
             return At(IN_RUN, self.run[i], self.at[i])
-        return At(IN_SLOT, NONE, self.moved[register] - 1 if self.moved[register] else register)
+        return At(IN_SLOT, NONE, register)
 
     cdef bint is_backwards(self, int32_t count) noexcept:
         """Whether the members stand against the order in memory of their operands, as those of a reverse sweep do."""
@@ -352,15 +390,10 @@ cdef class Section:
 
     cdef int32_t end_of_piece(self, int32_t start, int32_t count) noexcept:
         """Where members whose operands are affine end."""
-        cdef int32_t j
-        cdef At* a = self.found
-        cdef At* b = self.found + count
-        if start + 1 >= count or not (is_near(&a[start]) and is_near(&b[start])):
-            return start + 1
-        for j in range(start + 1, count):
-            if not (follows(a, start, j) and follows(b, start, j)):
-                return j
-        return count
+        cdef int32_t j = start + 1
+        while j < count and follows(self.found, start, j) and follows(self.found + count, start, j):
+            j += 1
+        return j
 
     cdef int32_t pieces(self, int32_t count) noexcept:
         cdef int32_t start = 0
@@ -370,390 +403,390 @@ cdef class Section:
             found += 1
         return found
 
-    cdef int add_run(self, int32_t first, int32_t start, int32_t stop) except -1:
-        cdef Run* run
+    cdef int add_run(self, int32_t first, int32_t count, int32_t start, int32_t stop) except -1:
+        """A run of the members from `start` to `stop` of a group of so many."""
+        cdef int32_t op = self.steps[self.order[first + start]].op
+        cdef Run* run = self.new_run(OPERATION, op, stop - start, ARITY[op])
         cdef int32_t j, i, side
-        cdef int32_t count = stop - start
-        cdef int32_t of_group = self.size_of_group(first)
-        cdef bint unary
-        widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
-        run = &self.runs[self.n_runs]
-        i = self.order[first + start]
-        run.op = self.steps[i].op
-        run.first, run.count = first + start, count
-        run.base = run.next = run.row = run.last = NONE
-        run.phase, run.low, run.chain = 1, 0, NONE
-        unary = ARITY[run.op] == 1
-        for side in range(2):
-            self.describe(&run.source[side], self.found + side * of_group + start, count)
-        self.choose_phase(self.n_runs, self.found + start, self.found + of_group + start, 1 if unary else 2)
-        self.n_runs += 1
-        for j in range(count):
+        run.first = first + start
+        for side in range(run.sides):
+            self.describe(&run.source[side], self.found + side * count + start, stop - start)
+        self.settle()
+        for j in range(stop - start):
             i = self.order[first + start + j]
             self.run[i] = self.n_runs - 1
             self.at[i] = j
-            self.phase[i] = self.runs[self.n_runs - 1].phase
+            self.fate[i] = IN_A_RUN
         return 0
 
-    cdef int32_t size_of_group(self, int32_t first) noexcept:
-        cdef int32_t g = self.group[self.order[first]]
-        return self.starts[g + 1] - self.starts[g]
-
-    cdef void describe(self, Source* source, At* found, int32_t count) noexcept:
+    cdef int describe(self, Source* source, At* found, int32_t count) except -1:
+        """What the members of a run read on one side."""
         cdef int32_t j
+        cdef bint mixture = False
         source.kind, source.of, source.start = found[0].kind, found[0].of, found[0].index
         source.stride = found[1].index - found[0].index
-        source.gathered = False
-        for j in range(1, count):
-            if not follows(found, 0, j):
-                source.gathered = True
-                return
-
-    # ---- phases and chains
-
-    cdef int choose_phase(self, int32_t number, At* a, At* b, int32_t sides) except -1:
-        """Find the phase, the chain and the coordinate of a run."""
-        cdef Run* run = &self.runs[number]
-        cdef Run* other
-        cdef int32_t phase = 1
-        cdef int32_t side, j, chain, wanted
-        cdef At* found
-        cdef Source* source
-        for side in range(sides):
-            source = &run.source[side]
-            found = a if side == 0 else b
-            if may_join(source):
-                phase = max(phase, self.runs[source.of].phase)
-                continue
-            for j in range(run.count):
-                wanted = self.after(&found[j], True)
-                phase = max(phase, wanted)
-        chain = NONE
-        run.low = 0
-        for side in range(sides):
-            source = &run.source[side]
-            if not may_join(source) or self.runs[source.of].phase != phase:
-                continue
-            other = &self.runs[source.of]
-            if chain == NONE or chain == other.chain:
-                run.low = max(run.low, other.low + source.start) if chain != NONE else other.low + source.start
-                chain = other.chain
-            else:                           # two chains cannot be one any more
-                phase += 2
-                chain = NONE
-                run.low = 0
-                break
-        run.phase = phase
-        self.phases = max(self.phases, phase + 1)
-        run.chain = chain if chain != NONE else self.chain_for(phase, run.count)
-        self.append(run.chain, number)
-        for side in range(sides):
-            self.note_use(run, number, &run.source[side], a if side == 0 else b)
-        return 0
-
-    cdef inline int32_t after(self, At* found, bint is_run) noexcept:
-        """The first phase in which an operand can be read: odd for a run, even for a single step."""
-        cdef int32_t phase
-        if found.kind == IN_ARRAY:
-            return 1 if is_run else 0
-        if found.kind == IN_RUN:
-            phase = self.runs[found.of].phase
-            return phase + 2 if is_run else phase + 1
-        if found.index >= self.registers or self.maker[found.index] == 0:
-            return 1 if is_run else 0
-        phase = self.phase[self.maker[found.index] - 1]
-        return phase + 1 if is_run else phase
-
-    cdef int32_t chain_for(self, int32_t phase, int32_t count) except -2:
-        """A chain of that phase for a run that joins none by its operands."""
-        cdef int32_t k
-        cdef int64_t difference
-        cdef Link* link
-        for k in range(self.n_links - 1, max(self.n_links - 9, -1), -1):
-            link = &self.links[k]
-            difference = link.count - count
-            if link.phase == phase and -link.count <= 8 * difference <= link.count:
-                return k
-        widened(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
-        self.links[self.n_links] = Link(phase, count, NONE, NONE, NONE)
-        self.n_links += 1
-        return self.n_links - 1
-
-    cdef void append(self, int32_t chain, int32_t number) noexcept:
-        cdef Link* link = &self.links[chain]
-        if link.tail == NONE:
-            link.head = number
-        else:
-            self.runs[link.tail].next = number
-        link.tail = number
-
-    cdef int note_use(self, Run* run, int32_t number, Source* source, At* found) except -1:
-        """Give slots to the runs that are read from beyond their block, and to items that are gathered with numbers."""
-        cdef int32_t j
-        cdef Run* other
-        cdef bint mixture = False
-        if not source.gathered:
-            if source.kind != IN_RUN:
-                return 0
-            other = &self.runs[source.of]
-            if source.stride == 1 and other.chain == run.chain and run.low == other.low + source.start:
-                other.last = number
-            else:
-                self.give_slots(other)
-            return 0
-        for j in range(run.count):
+        source.gathered, source.view = False, NULL
+        source.wait = 1
+        for j in range(count):
+            source.gathered = source.gathered or not follows(found, 0, j)
             mixture = mixture or found[j].kind != IN_ARRAY or found[j].of != found[0].of
-        if not mixture:
-            return 0
-        source.kind = IN_SLOT
-        for j in range(run.count):
-            if found[j].kind == IN_RUN:
-                self.give_slots(&self.runs[found[j].of])
-        return 0
-
-    cdef int give_slots(self, Run* run) except -1:
-        """Registers, one after the other, for the results of a run."""
-        cdef Lowered program = self.program
-        cdef int32_t j
-        if run.base != NONE:
-            return 0
-        widened_uniform(program, program.n_uniform + run.count)
-        run.base = program.n_uniform
-        for j in range(run.count):
-            program.uniform[program.n_uniform + j] = -1
-        program.n_uniform += run.count
-        return 0
-
-    # ---- what is left
-
-    cdef void leave(self, int32_t first, int32_t end) noexcept:
-        """Let single steps do these members."""
-        cdef int32_t j, i
-        cdef int32_t phase
-        cdef At found
-        for j in range(first, end):
-            i = self.order[j]
-            found = self.place_of(self.steps[i].a)
-            phase = self.after(&found, False)
-            found = self.place_of(self.steps[i].b)
-            phase = max(phase, self.after(&found, False))
-            phase += phase & 1
-            self.phase[i] = phase
-            self.phases = max(self.phases, phase + 1)
-
-    cdef int find_what_stays(self) except -1:
-        """Give slots to runs that single steps read, or what comes after the section."""
-        cdef int32_t i, k
-        cdef Run* run
-        cdef Step* step
-        for i in range(self.n):
-            step = &self.steps[i]
-            if step.form == ITEM_STEP:
-                continue
-            self.uses[step.a] -= 1
-            if ARITY[step.op] == 2:
-                self.uses[step.b] -= 1
-            if self.run[i] == NONE:
-                self.need(step.a)
-                self.need(step.b)
-        for i in range(self.n):
-            step = &self.steps[i]
-            if self.run[i] != NONE and self.uses[step.out] > 0:
-                self.give_slots(&self.runs[self.run[i]])
-            elif step.form == ITEM_STEP and self.uses[step.out] > 0:
-                self.run[i] = LOADED
-        for i in range(self.n):
-            if self.run[i] >= 0 and self.runs[self.run[i]].base != NONE:
-                self.moved[self.steps[i].out] = self.runs[self.run[i]].base + self.at[i] + 1
-        for k in range(self.n_runs):    # items among numbers that are gathered
-            run = &self.runs[k]
-            for i in range(run.first, run.first + run.count):
-                if run.source[0].gathered and run.source[0].kind == IN_SLOT:
-                    self.need_item(self.steps[self.order[i]].a)
-                if run.source[1].gathered and run.source[1].kind == IN_SLOT and ARITY[run.op] == 2:
-                    self.need_item(self.steps[self.order[i]].b)
-        return 0
-
-    cdef inline int need(self, int32_t register) except -1:
-        """Have a register in its slot for a single step."""
-        cdef int32_t i = self.maker[register] - 1
-        if i >= 0 and self.run[i] >= 0:
-            self.give_slots(&self.runs[self.run[i]])
-        else:
-            self.need_item(register)
-        return 0
-
-    cdef inline void need_item(self, int32_t register) noexcept:
-        cdef int32_t i = self.maker[register] - 1
-        if i >= 0 and self.steps[i].form == ITEM_STEP:
-            self.run[i] = LOADED
-
-    # ---- chains
-
-    cdef int sort_links(self) except -1:
-        """Rank the chains by phase."""
-        self.rank = <int32_t*>take(max(self.n_links, 1) * sizeof(int32_t))
-        if self.rank == NULL:
-            raise MemoryError
-        for k, at in enumerate(sorted(range(self.n_links), key=lambda k: self.links[<int32_t>k].phase)):
-            self.rank[<int32_t>k] = at
-        return 0
-
-    cdef Chain build(self, int32_t number):
-        """A chain of the runs that joined it."""
-        cdef Chain chain = Chain.__new__(Chain)
-        cdef Rows rows = Rows()
-        cdef int32_t k = self.links[number].head
-        while k != NONE:
-            self.add_instruction(chain, rows, k)
-            rows.give_back()
-            k = self.runs[k].next
-        return chain
-
-    cdef int release(self, Rows rows, int32_t k, Source* source) except -1:
-        """Let the row of an operand go that no later run reads."""
-        cdef Run* other
-        if source.gathered or source.kind != IN_RUN:
-            return 0
-        other = &self.runs[source.of]
-        if other.row != NONE and other.last == k:
-            rows.free.append(other.row)
-            other.row = NONE
-        return 0
-
-    cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
-        cdef Run* run = &self.runs[k]
-        cdef int64_t low = run.low
-        cdef int64_t high = run.low + run.count
-        cdef int32_t out, a, b
-        cdef void* function
-        cdef int32_t move
-        if ARITY[run.op] == 1:
-            a = self.row_of(chain, rows, run, 0, False)
-            self.release(rows, k, &run.source[0])
-            out = self.result(chain, rows, run)
-            if INFO[run.op].v1 != NULL:
-                chain.add(M_ROW, <void*>INFO[run.op].v1, a, a, out, low, high)
-            else:
-                chain.add(M_EACH1, <void*>INFO[run.op].f1, a, a, out, low, high)
-            return 0
-        if run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
-            return self.add_gathered(chain, rows, run)
-        a = self.row_of(chain, rows, run, 0, INFO[run.op].forms != NULL)
-        b = self.row_of(chain, rows, run, 1, INFO[run.op].forms != NULL and chain.places[a].stride != 0)
-        self.release(rows, k, &run.source[0])
-        self.release(rows, k, &run.source[1])
-        out = self.result(chain, rows, run)
-        move = M_ROWS
-        if INFO[run.op].forms != NULL:
-            if chain.places[a].stride == 0:
-                function = <void*>INFO[run.op].forms.left
-            else:
-                function = <void*>(INFO[run.op].forms.right if chain.places[b].stride == 0
-                                   else INFO[run.op].forms.rows)
-        elif INFO[run.op].v2 != NULL:
-            function = <void*>INFO[run.op].v2
-        else:
-            function = <void*>INFO[run.op].f2
-            move = M_EACH2
-        chain.add(move, function, a, b, out, low, high)
-        return 0
-
-    cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
-        """The place of what a run gives."""
-        if run.base != NONE:
-            return chain.add_place(SLOTS, 0, run.base - run.low, 1)
-        run.row = rows.new()
-        return chain.add_place(ROW, run.row, 0, 1)
-
-    cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1:
-        """The place of affine operands."""
-        cdef int64_t start = source.start - run.low * source.stride
+            source.wait = max(source.wait, self.phase_of(&found[j]))
+        if source.gathered and mixture:
+            source.kind = IN_SLOT
+            for j in range(count):
+                if found[j].kind == IN_RUN:
+                    self.give_room(&self.runs[found[j].of])
+        elif not source.gathered and source.kind == IN_SLOT:
+            source.start = self.now(<int32_t>source.start)
         if source.kind == IN_ARRAY:
-            return chain.add_place(source.of, 0, start, source.stride)
-        if source.kind == IN_SLOT:
-            return chain.add_place(SLOTS, 0, start, source.stride)
-        if self.runs[source.of].base != NONE:
-            return chain.add_place(SLOTS, 0, self.runs[source.of].base + start, source.stride)
-        return chain.add_place(ROW, self.runs[source.of].row, 0, 1)
-
-    cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
-        """The place of the operands on one side, as a row; a single number stays one where `number`."""
-        cdef Source* source = &run.source[side]
-        cdef int64_t low = run.low
-        cdef int64_t high = run.low + run.count
-        cdef int32_t at, out
-        if source.gathered:
-            at = self.base_of(chain, source)
-            out = chain.add_place(ROW, rows.borrow(), 0, 1)
-            chain.add(M_GATHER, NULL, at, at, out, low, high).k = self.table(chain, run, side)
-            return out
-        at = self.place_of_source(chain, run, source)
-        if chain.places[at].stride == 1 or (number and chain.places[at].stride == 0):
-            return at
-        out = chain.add_place(ROW, rows.borrow(), 0, 1)
-        chain.add(M_LOAD, NULL, at, at, out, low, high)
-        return out
-
-    cdef int32_t base_of(self, Chain chain, Source* source) except -1:
-        """Where the numbers lie that are gathered."""
-        return chain.add_place(source.of if source.kind == IN_ARRAY else SLOTS, 0, 0, 0)
-
-    cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1:
-        cdef int32_t a = self.base_of(chain, &run.source[0])
-        cdef int32_t b = self.base_of(chain, &run.source[1])
-        cdef int32_t* k = self.table(chain, run, 0)
-        cdef int32_t* m = self.table(chain, run, 1)
-        cdef int32_t out = self.result(chain, rows, run)
-        made = chain.add(M_GATHERED, <void*>INFO[run.op].forms.gathered, a, b, out, run.low, run.low + run.count)
-        made.k, made.m = k, m
+            self.keep_array(source.of)
         return 0
+
+    cdef inline int32_t phase_of(self, At* found) noexcept:
+        """The first odd phase in which a number can be read from memory."""
+        if found.kind == IN_RUN:
+            return self.runs[found.of].phase + 2
+        return self.after(<int32_t>(found.of if found.kind == IN_ARRAY else found.index), True)
+
+    cdef int32_t after(self, int32_t register, bint is_run) noexcept:
+        """The first phase in which a register can be read: odd for a run, even for a single step."""
+        cdef int32_t i
+        if register >= self.registers or self.maker[register] == 0:
+            return 1 if is_run else 0
+        i = self.maker[register] - 1
+        if self.fate[i] == AN_ITEM:
+            return self.after(self.steps[i].a, is_run)
+        if self.fate[i] == IN_A_RUN or self.fate[i] == IN_PIECES:
+            return self.phase[i] + (2 if is_run else 1) if self.fate[i] == IN_PIECES else (
+                self.runs[self.run[i]].phase + (2 if is_run else 1))
+        return self.phase[i] + 1 if is_run else self.phase[i]
+
+    # ---- steps by themselves
+
+    cdef int place(self, int32_t i) except -1:
+        """Find the phase of a step, or what it is in a chain."""
+        cdef Step* step = &self.steps[i]
+        cdef ArrayStep* array_step
+        cdef int32_t k
+        cdef Rowwise rows
+        self.phase[i] = 0
+        if step.form == SCALAR_STEP:
+            self.wait_for(i, step.a)
+            self.wait_for(i, step.b)
+        elif step.form == ARRAY_STEP:
+            array_step = &self.program.array_steps[step.a]
+            rows = self.rows_of(i)
+            if rows is not None and self.place_rows(i, rows):
+                return 0
+            for k in range(array_step.first, array_step.first + array_step.n_in):
+                self.wait_for(i, self.program.places[k])
+        self.phases = max(self.phases, self.phase[i] + 1)
+        return 0
+
+    cdef void wait_for(self, int32_t i, int32_t register) noexcept:
+        cdef int32_t phase = self.after(register, False)
+        self.phase[i] = max(self.phase[i], phase + (phase & 1))
+
+    # ---- runs of arrays
+
+    cdef inline int32_t operand(self, int32_t i, int32_t k) noexcept:
+        """The register of an operand of a step on arrays, or of its result behind them."""
+        return self.program.places[self.program.array_steps[self.steps[i].a].first + k]
+
+    cdef bint place_rows(self, int32_t i, Rowwise rows) except -1:
+        """Take a step on arrays into chains, if it can be."""
+        cdef Run* run
+        cdef Source source
+        cdef int32_t k
+        cdef int32_t out = self.operand(i, rows.n)
+        if rows.form == VIEW:
+            return self.place_view(i, rows, out)
+        if rows.form == PIECES:
+            return self.place_pieces(i, rows, out)
+        if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
+            return True
+        if self.n_runs + 1 > self.cap_runs:         # no row of runs moves between here and `settle`
+            widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        for k in range(rows.n):
+            self.find_source(&source, self.operand(i, k), &rows.views[k], 0)
+            self.runs[self.n_runs].source[k] = source
+        if self.steps[i].op == OP_POWER and rows.n == 2 and self.is_two(&self.runs[self.n_runs].source[1]):
+            run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
+        else:
+            run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
+        if rows.form == TOTAL:
+            run.base, run.kept = out, True
+        else:
+            run.home, run.base = out, 0
+        self.settle()
+        self.run[i], self.at[i] = self.n_runs - 1, 0
+        self.fate[i] = IN_A_RUN
+        return True
+
+    cdef bint is_two(self, Source* source) noexcept:
+        """Whether a source is the constant 2."""
+        cdef int32_t k
+        for k in range(self.program.n_presets):
+            if source.kind == IN_SLOT and source.stride == 0 and self.program.presets[k].register == source.start:
+                return self.program.presets[k].value.d == 2.0
+        return False
+
+    cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1:
+        """What a run reads that sees a register through a view, from flat number `start` of it on."""
+        cdef int32_t i = self.maker[register] - 1 if register < self.registers else -1
+        cdef bint affine = view == NULL or view.ndim <= 1
+        cdef int64_t stride = 1 if view == NULL else (view.strides[0] if view.ndim == 1 else 0)
+        cdef int64_t offset = start + (view.offset if affine and view != NULL else 0)
+        cdef Rowwise rows
+        cdef bint whole
+        source.gathered, source.view = False, NULL
+        source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
+        if not affine:
+            source.view, source.start, source.stride = view, start, 1
+        if self.program.uniform[register] < 0:
+            self.find_number(source, register)
+            return 0
+        if self.number[register]:
+            source.kind, source.start, source.stride, source.view = IN_SLOT, self.number[register] - 1, 0, NULL
+            source.wait = self.after_number(i)
+            return 0
+        if i >= 0 and self.fate[i] == A_VIEW and affine:
+            rows = self.rows_of(i)
+            whole = offset == 0 and stride == 1 and (view == NULL or view.count == rows.size)
+            if whole or rows.views[0].ndim <= 1:
+                self.find_source(source, self.operand(i, 0), &rows.views[0], 0)
+                if whole or source.kind == IN_SLOT:
+                    return 0
+                if source.view == NULL:
+                    source.start += offset * source.stride
+                    source.stride *= stride
+                    return 0
+                source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
+                source.view = NULL
+        if i >= 0 and self.fate[i] == IN_A_RUN and affine:
+            source.kind, source.of = IN_RUN, self.run[i]
+        else:
+            self.keep_array(register)
+        source.wait = self.after(register, True)
+        return 0
+
+    cdef void find_number(self, Source* source, int32_t register) noexcept:
+        """What a run reads that takes one number again and again."""
+        cdef At found = self.where(register)
+        source.wait = self.phase_of(&found)
+        source.kind, source.of, source.start, source.stride, source.view = found.kind, found.of, found.index, 0, NULL
+        if found.kind == IN_SLOT:
+            source.start = self.now(register)
+
+    cdef inline int32_t after_number(self, int32_t i) noexcept:
+        return self.at[i] + 1       # the phase of the step that computes it
+
+    cdef bint place_view(self, int32_t i, Rowwise rows, int32_t out) except -1:
+        """A view is read where it looks."""
+        cdef int32_t x = self.operand(i, 0)
+        self.fate[i] = A_VIEW
+        self.wait_for(i, x)         # where it is loaded
+        self.phases = max(self.phases, self.phase[i] + 1)
+        if self.program.uniform[x] < 0 and self.maker[x] == 0:
+            self.number[out] = x + 1
+            self.fate[i] = ONE_NUMBER
+            self.at[i] = 0
+        return True
+
+    cdef bint place_number(self, int32_t i, Rowwise rows, int32_t out) except -1:
+        """What is computed from equal numbers alone is computed as one."""
+        cdef Source found[2]
+        cdef Step step
+        cdef int32_t k
+        cdef int32_t phase = 0
+        for k in range(rows.n):
+            self.find_source(&found[k], self.operand(i, k), &rows.views[k], 0)
+            if found[k].kind != IN_SLOT or found[k].stride != 0:
+                return False
+            phase = max(phase, found[k].wait - 1)
+        step.op, step.form = self.steps[i].op, SCALAR_STEP
+        step.a = <int32_t>found[0].start
+        step.b = <int32_t>found[rows.n - 1].start
+        step.out = self.program.n_uniform
+        more_registers(self.program, 1)
+        self.number[out] = step.out + 1
+        self.fate[i] = ONE_NUMBER
+        self.at[i] = phase
+        for k in range(rows.n):
+            self.wait_for(i, self.operand(i, k))
+        self.add_extra(step, phase)
+        self.phases = max(self.phases, max(phase, self.phase[i]) + 1)
+        return True
+
+    cdef int add_extra(self, Step step, int32_t phase) except -1:
+        more_steps(&self.extra, &self.cap_extra, self.n_extra + 1)
+        if self.cap_extra_phase < self.cap_extra:
+            moved = resized(self.extra_phase, self.cap_extra_phase * sizeof(int32_t), self.cap_extra * sizeof(int32_t))
+            if moved == NULL:
+                raise MemoryError
+            self.extra_phase = <int32_t*>moved
+            self.cap_extra_phase = self.cap_extra
+        self.extra[self.n_extra] = step
+        self.extra_phase[self.n_extra] = phase
+        self.n_extra += 1
+        return 0
+
+    cdef bint place_pieces(self, int32_t i, Rowwise rows, int32_t out) except -1:
+        """An assembly is the sum of those that reach there, stretch by stretch."""
+        cdef list ends = sorted({0, rows.size} | {
+            end for k in range(rows.n) for end in (rows.views[k].offset, rows.views[k].offset + rows.views[k].count)})
+        cdef int32_t phase = 1
+        for low, high in zip(ends, ends[1:]):
+            covering = [k for k in range(rows.n)
+                        if rows.views[k].offset <= low and high <= rows.views[k].offset + rows.views[k].count]
+            phase = max(phase, self.add_stretch(i, rows, out, low, high, covering))
+        self.fate[i] = IN_PIECES
+        self.phase[i] = phase
+        return True
+
+    cdef int32_t add_stretch(self, int32_t i, Rowwise rows, int32_t out, int64_t low, int64_t high,
+                             list covering) except -1:
+        """The numbers from `low` to `high` of an assembly; returns their phase."""
+        cdef int32_t total = NONE
+        cdef int32_t k, n
+        cdef Run* run
+        cdef Source source
+        for n, k in enumerate(covering):
+            self.find_source(&source, self.operand(i, k), NULL, low - rows.views[k].offset)
+            if n == 0 and len(covering) > 1:
+                first = source
+                continue
+            if self.n_runs + 1 > self.cap_runs:
+                widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+            if len(covering) == 1:
+                self.runs[self.n_runs].source[0] = source
+                run = self.new_run(COPY, 0, high - low, 1)
+            else:
+                if total == NONE:
+                    self.runs[self.n_runs].source[0] = first
+                else:
+                    of_run(&self.runs[self.n_runs].source[0], total, self.runs[total].phase)
+                self.runs[self.n_runs].source[1] = source
+                run = self.new_run(OPERATION, OP_ADD, high - low, 2)
+            run.home, run.base = out, low
+            run.kept = n == len(covering) - 1
+            self.settle()
+            total = self.n_runs - 1
+        if not covering:
+            run = self.new_run(ZEROS, 0, high - low, 0)
+            run.home, run.base, run.kept = out, low, True
+            self.settle()
+            total = self.n_runs - 1
+        return self.runs[total].phase
+
+    # ---- what is needed in memory
+
+    cdef int keep_array(self, int32_t register) except -1:
+        """Have an array in memory."""
+        cdef int32_t i = self.maker[register] - 1 if register < self.registers else -1
+        if i < 0 or self.loaded[i]:
+            return 0
+        if self.fate[i] == IN_A_RUN:
+            self.give_room(&self.runs[self.run[i]])
+        elif self.fate[i] == AN_ITEM or self.fate[i] == A_VIEW or self.fate[i] == ONE_NUMBER:
+            self.loaded[i] = True
+        return 0
+
+    cdef int find_what_is_needed(self) except -1:
+        """Keep what single steps read, and what the program gives."""
+        cdef Lowered program = self.program
+        cdef ArrayStep* array_step
+        cdef Step* step
+        cdef Run* run
+        cdef int32_t i, k
+        for k in range(program.n_outputs):
+            self.keep_register(program.outputs[k].register)
+        for k in range(program.n_checks):
+            self.keep_register(program.checks[k].register)
+        for k in range(program.n_splats):
+            self.keep_register(program.splats[2 * k])
+        for i in range(program.first_varying, program.n_steps):
+            if program.steps[i].form == ARRAY_STEP:
+                array_step = &program.array_steps[program.steps[i].a]
+                for k in range(array_step.first, array_step.first + array_step.n_in):
+                    self.keep_register(program.places[k])
+        for i in range(self.n_extra):
+            self.keep_register(self.extra[i].a)
+            self.keep_register(self.extra[i].b)
+        for k in range(self.n_runs):
+            run = &self.runs[k]
+            for i in range(run.sides):
+                if run.source[i].gathered and run.source[i].kind == IN_SLOT:
+                    self.keep_gathered(run, i)
+                elif run.source[i].kind == IN_SLOT and not run.source[i].gathered and run.source[i].stride == 0:
+                    self.keep_register(<int32_t>run.source[i].start)
+        for i in range(self.n - 1, -1, -1):
+            step = &self.steps[i]
+            if not (self.fate[i] == SINGLE or self.loaded[i]):
+                continue
+            if step.form == ARRAY_STEP:
+                array_step = &program.array_steps[step.a]
+                for k in range(array_step.first, array_step.first + array_step.n_in):
+                    self.keep_register(program.places[k])
+            else:
+                self.keep_register(step.a)
+                if step.form == SCALAR_STEP:
+                    self.keep_register(step.b)
+        for i in range(self.n):
+            if self.fate[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP and self.runs[self.run[i]].kept:
+                self.moved[self.steps[i].out] = <int32_t>self.runs[self.run[i]].base + self.at[i] + 1
+        return 0
+
+    cdef inline int keep_register(self, int32_t register) except -1:
+        if register >= 0:
+            self.keep_array(register)
+        return 0
+
+    cdef int keep_gathered(self, Run* run, int32_t side) except -1:
+        cdef int32_t j
+        cdef Step* step
+        for j in range(run.count):
+            step = &self.steps[self.order[run.first + j]]
+            self.keep_register(step.a if side == 0 else step.b)
+        return 0
+
+    cdef inline int32_t now(self, int32_t register) noexcept:
+        """Where a register went."""
+        return self.moved[register] - 1 if 0 <= register < self.registers and self.moved[register] else register
 
     cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL:
-        """Which numbers the members of a run gather."""
         cdef int32_t* table = chain.new_table(run.count)
-        cdef int32_t j, register, maker
+        cdef int32_t j, register
+        cdef Step* step
         for j in range(run.count):
-            register = self.steps[self.order[run.first + j]].a if side == 0 else (
-                self.steps[self.order[run.first + j]].b)
-            maker = self.maker[register] - 1
-            if run.source[side].kind == IN_ARRAY:
-                table[j] = self.steps[maker].b
-            else:
-                table[j] = self.moved[register] - 1 if self.moved[register] else register
+            step = &self.steps[self.order[run.first + j]]
+            register = step.a if side == 0 else step.b
+            table[j] = self.steps[self.maker[register] - 1].b if run.source[side].kind == IN_ARRAY else (
+                self.now(register))
         return table
 
-
-cdef class Rows:
-    """Rows of a block, used again."""
-
-    cdef list free
-    cdef list borrowed              # by one instruction
-    cdef int32_t count
-
-    def __cinit__(self):
-        self.free, self.borrowed = [], []
-
-    cdef int32_t new(self) except -1:
-        if self.free:
-            return self.free.pop()
-        self.count += 1
-        return self.count - 1
-
-    cdef int32_t borrow(self) except -1:
-        cdef int32_t row = self.new()
-        self.borrowed.append(row)
-        return row
-
-    cdef int give_back(self) except -1:
-        self.free.extend(self.borrowed)
-        self.borrowed.clear()
-        return 0
+    cdef void forget_room(self) noexcept:
+        """Arrays that are in no one's memory need no buffer."""
+        cdef Lowered program = self.program
+        cdef int32_t k, i, register
+        cdef int32_t kept = 0
+        for k in range(program.n_owned):
+            register = program.owned[k]
+            i = self.maker[register] - 1
+            if i >= 0 and not self.loaded[i] and (
+                    self.fate[i] == A_VIEW or self.fate[i] == ONE_NUMBER
+                    or (self.fate[i] == IN_A_RUN and not self.runs[self.run[i]].kept)):
+                program.uniform[register] = 0
+                continue
+            program.owned[kept] = register
+            kept += 1
+        program.n_owned = kept
 
 
-cdef inline bint is_near(At* found) noexcept:
-    """Whether the operands of two neighbours lie at a fixed distance at most as far as one may go."""
-    return found[0].kind == found[1].kind and found[0].of == found[1].of
+cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
+    """The numbers of a run, as they come."""
+    source.kind, source.of, source.start, source.stride = IN_RUN, run, 0, 1
+    source.view, source.gathered, source.wait = NULL, False, phase + 2
 
 
 cdef inline bint follows(At* found, int32_t start, int32_t j) noexcept:
@@ -762,36 +795,15 @@ cdef inline bint follows(At* found, int32_t start, int32_t j) noexcept:
             and found[j].index - found[start].index == (j - start) * (found[start + 1].index - found[start].index))
 
 
-cdef inline bint may_join(Source* source) noexcept:
-    """Whether a run may join the chain that makes its operands."""
-    return not source.gathered and source.kind == IN_RUN and source.stride == 1
-
-
-cdef int widened_uniform(Lowered program, int32_t wanted) except -1:
-    """Make room for so many uniform registers."""
-    cdef int64_t rows = program.cap_uniform
-    cdef void* moved
-    if wanted <= rows:
-        return 0
-    rows = max(rows + rows // 2, <int64_t>wanted)
-    moved = resized(program.uniform, program.cap_uniform * sizeof(int64_t), rows * sizeof(int64_t))
-    if moved == NULL:
-        raise MemoryError(f"no memory for {rows} registers")
-    program.uniform = <int64_t*>moved
-    program.cap_uniform = <int32_t>rows
-    return 0
-
-
 @cython.final
 cdef class Scheduler:
-    """The state of one schedule: the steps of a program are rewritten, section by section."""
+    """The steps of a program rewritten."""
 
     cdef Lowered program
+    cdef Section section
     cdef int32_t registers      # before the runs had theirs
-    cdef int32_t* maker
+    cdef int32_t* maker         # room for `serial`
     cdef int32_t* uses          # how often a register is read
-    cdef int32_t* later         # of these, after the section at hand and in it
-    cdef int32_t* moved
     cdef Step* steps
     cdef int32_t n_steps, cap_steps
 
@@ -800,43 +812,28 @@ cdef class Scheduler:
         self.registers = program.n_uniform
         self.maker = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
         self.uses = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
-        self.moved = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
-        self.later = <int32_t*>take(max(self.registers, 1) * sizeof(int32_t))
-        if not (self.maker and self.uses and self.moved and self.later):
+        if not (self.maker and self.uses):
             raise MemoryError
 
     def __dealloc__(self):
         give(self.maker, max(self.registers, 1) * sizeof(int32_t))
-        give(self.later, max(self.registers, 1) * sizeof(int32_t))
         give(self.uses, max(self.registers, 1) * sizeof(int32_t))
-        give(self.moved, max(self.registers, 1) * sizeof(int32_t))
         give(self.steps, self.cap_steps * sizeof(Step))
 
     cdef int run(self) except -1:
         cdef Lowered program = self.program
-        cdef int32_t i = 0
-        cdef int32_t first, end
+        cdef int32_t end
         self.count_uses()
-        memcpy(self.later, self.uses, self.registers * sizeof(int32_t))
-        while i < program.first_varying:
-            first = i
-            while i < program.first_varying and program.steps[i].form != ARRAY_STEP:
-                i += 1
-            if i - first >= FEWEST:
-                self.do_section(first, i)
-            else:
-                self.copy(first, i)
-            end = i
-            while i < program.first_varying and program.steps[i].form == ARRAY_STEP:
-                i += 1
-            self.copy(end, i)
-        end = self.n_steps
-        self.copy(program.first_varying, program.n_steps)
-        program.first_varying = end
-        program.steps, self.steps = self.steps, program.steps
-        program.n_steps, self.n_steps = self.n_steps, program.n_steps
-        program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
-        self.follow()
+        self.section = Section(program)
+        if self.section.arrange():
+            self.emit(self.section)
+            end = self.n_steps
+            self.copy(program.first_varying, program.n_steps)
+            program.first_varying = end
+            program.steps, self.steps = self.steps, program.steps
+            program.n_steps, self.n_steps = self.n_steps, program.n_steps
+            program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
+            self.follow()
         return self.serialise()
 
     cdef void count_uses(self) noexcept:
@@ -868,61 +865,48 @@ cdef class Scheduler:
     cdef int copy(self, int32_t first, int32_t end) except -1:
         """Keep steps as they are."""
         cdef int32_t i
-        widened_steps(&self.steps, &self.cap_steps, self.n_steps + end - first)
+        more_steps(&self.steps, &self.cap_steps, self.n_steps + end - first)
         for i in range(first, end):
             self.steps[self.n_steps] = self.program.steps[i]
             self.n_steps += 1
         return 0
 
-    cdef int do_section(self, int32_t first, int32_t end) except -1:
-        cdef Section section = Section(self.program, first, end - first)
-        section.registers = self.registers
-        section.maker, section.uses, section.moved = self.maker, self.later, self.moved
-        section.find_families()
-        section.find_groups(True)
-        if not section.is_wide():
-            section.find_groups(False)
-        if section.is_wide():
-            section.sort()
-            section.make_runs()
-            section.find_what_stays()
-            self.emit(section)
-        else:
-            self.copy(first, end)
-        section.forget()
-        return 0
-
     cdef int emit(self, Section section) except -1:
-        """Steps for the phases of a section, in turn."""
-        cdef int32_t phase, k, i
-        cdef int32_t* next_of
-        cdef int32_t* heads
+        """Steps for the phases, in turn: those that are left, then chains."""
+        cdef int32_t phase, i, k
         cdef int64_t rows = section.n + section.phases + 1
-        next_of = <int32_t*>take_zeroed(rows * sizeof(int32_t))     # single steps of a phase, each plus one
-        if next_of == NULL:
+        cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same phase, each plus one
+        cdef int32_t* heads
+        cdef int32_t next_extra
+        cdef list chains = section.chains_of()
+        if following == NULL:
             raise MemoryError
-        heads = next_of + section.n
+        heads = following + section.n
         try:
             for i in range(section.n - 1, -1, -1):
-                if section.run[i] == NONE and section.steps[i].form == SCALAR_STEP or section.run[i] == LOADED:
-                    next_of[i] = heads[section.phase[i]]
-                    heads[section.phase[i]] = i + 1
-            section.sort_links()
+                if section.fate[i] == SINGLE or section.loaded[i]:
+                    phase = section.phase[i] if section.fate[i] != AN_ITEM else section.after(section.steps[i].a, False)
+                    phase += phase & 1
+                    following[i] = heads[phase]
+                    heads[phase] = i + 1
             k = 0
-            for phase in range(section.phases):
-                i = heads[phase]
+            for phase in range(section.phases + 1):
+                i = heads[phase] if phase < section.phases + 1 else 0
                 while i:
                     self.add(section.steps[i - 1])
-                    i = next_of[i - 1]
-                while k < section.n_links and section.links[section.rank[k]].phase == phase:
-                    self.add_chain(section.build(section.rank[k]))
+                    i = following[i - 1]
+                for i in range(section.n_extra):
+                    if section.extra_phase[i] == phase:
+                        self.add(section.extra[i])
+                while k < len(chains) and section.links[<int32_t>chains[k]].phase == phase:
+                    self.add_chain(section.build(chains[k]))
                     k += 1
         finally:
-            give(next_of, rows * sizeof(int32_t))
+            give(following, rows * sizeof(int32_t))
         return 0
 
     cdef int add(self, Step step) except -1:
-        widened_steps(&self.steps, &self.cap_steps, self.n_steps + 1)
+        more_steps(&self.steps, &self.cap_steps, self.n_steps + 1)
         self.steps[self.n_steps] = step
         self.n_steps += 1
         return 0
@@ -942,16 +926,16 @@ cdef class Scheduler:
         for i in range(program.first_varying):
             step = &program.steps[i]
             if step.form == SCALAR_STEP:
-                step.a = self.now(step.a)
-                step.b = self.now(step.b)
+                step.a = self.section.now(step.a)
+                step.b = self.section.now(step.b)
         for k in range(program.n_places):
-            program.places[k] = self.now(program.places[k])
+            program.places[k] = self.section.now(program.places[k])
         for k in range(program.n_outputs):
-            program.outputs[k].register = self.now(program.outputs[k].register)
+            program.outputs[k].register = self.section.now(program.outputs[k].register)
         for k in range(program.n_checks):
-            program.checks[k].register = self.now(program.checks[k].register)
+            program.checks[k].register = self.section.now(program.checks[k].register)
         for k in range(program.n_splats):
-            program.splats[2 * k] = self.now(program.splats[2 * k])
+            program.splats[2 * k] = self.section.now(program.splats[2 * k])
 
     cdef int serialise(self) except -1:
         """Make code of the single steps that are left between others."""
@@ -980,18 +964,13 @@ cdef class Scheduler:
         program.first_varying = kept
         return 0
 
-    cdef inline int32_t now(self, int32_t register) noexcept:
-        if 0 <= register < self.registers and self.moved[register]:
-            return self.moved[register] - 1
-        return register
 
-
-cdef int widened_steps(Step** steps, int32_t* capacity, int32_t wanted) except -1:
+cdef int more_steps(Step** steps, int32_t* capacity, int32_t wanted) except -1:
     cdef int64_t rows = capacity[0]
     cdef void* moved
     if wanted <= rows:
         return 0
-    rows = max(rows + rows // 2, <int64_t>wanted)
+    rows = max(rows + rows // 2, <int64_t>wanted, 8)
     moved = resized(steps[0], capacity[0] * sizeof(Step), rows * sizeof(Step))
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} steps")

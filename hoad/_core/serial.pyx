@@ -117,7 +117,7 @@ cdef int32_t both(uint16_t first, uint16_t second, bint is_left) noexcept:
 cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers):
     """The code of these steps.
 
-    `uses` counts how often a register is read, by anything; `maker` is room for a number a register, zeros, and left so.
+    `uses` counts how often each of so many registers is read, by anything; `maker` is room for as many zeros, left so.
     """
     cdef Serial made = Serial.__new__(Serial)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
@@ -126,10 +126,13 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
     if not (taken and partner):
         raise MemoryError
     for i in range(n):
-        maker[steps[i].out] = i + 1
+        if steps[i].out < registers:
+            maker[steps[i].out] = i + 1
     try:
         for i in range(n - 1, -1, -1):
             if taken[i] or steps[i].form != SCALAR_STEP or ARITY[steps[i].op] != 2 or steps[i].a == steps[i].b:
+                continue
+            if steps[i].out >= registers:       # it reads what is counted for another
                 continue
             for side in range(2):
                 operand = steps[i].a if side == 0 else steps[i].b
@@ -148,6 +151,7 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
         return made
     finally:
         for i in range(n):
-            maker[steps[i].out] = 0
+            if steps[i].out < registers:
+                maker[steps[i].out] = 0
         give(taken, n)
         give(partner, n * sizeof(int32_t))
