@@ -214,19 +214,30 @@ cdef void expand(const double* x, const View* view, int64_t at, double* p, int64
 
 
 cdef double total(const double* x, int64_t n) noexcept nogil:
-    """The sum of a block: of eight sums, in turn, so that it becomes vectors of any width with the same bits."""
+    """The sum of a block, in the order in which NumPy sums contiguous numbers."""
     cdef double[8] sums
-    cdef int64_t i, k
+    cdef double found
+    cdef int64_t i, k, half
+    if n < 8:
+        found = -0.0
+        for i in range(n):
+            found += x[i]
+        return found
+    if n > 128:
+        half = n // 2 - n // 2 % 8
+        return total(x, half) + total(x + half, n - half)
     for k in range(8):
-        sums[k] = -0.0
-    i = 0
+        sums[k] = x[k]
+    i = 8
     while i + 8 <= n:
         for k in range(8):
             sums[k] += x[i + k]
         i += 8
-    for k in range(n - i):
-        sums[k] += x[i + k]
-    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+    found = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+    while i < n:
+        found += x[i]
+        i += 1
+    return found
 
 
 cdef double pairwise(double* x, int64_t n) noexcept nogil:
