@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.string cimport memcpy, memset
 
 from hoad._core.primitive cimport Scalar1, Scalar2
-from hoad._core.vector cimport Gathered2, Kernel1, Kernel2
+from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 
 
 cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
@@ -62,7 +62,7 @@ cdef class Chain:
         made = &self.code[self.n_code]
         made.move = move
         made.function = function
-        made.a, made.b, made.out = a, b, out
+        made.a, made.b, made.c, made.out = a, b, a, out
         made.low, made.high = low, high
         made.k = made.m = NULL
         made.sum = self.n_sums
@@ -129,6 +129,8 @@ cdef class Chain:
         out = self.at(code.out, bases, start, low)
         if code.move == M_ROWS:
             (<Kernel2>code.function)(a, b, out, n)
+        elif code.move == M_PAIR:
+            (<Kernel3>code.function)(a, b, self.at(code.c, bases, start, low), out, n)
         elif code.move == M_ROW:
             (<Kernel1>code.function)(a, out, n)
         elif code.move == M_GATHERED:

@@ -51,6 +51,7 @@ cdef enum:
     FEWEST = 192            # steps on numbers that are worth a schedule
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
     LONGEST = 1 << 30       # numbers of a row
+    WORTHWHILE = 1 << 20    # bytes of arrays for which a schedule pays that is used once
 
 # What becomes of a step.
 cdef enum Fate:
@@ -1007,9 +1008,22 @@ cdef int pack_numbers(Lowered program) except -1:
     return 0
 
 
-cdef int schedule(Lowered program) except -1:
-    """Rewrite the steps without lanes of a program."""
+cdef int64_t bytes_of_arrays(Lowered program) noexcept:
+    cdef int64_t total = 0
+    cdef int32_t k
+    for k in range(program.n_owned):
+        total += program.uniform[program.owned[k]]
+    return total
+
+
+cdef int schedule(Lowered program, bint once) except -1:
+    """Rewrite the steps without lanes of a program.
+
+    What runs but once is left as it is unless its arrays are large: to arrange a step takes longer than to do it.
+    """
     cdef Scheduler scheduler
+    if once and bytes_of_arrays(program) < WORTHWHILE:
+        return 0
     share(program)
     scheduler = Scheduler(program)
     scheduler.run()
