@@ -181,8 +181,8 @@ cdef class Runs:
                 self.runs[inner].is_inner = True
                 for j in range(self.runs[inner].sides):     # they are read later now
                     source = &self.runs[inner].source[j]
-                    if source.kind == IN_RUN and not source.gathered and self.runs[source.of].last == inner:
-                        self.runs[source.of].last = k
+                    if source.kind == IN_RUN and not source.gathered and self.runs[source.of].last != NONE:
+                        self.runs[source.of].last = max(self.runs[source.of].last, k)
                 break
             k = run.next
         return 0
