@@ -9,6 +9,7 @@ from hoad._core.views cimport View
 
 cdef enum:
     BLOCK = 512                 # coordinates of a block
+    MARGIN = 16                 # coordinates before it that a row may keep
     SLOTS = -1                  # a place among the numbers of a workspace
     ROW = -2                    # a row of the block
 
@@ -28,7 +29,7 @@ cdef enum Move:                 # what an instruction does
 cdef struct Place:              # where the row of an operand or a result lies
     int32_t space               # SLOTS, ROW, or the register of an array
     int32_t row                 # which of the rows of the block
-    int64_t start               # where coordinate 0 lies, in numbers
+    int64_t start               # where coordinate 0 lies, in numbers; in a row, -1 for what lies one coordinate before
     int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
     const View* view            # where that does not say it, or NULL
 
@@ -48,6 +49,8 @@ cdef class Chain:
     cdef Instruction* code
     cdef int32_t n_code, cap_code
     cdef int32_t n_rows         # of a block
+    cdef int32_t* remembered    # rows whose last numbers are kept for the next block
+    cdef int32_t n_remembered, cap_remembered
     cdef int32_t n_sums
     cdef int32_t** tables       # of what is gathered
     cdef int32_t n_tables, cap_tables
@@ -56,6 +59,7 @@ cdef class Chain:
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1
     cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
                           int64_t high) except NULL
+    cdef int remember(self, int32_t row) except -1
     cdef int32_t* new_table(self, int64_t count) except NULL
     cdef int64_t scratch(self) noexcept
     cdef void run(self, Slot* u, char* scratch) noexcept nogil

@@ -2,7 +2,8 @@
 
 The rows of a chain are written along one coordinate. An instruction covers a range of it and reads what lies at its own
 coordinate, or at an earlier one, of the rows that the chain makes; so the blocks are taken in turn. A row that nothing
-outside of its block reads has no other room than the block.
+outside of the chain reads has no other room than the block, and a margin where it keeps the last numbers of the block
+before.
 """
 
 cimport cython
@@ -39,6 +40,7 @@ cdef class Chain:
         for i in range(self.n_tables):
             PyMem_RawFree(self.tables[i])
         PyMem_RawFree(self.tables)
+        PyMem_RawFree(self.remembered)
         PyMem_RawFree(self.places)
         PyMem_RawFree(self.code)
 
@@ -71,6 +73,13 @@ cdef class Chain:
         self.n_code += 1
         return made
 
+    cdef int remember(self, int32_t row) except -1:
+        """Keep the last numbers of a row for the next block."""
+        widened(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
+        self.remembered[self.n_remembered] = row
+        self.n_remembered += 1
+        return 0
+
     cdef int32_t* new_table(self, int64_t count) except NULL:
         """Room for the numbers that an instruction gathers."""
         cdef int32_t* table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
@@ -86,20 +95,21 @@ cdef class Chain:
 
     cdef int64_t scratch(self) noexcept:
         """Bytes that a run needs."""
-        cdef int64_t numbers = self.n_rows * BLOCK + self.n_sums * self.blocks()
+        cdef int64_t numbers = self.n_rows * (MARGIN + BLOCK) + self.n_sums * self.blocks()
         return self.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
 
     cdef void run(self, Slot* u, char* scratch) noexcept nogil:
         cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-        cdef double* sums = rows + self.n_rows * BLOCK
+        cdef double* sums = rows + self.n_rows * (MARGIN + BLOCK)
         cdef double** bases = <double**>(sums + self.n_sums * self.blocks())
+        cdef double* row
         cdef int32_t i
         cdef int64_t start
         cdef Place* place
         for i in range(self.n_places):
             place = &self.places[i]
             if place.space == ROW:
-                bases[i] = rows + place.row * BLOCK
+                bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
             elif place.space == SLOTS:
                 bases[i] = <double*>u + place.start
             else:
@@ -110,6 +120,9 @@ cdef class Chain:
         while start < self.high:
             for i in range(self.n_code):
                 self.step(&self.code[i], bases, sums, start)
+            for i in range(self.n_remembered):
+                row = rows + self.remembered[i] * (MARGIN + BLOCK)
+                memcpy(row, row + BLOCK, MARGIN * sizeof(double))
             start += BLOCK
         for i in range(self.n_code):
             if self.code[i].move == M_SUM:

@@ -45,6 +45,7 @@ cdef struct Run:
     int32_t users           # how many sources of the chain it is
     int32_t inner           # a run that is done together with this one
     bint is_inner
+    bint remembered         # it is read at coordinates a little earlier
 
 cdef struct Link:           # a chain to be
     int32_t phase
@@ -57,6 +58,7 @@ cdef class Rows:
     cdef int32_t count
 
     cdef int32_t new(self) except -1
+    cdef int32_t take(self) except -1
     cdef int32_t borrow(self) except -1
     cdef int give_back(self) except -1
 
@@ -73,6 +75,7 @@ cdef class Runs:
     cdef bint joins(self, Source* source, int32_t phase) noexcept
     cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
     cdef void append(self, int32_t chain, int32_t number) noexcept
+    cdef int64_t shift(self, Run* run, Source* source) noexcept
     cdef int note_use(self, Run* run, int32_t number, Source* source) except -1
     cdef int give_room(self, Run* run) except -1
     cdef list chains_of(self)

@@ -20,6 +20,7 @@ from hoad._core.chain cimport (
     M_ROWS,
     M_SUM,
     M_ZERO,
+    MARGIN,
     ROW,
     SLOTS,
     Chain,
@@ -62,7 +63,7 @@ cdef class Runs:
         run.home, run.base, run.kept = SLOTS, NONE, False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
-        run.users, run.is_inner = 0, False
+        run.users, run.is_inner, run.remembered = 0, False, False
         return run
 
     # ---- phases
@@ -126,15 +127,20 @@ cdef class Runs:
             self.runs[link.tail].next = number
         link.tail = number
 
+    cdef int64_t shift(self, Run* run, Source* source) noexcept:
+        """How many coordinates before its own a run reads another of its chain."""
+        return run.low - self.runs[source.of].low - source.start
+
     cdef int note_use(self, Run* run, int32_t number, Source* source) except -1:
         """Keep the run that is read from beyond its block."""
         cdef Run* other
         if source.kind != IN_RUN or source.gathered:
             return 0
         other = &self.runs[source.of]
-        if may_join(source) and other.chain == run.chain and run.low == other.low + source.start:
+        if may_join(source) and other.chain == run.chain and self.shift(run, source) <= MARGIN:
             other.last = number
             other.users += 1
+            other.remembered = other.remembered or self.shift(run, source) > 0
         else:
             self.give_room(other)
         return 0
@@ -194,7 +200,7 @@ cdef class Runs:
         if run.work != OPERATION or run.sides != 2 or first_of(run.op) < 0 or not may_join(source):
             return NONE
         other = &self.runs[source.of]
-        if (other.chain != run.chain or other.kept or other.users != 1 or other.low != run.low
+        if (other.chain != run.chain or other.kept or other.remembered or other.users != 1 or other.low != run.low
                 or other.count != run.count or source.start != 0 or other.inner != NONE or other.work != OPERATION
                 or first_of(other.op) < 0):
             return NONE
@@ -300,7 +306,7 @@ cdef class Runs:
         for side in range(run.sides):
             if run.source[side].kind == IN_RUN and not run.source[side].gathered:
                 other = &self.runs[run.source[side].of]
-                if other.row != NONE and other.last == k:
+                if other.row != NONE and other.last == k and not other.remembered:
                     rows.free.append(other.row)
                     other.row = NONE
         return 0
@@ -309,7 +315,11 @@ cdef class Runs:
         """The place of what a run gives."""
         if run.kept:
             return chain.add_place(run.home, 0, run.base - run.low, 1)
-        run.row = rows.new()
+        if run.remembered:
+            run.row = rows.take()
+            chain.remember(run.row)
+        else:
+            run.row = rows.new()
         return chain.add_place(ROW, run.row, 0, 1)
 
     cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1:
@@ -328,7 +338,7 @@ cdef class Runs:
         other = &self.runs[source.of]
         if other.kept:
             return chain.add_place(other.home, 0, other.base + start, source.stride)
-        return chain.add_place(ROW, other.row, 0, 1)
+        return chain.add_place(ROW, other.row, -self.shift(run, source), 1)
 
     cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
         """A source as a row; a single number stays one where `number`."""
@@ -364,8 +374,10 @@ cdef class Rows:
         self.free, self.borrowed = [], []
 
     cdef int32_t new(self) except -1:
-        if self.free:
-            return self.free.pop()
+        return self.free.pop() if self.free else self.take()
+
+    cdef int32_t take(self) except -1:
+        """One that nothing else writes to."""
         self.count += 1
         return self.count - 1
 
