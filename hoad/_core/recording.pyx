@@ -532,6 +532,11 @@ def operand_avals(Graph graph, list operands):
     return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
 
 
+def are_strong(Graph graph, list operands):
+    """Of each of these operands, whether its zeros are strong, as those of constants are."""
+    return tuple([<int32_t>k < 0 or graph.nodes[<int32_t>k].flags & F_STRONG != 0 for k in operands])
+
+
 def compute_values(Graph graph, int start, int end):
     """Give the nodes of ``[start, end)`` their values, but for those that hang on an input without one."""
     cdef int32_t i, k, n
