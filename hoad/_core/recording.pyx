@@ -29,6 +29,7 @@ from hoad._core.tape cimport (
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_MASK,
     OP_RESULT,
     OP_STOP,
     ZERO,
@@ -50,6 +51,7 @@ from hoad._core.template cimport Template
 from hoad._core.traced cimport wrap
 
 from hoad._core.operands import new_input
+from hoad._core.primitive import primitive_named
 from hoad._core.traced import graph_of, is_traced
 
 cdef extern from "pythread.h":
@@ -146,6 +148,19 @@ cdef class Recording:
             place = (offset * aval.itemsize, (), ())
             return emitter.assemble(aval.number, &one, 1, np.zeros(0, dtype=np.int64), (place,))
         return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
+
+    def unit_at(self, int like, int place, value=1.0):
+        """As `unit`, at the flat offset that is the value of the operand `place`, a whole number."""
+        cdef Emitter emitter = Emitter(self.graph)
+        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef Aval made = aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape)
+        cdef Aval truth = intern_aval(np.dtype(np.bool_), aval.shape)
+        cdef int32_t[2] pair
+        pair[0] = place
+        pair[1] = self.graph.const_object(np.arange(float(aval.size)).reshape(aval.shape))
+        pair[0] = emitter.emit_ext(primitive_named("equal"), None, pair, 2, truth.number)
+        pair[1] = self.graph.const_object(np.array(value, made.dtype))
+        return emitter.emit_ext(primitive_of(OP_MASK), None, pair, 2, made.number)
 
     def broadcast(self, int operand, tuple shape):
         """An operand at a shape."""

@@ -11,10 +11,14 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording
 from hoad._core.traced import FUNCTIONS
 from hoad._core.ufuncs import compose
+from hoad.transform.maps import Map
 
 # Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
 MOST_LANES = 64
 MOST_BYTES = 1 << 26
+
+# Inside another derivative, a sweep for each unit vector where there are no more: it is as fast, and simplifies better.
+MOST_UNROLLED = 8
 
 
 def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int], mode: str = "auto") -> list[list[Any]]:
@@ -22,7 +26,7 @@ def jacobian_blocks(recording: Recording, outputs: list[int], inputs: list[int],
     entries_in = sum(_directions(recording, i) for i in inputs)
     entries_out = sum(_directions(recording, o) for o in outputs)
     forward = mode == "forward" or (mode == "auto" and entries_in <= entries_out)
-    columns = _unrolled if recording.nested else _in_lanes
+    columns = _traced if recording.nested else _in_lanes
     if forward:
         by_input = [columns(recording, outputs, i, forward) for i in inputs]
         return [
@@ -114,26 +118,37 @@ def _unboxed(block: Any) -> Any:
     return block.item() if block.dtype.name in ("float64", "complex128") else block[()]
 
 
-def _unrolled(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
-    """As `_in_lanes`, as traced values of an outer derivative: one sweep for each unit."""
+def _traced(recording: Recording, targets: list[int], seeded: int, forward: bool) -> list[Any]:
+    """As `_in_lanes`, as traced values of an outer derivative: one node for all units, or a sweep for each."""
     aval = recording.aval(seeded)
     parts = _has_parts(recording, targets, seeded)
+    units = (1.0, -1j) if any(parts) else (1.0,)
+    blocks = [_stacked(recording, targets, seeded, unit, forward) for unit in units]
+    if any(parts):
+        blocks[0] = [compose(x, y) if both else x for x, y, both in zip(*blocks, parts, strict=True)]
+    shapes = [recording.aval(t).shape for t in targets]
+    return [
+        np.reshape(block, (*aval.shape, *shape)) if (*aval.shape, *shape) != np.shape(block) else block
+        for block, shape in zip(blocks[0], shapes, strict=True)
+    ]
 
-    def row(k: int) -> list[Any]:
-        found = recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k), forward))
-        if any(parts):
-            turned = recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k, -1j), forward))
-            found = [compose(x, y) if both else x for x, y, both in zip(found, turned, parts, strict=True)]
-        return found
 
-    rows = [row(k) for k in range(aval.size)]
+def _stacked(recording: Recording, targets: list[int], seeded: int, unit: complex, forward: bool) -> list[Any]:
+    """For each target an array with a row for each unit vector, times `unit`."""
+    size = recording.aval(seeded).size
+    if size > MOST_UNROLLED:
+        units = Map(
+            recording, lambda k: _swept(recording, targets, seeded, recording.unit_at(seeded, k, unit), forward)
+        )
+        if not units.is_of_numbers:
+            return units.rows(size)
+    rows = [
+        recording.results(_swept(recording, targets, seeded, recording.unit(seeded, k, unit), forward))
+        for k in range(size)
+    ]
     if not rows:
-        return [np.zeros((*aval.shape, *recording.aval(t).shape)) for t in targets]
-    columns = list(zip(*rows, strict=True))
-    if not aval.shape:
-        return [column[0] for column in columns]
-    return [np.reshape(_stacked(column), (*aval.shape, *np.shape(column[0]))) for column in columns]
-
-
-def _stacked(rows: tuple[Any, ...]) -> Any:
-    return FUNCTIONS[np.stack](list(rows)) if holds_traced(rows) else np.stack(rows)
+        return [np.zeros((0, *recording.aval(t).shape)) for t in targets]
+    return [
+        (FUNCTIONS[np.stack](list(column)) if holds_traced(column) else np.stack(column)) if size > 1 else column[0]
+        for column in zip(*rows, strict=True)
+    ]
