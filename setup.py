@@ -43,6 +43,7 @@ EXTENSIONS = [
     "loops",
     "lanes",
     "segment",
+    "pattern",
     "ufuncs",
     "recording",
     "portable",

@@ -82,6 +82,7 @@ from hoad import display, rules
 from hoad.containers import register_container
 from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad.drivers.custom import custom_vjp
+from hoad.drivers.dense import DensePlan, dense_plan
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.loops import fori_loop, scan, while_loop
@@ -120,6 +121,7 @@ __all__ = [
     "CheckError",
     "Constant",
     "DTypeError",
+    "DensePlan",
     "Expression",
     "GuardError",
     "HoadError",
@@ -138,6 +140,7 @@ __all__ = [
     "checkpointed_loop",
     "custom_vjp",
     "debug_nans",
+    "dense_plan",
     "derivative",
     "display",
     "explain",

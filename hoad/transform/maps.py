@@ -1,4 +1,4 @@
-"""Sweeps for many seeds at once: one node, a loop that carries nothing, over the sweep for one of them."""
+"""Linear sweeps for many seeds at once: one node, a loop that carries nothing, over the sweep for one of them."""
 
 from __future__ import annotations
 
@@ -22,24 +22,29 @@ from hoad._core.tape import Graph, intern_aval
 from hoad._core.traced import traced_node
 from hoad.program import Program, Tape
 from hoad.transform.loops import Loop, recorded
+from hoad.transform.pattern import Pattern, pattern_of
 
 # What a node may have around it one by one: its adjoint has a result for each, and a node has at most 64 results.
 MOST_HELD = 40
 
 
 class Map:
-    """A sweep for a whole number k, ``sweep(k)``, by operands; emitted once.
+    """A linear sweep for ``e_k + e_(k + step) + ...``, unit vectors times `unit`, as its seed; emitted once, for any k.
 
     What does not hang on k is to be computed outside the map, once, and differentiated there.
     """
 
-    def __init__(self, recording: Recording, sweep: Callable[[int], list[int]]) -> None:
+    def __init__(
+        self, recording: Recording, like: int, step: int, unit: complex, sweep: Callable[[int], list[int]]
+    ) -> None:
         self._recording = recording
+        self._step = step
+        self._is_unit = step == recording.aval(like).size and unit == 1.0
         with differentiating(apart=True, repeated=True) as apart:
-            place = apart.operand(apart.input(0.0))
-            outputs = sweep(place)
+            seed = recording.unit_at(like, apart.operand(apart.input(0.0)), step, unit)
+            outputs = sweep(seed)
             recording.forget()  # what it emitted is about to be rewound
-            self._whole = apart.cut(outputs, whole=True)
+            self._whole = apart.cut([*outputs, seed], whole=True)
 
     @property
     def is_of_numbers(self) -> bool:
@@ -47,24 +52,29 @@ class Map:
         avals = operand_avals(self._whole.graph, list(range(len(self._whole.inputs), self._whole.window[1])))
         return 2 * sum(aval.ndim == 0 for aval in avals) > len(avals)
 
-    def rows(self, length: int) -> list[Any]:
-        """For each operand an array with a row for each k = 0, ..., length - 1, the result of one node.
+    def pattern(self) -> Pattern | None:
+        """Which items of what the sweep gives may hang on which of the seed."""
+        *outputs, seed = self._whole.outputs
+        return pattern_of(self._whole.graph, seed, outputs)
+
+    def rows(self) -> list[Any]:
+        """For each operand that the sweep gives an array with a row for each k < step, the result of one node.
 
         They are traced, unless they owe nothing to a derivative around this one.
         """
-        whole = self._whole
-        place, *held = whole.inputs
-        products = _products(whole.graph, place, whole.window[1])
-        part = varying_part(whole.graph, [place, *products], held, whole.outputs)
+        graph, (place, *held) = self._whole.graph, self._whole.inputs
+        *outputs, seed = self._whole.outputs
+        products = _products(graph, seed, self._whole.window[1]) if self._is_unit else {}
+        part = varying_part(graph, [place, *products], held, outputs)
         program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
-        given = [np.arange(float(length))]
+        given = [np.arange(float(self._step))]
         matrices = self._values_around([matrix for matrix, _ in products.values()])
         for x, (_, on_left), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
-            given.append(np.reshape(np.transpose(x) if on_left else x, (length, *aval.shape)))
+            given.append(np.reshape(np.transpose(x) if on_left else x, (self._step, *aval.shape)))
         around = self._values_around(part.outer)
         if len(around) > MOST_HELD:
             program, around = _packed(program, around, len(given))
-        loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(part.outputs), length)
+        loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(outputs), self._step)
         rows = loop(*given, *around)
         return self._recording.results([self._recording.operand(x) for x in rows])
 
@@ -81,21 +91,19 @@ class Map:
         return [next(found) if k >= 0 else const_value(graph, k) for k in operands]
 
 
-def _products(graph: Graph, place: int, end: int) -> dict[int, tuple[int, bool]]:
-    """The nodes that are a matrix times the unit vector at `place`: (the matrix, whether it stands on the left).
+def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
+    """The nodes that are a matrix times the unit vector `seed`: (the matrix, whether it stands on the left).
 
     They pick a column of the matrix, or a row, so nothing is multiplied.
     """
     found: dict[int, tuple[int, bool]] = {}
-    depends, units = {place}, set()  # the latter with the shape of a column or a row
-    for node in range(end):
+    depends, units = {seed}, {seed}  # the latter with the shape of a column or a row
+    for node in range(seed + 1, end):
         primitive, operands, *_ = node_row(graph, node)
         if depends.isdisjoint(operands):
             continue
         depends.add(node)
-        if primitive.name == "mask" and const_value(graph, operands[1]) == 1.0:
-            units.add(node)
-        elif primitive.name == "reshape" and operands[0] in units:
+        if primitive.name == "reshape" and operands[0] in units:
             units.add(node)
         elif primitive.name == "matmul":
             left, right = operands
