@@ -30,7 +30,7 @@ cnp.import_array()
 
 
 def intervals(Graph graph, int seed, list outputs, int64_t limit, object through):
-    """For each output (lows, highs) of its items, flat; None if the nodes that hang on `seed` have more items than that.
+    """For each output (lows, highs) of its items, flat; None if the nodes that hang on `seed` have more than `limit`.
 
     ``through(node, {operand: (lows, highs)})`` gives those of an array that is no elementwise result, or of the first
     of several results, all together.

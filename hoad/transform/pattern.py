@@ -50,7 +50,9 @@ class Pattern:
         lows, highs = self.rows[target]
         columns = np.arange(self.columns)
         inside = (lows <= columns[:, None]) & (columns[:, None] <= highs)
-        return np.where(inside, compressed[columns % self.directions], 0.0)
+        times = -(-self.columns // self.directions)
+        repeated = np.broadcast_to(compressed, (times, *compressed.shape))
+        return np.where(inside, np.reshape(repeated, (-1, len(lows)))[: self.columns], 0.0)
 
 
 def pattern_of(graph: Graph, seed: int, outputs: list[int]) -> Pattern | None:
