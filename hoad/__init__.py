@@ -15,7 +15,7 @@ Second and higher derivatives
     hessian          the matrix of second derivatives of a scalar function
     hvp, vhp         its product with a direction, without the matrix
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
-    dense_plan       how a Jacobian or a Hessian was computed: in which mode, by how many directions
+    dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
 Inside a function
