@@ -50,6 +50,7 @@ EXTENSIONS = [
     "loops",
     "lanes",
     "segment",
+    "pattern",
     "ufuncs",
     "recording",
     "portable",

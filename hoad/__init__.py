@@ -15,6 +15,7 @@ Second and higher derivatives
     hessian          the matrix of second derivatives of a scalar function
     hvp, vhp         its product with a direction, without the matrix
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
+    dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
 Inside a function
@@ -82,6 +83,7 @@ from hoad import display, rules
 from hoad.containers import register_container
 from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad.drivers.custom import custom_vjp
+from hoad.drivers.dense import DensePlan, dense_plan
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.loops import fori_loop, scan, while_loop
@@ -120,6 +122,7 @@ __all__ = [
     "CheckError",
     "Constant",
     "DTypeError",
+    "DensePlan",
     "Expression",
     "GuardError",
     "HoadError",
@@ -138,6 +141,7 @@ __all__ = [
     "checkpointed_loop",
     "custom_vjp",
     "debug_nans",
+    "dense_plan",
     "derivative",
     "display",
     "explain",

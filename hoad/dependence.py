@@ -48,6 +48,8 @@ from hoad.primitive import (
 Sets = NDArray[np.uint8]  # (items, bytes): of each item a set, a bit for each member
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
+Bounds = NDArray[np.int32]
+Intervals = tuple[Bounds, Bounds]  # of each item the first and the last member; an empty one ends before it begins
 Shape = tuple[int, ...]
 
 
@@ -57,6 +59,10 @@ class Links(ABC):
     @abstractmethod
     def forward(self, sets: Sets) -> Sets:
         """Of each item of the result, the union of the sets of the items that it hangs on."""
+
+    @abstractmethod
+    def cover(self, lows: Bounds, highs: Bounds, empty: int) -> Intervals:
+        """Of each item of the result, an interval over those of the items that it hangs on; (empty, -1) for none."""
 
     @abstractmethod
     def back(self, items: Mask) -> Mask:
@@ -77,6 +83,13 @@ class Labelled(Links):
         unions[-1] = 0
         return unions[self.result]
 
+    def cover(self, lows: Bounds, highs: Bounds, empty: int) -> Intervals:
+        low, high = np.full(self.count + 1, empty, np.int32), np.full(self.count + 1, -1, np.int32)
+        np.minimum.at(low, self.operand, lows)
+        np.maximum.at(high, self.operand, highs)
+        low[-1], high[-1] = empty, -1
+        return low[self.result], high[self.result]
+
     def back(self, items: Mask) -> Mask:
         taken = np.zeros(self.count + 1, bool)
         taken[self.result[items]] = True
@@ -93,6 +106,10 @@ class Running(Links):
     def forward(self, sets: Sets) -> Sets:
         by_axes = sets.reshape((*self.shape, -1))
         return np.asarray(np.bitwise_or.accumulate(by_axes, axis=self.axis)).reshape(sets.shape)
+
+    def cover(self, lows: Bounds, highs: Bounds, empty: int) -> Intervals:
+        low = np.minimum.accumulate(lows.reshape(self.shape), axis=self.axis)
+        return low.ravel(), np.maximum.accumulate(highs.reshape(self.shape), axis=self.axis).ravel()
 
     def back(self, items: Mask) -> Mask:
         flipped = np.flip(items.reshape(self.shape), self.axis)
@@ -120,7 +137,7 @@ def along(operand: Shape, result: Shape, axes: Sequence[tuple[int, int]]) -> Lab
     return Labelled(spread([i for i, _ in axes], operand), spread([j for _, j in axes], result))
 
 
-def mixing(operand: Shape, result: Shape) -> Labelled:
+def mixing(operand: Shape, result: Shape) -> Links:
     """Every item of the result hangs on every item of the operand."""
     return along(operand, result, ())
 

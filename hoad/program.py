@@ -252,7 +252,6 @@ class Callee:
 
     _fixed = 0  # the number of first inputs that have no adjoint
     _linear = 0  # the number of last inputs that the results are linear in
-    _strong: tuple[bool, ...] = ()  # which of the latter have zeros that stand for no dependence
     _reverse_only = False  # whether its rule need not be linear
     _described = "the rule of a call"  # whose rule it is, for messages
 
@@ -289,8 +288,8 @@ class Callee:
         raise NotImplementedError
 
     def _strong_results(self) -> tuple[bool, ...]:
-        """Which results have zeros that stand for no dependence, where some inputs have."""
-        raise NotImplementedError
+        """Which results, of inputs that they are linear in, have zeros that stand for no dependence."""
+        return (False,) * len(self.results)
 
     # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the floor above.
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
@@ -319,6 +318,7 @@ class Program(list[Tape], Callee):
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
         self._adjoints: dict[tuple[bool, tuple[bool, ...], int], Program] = {}
+        self._known_strong: dict[Any, tuple[bool, ...]] = {}  # of derivatives of it, which may be forgotten since
         self._frozen: Program | None = None
 
     _display: ClassVar[Display]
@@ -867,7 +867,7 @@ class Program(list[Tape], Callee):
     def __reduce__(self) -> Any:
         if self:
             self._check_chain()
-        extra = (self._fixed, self._linear, self._omitted, self._strong, self._origin)
+        extra = (self._fixed, self._linear, self._omitted, self._origin)
         return _restored, (dump(list(self)) if self else None, extra)
 
     def __copy__(self) -> Program:
@@ -893,7 +893,7 @@ class Program(list[Tape], Callee):
 
     def _twin(self) -> Program:
         made = Program(self)
-        made._fixed, made._linear, made._omitted, made._strong = self._fixed, self._linear, self._omitted, self._strong
+        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
         made._origin = self._origin
         return made
 
@@ -918,7 +918,7 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
         for window, inputs, outputs, kind, single, *forms in windows:
             parent = program[-1] if program else None
             program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
-    program._fixed, program._linear, program._omitted, program._strong, program._origin = extra
+    program._fixed, program._linear, program._omitted, program._origin = extra
     return program
 
 

@@ -603,7 +603,7 @@ cdef class Emitter:
             if node >= 0:
                 return node
         flags = self.strength(sig.primitive, operands, count)
-        if sig.primitive.of_programs and sig.params[0]._strong:
+        if sig.primitive.of_programs and sig.params[0]._linear:
             strong = sig.params[0]._strong_results()
             flags = F_STRONG if strong[0] else 0
         node = self.graph.push_ext(sig.primitive.op, flags, sig, operands, count, (<Aval>sig.results[0]).number)

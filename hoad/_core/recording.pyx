@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
+cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.ref cimport Py_XDECREF
 from libc.math cimport NAN
@@ -29,6 +30,7 @@ from hoad._core.tape cimport (
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_MASK,
     OP_RESULT,
     OP_STOP,
     ZERO,
@@ -50,6 +52,7 @@ from hoad._core.template cimport Template
 from hoad._core.traced cimport wrap
 
 from hoad._core.operands import new_input
+from hoad._core.primitive import primitive_named
 from hoad._core.traced import graph_of, is_traced
 
 cdef extern from "pythread.h":
@@ -135,17 +138,39 @@ cdef class Recording:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
-    def unit(self, int like, int offset, value=1.0):
-        """An operand shaped like another, 1 (or `value`) at a flat offset and strongly 0 elsewhere."""
+    def unit(self, int like, int offset, value=1.0, int step=0):
+        """An operand shaped like another, 1 (or `value`) at a flat offset and strongly 0 elsewhere.
+
+        With a step, at every so manieth item from there on.
+        """
         cdef Emitter emitter = Emitter(self.graph)
         cdef Aval aval = aval_of(operand_aval(self.graph, like))
-        cdef int32_t one = self.graph.const_object(np.array(value, aval.dtype if aval.inexact else np.float64))
+        cdef object dtype = aval.dtype if aval.inexact else np.dtype(np.float64)
+        cdef cnp.ndarray offsets = np.arange(offset, aval.size if step else offset + 1, step or 1)
+        cdef int32_t one = self.graph.const_object(np.array(value, dtype))
+        cdef int32_t[::1] ones
         if aval.ndim == 0:
             return one
         if not aval.is_float64:
-            place = (offset * aval.itemsize, (), ())
-            return emitter.assemble(aval.number, &one, 1, np.zeros(0, dtype=np.int64), (place,))
-        return emitter.assemble(aval.number, &one, 1, np.array([offset], dtype=np.int64), ())
+            place = (offset * dtype.itemsize, (len(offsets),), (step * dtype.itemsize,))
+            one = self.graph.const_object(np.full(len(offsets), value, dtype))
+            return emitter.assemble(intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
+                                    (place,))
+        ones = np.full(len(offsets), one, dtype=np.int32)
+        return emitter.assemble(aval.number, &ones[0], len(offsets), offsets, ())
+
+    def unit_at(self, int like, int place, int step, value=1.0):
+        """As `unit`, at the flat offset that is the value of the operand `place`, and at every `step`th from there."""
+        cdef Emitter emitter = Emitter(self.graph)
+        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef Aval made = aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape)
+        cdef Aval truth = intern_aval(np.dtype(np.bool_), aval.shape)
+        cdef int32_t[2] pair
+        pair[0] = place
+        pair[1] = self.graph.const_object(np.arange(float(aval.size)).reshape(aval.shape) % step)
+        pair[0] = emitter.emit_ext(primitive_named("equal"), None, pair, 2, truth.number)
+        pair[1] = self.graph.const_object(np.array(value, made.dtype))
+        return emitter.emit_ext(primitive_of(OP_MASK), None, pair, 2, made.number)
 
     def broadcast(self, int operand, tuple shape):
         """An operand at a shape."""
@@ -530,6 +555,11 @@ cdef class Extension:
 def operand_avals(Graph graph, list operands):
     """The abstract values of operands."""
     return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
+
+
+def are_strong(Graph graph, list operands):
+    """Of each of these operands, whether its zeros are strong, as those of constants are."""
+    return tuple([<int32_t>k < 0 or graph.nodes[<int32_t>k].flags & F_STRONG != 0 for k in operands])
 
 
 def compute_values(Graph graph, int start, int end):

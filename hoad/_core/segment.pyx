@@ -21,6 +21,7 @@ from hoad._core.tape cimport (
     F_BOOL,
     F_EXT,
     F_OBJ,
+    F_STRONG,
     F_VALUED,
     OP_INPUT,
     OP_RESULT,
@@ -87,12 +88,43 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole
 
     With arrays and the values of inputs if `whole`, else without.
     """
+    return cut_out(graph, frame, live_nodes(graph, frame, inputs, outputs), inputs, outputs, whole)
+
+
+def varying_part(Graph graph, list varying, list held, list outputs):
+    """The nodes of a sealed graph behind `outputs` that do not hang on the inputs `held` alone, but on those `varying`.
+
+    What they need of the others becomes an input, and is listed as `outer`. Arrays are kept.
+    """
+    cdef Frame frame
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
+    cdef bytearray live
+    cdef bytearray hangs = bytearray(graph.size)        # 1: on what is held, 2: on what varies
+    frame.start = 0
+    frame.n_guards = graph.n_guards
+    live = live_nodes(graph, frame, varying, outputs)
+    for i in held:
+        hangs[i] = 1
+    for i in varying:
+        hangs[i] = 2
+    for i in range(graph.size):
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] >= 0:
+                hangs[i] |= hangs[operands[k]]
+        if hangs[i] == 1:
+            live[i] = 0
+    return cut_out(graph, frame, live, varying, outputs, True)
+
+
+cdef Segment cut_out(Graph graph, Frame frame, bytearray live, list inputs, list outputs, bint whole):
+    """The nodes from `frame` on that are `live`; the nodes `inputs` become inputs, and what else they need."""
     cdef Segment made = Segment.__new__(Segment)
     cdef Graph to = Graph(whole)
     cdef int32_t start = frame.start
     cdef int32_t i, k, n
     cdef const int32_t* operands
-    cdef bytearray live = live_nodes(graph, frame, inputs, outputs)
     cdef dict place = {}
     made.graph = to
     made.constants = []
@@ -102,11 +134,13 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole
             continue
         operands = node_operands(graph, i, &n)
         for k in range(n):
-            note_outside(made, graph, operands[k], start, place, whole)
+            note_outside(made, graph, operands[k], start, live, place, whole)
     for i in outputs:
-        note_outside(made, graph, i, start, place, whole)
+        note_outside(made, graph, i, start, live, place, whole)
     for k in made.constants + inputs + made.outer:
         place[k] = push_input(to, operand_aval(graph, k), graph.value_of(k) if whole else None)
+        if k >= 0:
+            to.nodes[place[k]].flags |= graph.nodes[k].flags & F_STRONG
     made.inputs = [place[k] for k in made.constants + inputs + made.outer]
     for i in range(start, graph.size):
         if live[i - start] == 1:
@@ -121,9 +155,10 @@ cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole
     return made
 
 
-cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start, dict place, bint whole) except -1:
-    """Note an operand that will be an input: a node before the cut, or an array unless those are kept."""
-    if operand >= start or operand in place:
+cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start, bytearray live, dict place,
+                      bint whole) except -1:
+    """Note an operand that will be an input: a node that stays, or an array unless those are kept."""
+    if (operand >= start and live[operand - start]) or operand in place:
         return 0
     if operand < 0 and (whole or graph.consts[~operand].aval <= AVAL_BOOL):
         return 0

@@ -13,7 +13,7 @@ from hoad._core.recording import Recording, differentiating
 from hoad._core.traced import is_traced
 from hoad.arguments import Argnames, Argnums, Choice, check_function
 from hoad.containers import Forms, Name, spread
-from hoad.drivers.dense import jacobian_blocks
+from hoad.drivers.dense import check_chunk, jacobian_blocks
 from hoad.drivers.holomorphic import check_gradient, check_jacobian
 from hoad.drivers.linear import LinearMap
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
@@ -429,6 +429,7 @@ def jacobian(
     mode: str = "auto",
     *,
     argnames: Argnames = None,
+    chunk: int | None = None,
 ) -> Callable[..., Any]:
     """The Jacobian function ``x -> ∂f/∂x``.
 
@@ -446,6 +447,9 @@ def jacobian(
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
     argnames : str or tuple of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    chunk : int, optional
+        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
+        another derivative `vmap` decides.
 
     Returns
     -------
@@ -457,7 +461,7 @@ def jacobian(
     Raises
     ------
     ArgumentError
-        If f cannot be called, or there is no such mode.
+        If f cannot be called, there is no such mode, or `chunk` is no number of lanes.
     ShapeError, DTypeError
         If the result or an argument is no number and no array of them, or both are complex and f is not said to be
         holomorphic.
@@ -465,7 +469,8 @@ def jacobian(
     Notes
     -----
     Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
-    f(x) (reverse).
+    f(x) (reverse); where the recorded operations give a band or blocks along the diagonal, for each column of the band.
+    `dense_plan` says which. Inside another derivative it is one node, a map over the entries.
 
     Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
     it even where others are infinite.
@@ -488,6 +493,7 @@ def jacobian(
     ({'a': 3.0, 'b': 2.0}, {'a': 0.0, 'b': 6.0})
     """
     choice = Choice("jacobian", f, argnums, argnames)
+    check_chunk("jacobian", chunk)
     if mode not in ("auto", "forward", "reverse"):
         raise ArgumentError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
 
@@ -501,7 +507,7 @@ def jacobian(
                 check_jacobian(d, y, holomorphic, output_name(parts, n))
             aux = plain(aux, d.nested)
             del returned, result
-            rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode)]
+            rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode, chunk)]
         found = rows[0] if parts is None else parts.derivative(rows)
         return (found, aux) if has_aux else found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hoad._core.recording import differentiating
 from hoad.arguments import Argnames, Argnums, Choice
-from hoad.drivers.dense import jacobian_blocks
+from hoad.drivers.dense import check_chunk, jacobian_blocks
 from hoad.drivers.first import one_like, require_scalar, seeds_of
 from hoad.drivers.holomorphic import check_gradient, check_hessian
 from hoad.errors import ShapeError
@@ -22,6 +22,7 @@ def hessian(
     holomorphic: bool = False,
     *,
     argnames: Argnames = None,
+    chunk: int | None = None,
 ) -> Callable[..., Any]:
     """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
 
@@ -37,6 +38,9 @@ def hessian(
         f is a holomorphic function of complex arguments, and its complex derivative is meant.
     argnames : str or tuple of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    chunk : int, optional
+        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
+        another derivative `vmap` decides.
 
     Returns
     -------
@@ -47,6 +51,8 @@ def hessian(
 
     Raises
     ------
+    ArgumentError
+        If f cannot be called, or `chunk` is no number of lanes.
     ShapeError
         If f(x) is no scalar.
     DTypeError
@@ -55,7 +61,9 @@ def hessian(
 
     Notes
     -----
-    Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x.
+    Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x; where the
+    recorded operations give a band or blocks along the diagonal, for each column of the band. `dense_plan` says which.
+    Inside another derivative it is one node, a map over the entries.
 
     Singular points: the derivative of what `grad` gives there, so at a kink it is 0, as on a straight line through it.
 
@@ -75,6 +83,7 @@ def hessian(
     """
 
     choice = Choice("hessian", f, argnums, argnames)
+    check_chunk("hessian", chunk)
 
     @functools.wraps(f, updated=())
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
@@ -87,7 +96,7 @@ def hessian(
             aux = plain(aux, d.nested)
             del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
-            rows = jacobian_blocks(d, bars, d.inputs, "forward")
+            rows = jacobian_blocks(d, bars, d.inputs, "forward", chunk)
             found = choice.arranged([choice.arranged(row, forms) for row in rows], forms)
         return (found, aux) if has_aux else found
 

@@ -30,7 +30,7 @@ from hoad.ode.schemes import attempted
 from hoad.ode.steps import Method, Steps, Values, norm
 from hoad.program import Callee, Program
 from hoad.rules.families import declare_family
-from hoad.transform.adjoint import extended
+from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.loops import Loop, recorded
 
 # A path has missed where it is off by so many tolerances of one step, and strayed where it is so many times as large as
@@ -120,6 +120,10 @@ class Flow(Callee):
             return tuple(self.solve(given))
         found = apply_primitive(_declare(len(self.program.results)), (self,), *inputs)
         return found if isinstance(found, tuple) else (found,)
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        """Those integrals whose integrand is a strong zero; what is carried begins with anything."""
+        return (False,) * self.n_carried + strong_results(self.program)[self.n_carried :]
 
     # ---- equations derived from it
 

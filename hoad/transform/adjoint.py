@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._core.primitive import Primitive, rules_epoch
-from hoad._core.recording import Extension, node_row
+from hoad._core.recording import Extension, are_strong
 from hoad.containers import Forms
 from hoad.primitive import on_new_call
 from hoad.program import Callee, Program, called, declare_call_of
@@ -97,12 +97,13 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: tupl
     first = len(nodes) - program._linear
     chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
     wrt = [nodes[k] for k in chosen if program.inputs[k].inexact]
+    strong = strong if any(strong) else ()
     declare_call_of(len(wrt))  # a new primitive is a new epoch, after which no tape knows its adjoints
     key = (linear, strong, rules_epoch())
     made = program._adjoints.get(key)
     if made is None:
         made = extended(program, "symbolic", True, wrt, None, apart, strong)
-        made._fixed, made._linear, made._strong = program._fixed, len(made._last._inputs), strong
+        made._fixed, made._linear = program._fixed, len(made._last._inputs)
         made._origin = program, linear
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
@@ -143,8 +144,7 @@ def _give_rule(primitive: Primitive) -> None:
 
 def strong_results(program: Program) -> tuple[bool, ...]:
     """Which outputs of an adjoint program have zeros that stand for no dependence, as a constant one is."""
-    graph = program._last._graph
-    return tuple(k < 0 or node_row(graph, k)[5] for k in program._last._outputs)
+    return are_strong(program._last._graph, list(program._last._outputs))
 
 
 def _with_strong(program: Program, strong: tuple[bool, ...]) -> Program:

@@ -12,6 +12,7 @@ import numpy as np
 
 from hoad._core.calls import record_known
 from hoad._core.operands import holds_traced
+from hoad._core.primitive import rules_epoch
 from hoad._core.recording import Recording, differentiating
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
@@ -137,7 +138,7 @@ class Stretch(Callee):
     def __init__(self, program: Program, path: Path = ()) -> None:
         self._program = program
         self._path = path
-        self._strong = path[-1][1] if path else ()
+        self._strong = path[-1][1] if path else ()  # which seeds have zeros that stand for no dependence
         self._fixed = program._fixed
         self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
 
@@ -156,7 +157,12 @@ class Stretch(Callee):
         return Stretch(self._program, (*self._path[:-1], (self._path[-1][0], strong)))
 
     def _strong_results(self) -> tuple[bool, ...]:
-        return (True,) * len(self.results) if all(self._strong) else strong_results(self._made())
+        if self._strong and all(self._strong):
+            return (True,) * len(self.results)
+        known, key = self._program._known_strong, (self._path, rules_epoch())
+        if key not in known:
+            known[key] = strong_results(self._made())
+        return known[key]
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         return self._made(), values

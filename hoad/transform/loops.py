@@ -48,6 +48,7 @@ class Loop(Callee):
         stretch: Loop | None = None,
         threads: int | None = None,
         origin: tuple[Loop, bool] | None = None,
+        rows_of: Loop | None = None,
     ) -> None:
         self.program = program
         self.takes = takes
@@ -57,8 +58,8 @@ class Loop(Callee):
         self.stretch = stretch  # a loop that the program consists of
         self.threads = threads  # for steps that do not wait for one another; None for as many as pay
         self._linear = program._linear
-        self._strong = program._strong
         self._origin = origin  # of an adjoint: of what, and whether by the inputs that that is linear in
+        self._rows_of = rows_of  # the loop of which this one gives the rows of what is carried
         self._made: dict[Any, Any] = {}  # programs derived from this one
 
     @property
@@ -110,7 +111,7 @@ class Loop(Callee):
 
     def __reduce__(self) -> Any:
         form = (self.takes, self.gives, self.length, self.backwards)
-        return Loop, (self.program, *form, None, self.threads, self._origin)
+        return Loop, (self.program, *form, None, self.threads, self._origin, self._rows_of)
 
     def __repr__(self) -> str:
         way = ", backwards" if self.backwards else ""
@@ -132,7 +133,7 @@ class Loop(Callee):
             asked = range(first, len(nodes)) if linear else range(len(nodes))
             by = [k for k in asked if avals[k].inexact and (k < first or linear or self.takes[k] == "c")]
             made = extended(self.program, "symbolic", True, [nodes[k] for k in by], strong=strong)
-            made._linear, made._strong = len(made._last._inputs), strong
+            made._linear = len(made._last._inputs)
             made._omitted = self.program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
             kept = {k: v for k, v in self._made.items() if k[0] == "stretch" or k[-1] == key[-1]}
             self._made = kept | {key: (made, by)}
@@ -141,6 +142,8 @@ class Loop(Callee):
 
     def _with_strong(self, strong: tuple[bool, ...]) -> Loop:
         """The same adjoint loop, for seeds whose zeros are strong, those carried as long as they are."""
+        if self._rows_of is not None:
+            return self._rows_of._with_strong(strong).rows(True)[0]
         if self._origin is None or not self.length:
             return self
         origin, linear = self._origin
@@ -159,7 +162,18 @@ class Loop(Callee):
         return self
 
     def _strong_results(self) -> tuple[bool, ...]:
-        return strong_results(self.program)
+        found = strong_results(self.program)
+        return found if self.length else (False,) * len(found)  # without a step, what is carried in comes out
+
+    def rows(self, linear: bool) -> tuple[Loop, list[int]]:
+        """The loop of what is carried alone, which gives it and what it was at every step; the inputs that take it.
+
+        Without the inputs that the program is linear in, unless those are asked for.
+        """
+        program, carried = self.carrying(linear)
+        takes = self.takes[: len(self.takes) - (0 if linear else self._linear)]
+        gives = "c" * len(carried) + "y" * len(carried)
+        return Loop(program, takes, gives, self.length, self.backwards, rows_of=self if linear else None), carried
 
     def carrying(self, linear: bool) -> tuple[Program, list[int]]:
         """The program of what is carried alone, followed by what was carried in; the inputs whose rows those are.
@@ -281,12 +295,8 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
 
 def _carried_rows(loop: Loop, inputs: tuple[Any, ...], linear: bool) -> dict[int, Any]:
     """What each carried input was at every step: rows, by the number of the input."""
-    program, carried = loop.carrying(linear)
-    if not carried:
-        return {}
-    kept = len(inputs) - (0 if linear else loop._linear)
-    gives = "c" * len(carried) + "y" * len(carried)
-    results = Loop(program, loop.takes[:kept], gives, loop.length, loop.backwards)(*inputs[:kept])
+    rows, carried = loop.rows(linear)
+    results = rows(*inputs[: len(rows.takes)]) if carried else ()
     return dict(zip(carried, results[len(carried) :], strict=True))
 
 

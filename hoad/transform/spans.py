@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from hoad._core.operands import holds_traced, new_input
+from hoad._core.primitive import rules_epoch
 from hoad._core.recording import RUNNING, Recording
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad._core.traced import node_of
@@ -27,9 +29,16 @@ class Steps:
     step: Callable[..., tuple[Any, ...]]  # (k, *state, *args) -> state
     state: tuple[Aval, ...]
     args: tuple[Aval, ...]
+    begun: list[Program] = field(default_factory=list)  # that of the first step that was taken
+    known_strong: dict[Any, tuple[bool, ...]] = field(default_factory=dict)  # of derivatives of it
 
     def advanced(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """State and arguments after step k, as plain values."""
+        """State and arguments after step k, as plain values. The first one taken is recorded, where it can be."""
+        if not self.begun:
+            with contextlib.suppress(TracedValueError):  # which the step as it is, or the reverse sweep, explains
+                program, _, state = self.recorded(k, values)
+                self.begun.append(program)
+                return (*state, *values[len(self.state) :])
         state = self.step(k, *values)
         if holds_traced(list(state)):
             raise TracedValueError(
@@ -47,6 +56,13 @@ class Steps:
                 f"step {k} of a checkpointed loop made {_names(found)} of a state of {_names(self.state)}. The state "
                 "has the same number of parts, shapes and dtypes all along: make it so before the loop."
             )
+
+    def strong_results(self, path: Path) -> tuple[bool, ...]:
+        """Which results of a derivative of the first step have zeros that stand for no dependence; () if not known."""
+        key = path, rules_epoch()
+        if self.begun and key not in self.known_strong:
+            self.known_strong[key] = strong_results(_along(path, self.begun[0]))
+        return self.known_strong.get(key, ())
 
     def recorded(self, k: int, values: tuple[Any, ...]) -> tuple[Program, list[Any], tuple[Any, ...]]:
         """The program of step k, the arrays that it captured, and the state that it gave."""
@@ -75,7 +91,7 @@ class Span(Callee):
         self._loop = loop
         self._low, self._high, self._slots = low, high, slots
         self._path = path
-        self._strong = path[-1][1] if path else ()
+        self._strong = path[-1][1] if path else ()  # which seeds have zeros that stand for no dependence
         self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
 
     @property
@@ -89,7 +105,10 @@ class Span(Callee):
         return Span(self._loop, self._low, self._high, self._slots, (*self._path[:-1], (self._path[-1][0], strong)))
 
     def _strong_results(self) -> tuple[bool, ...]:
-        return (all(self._strong),) * len(self.results)
+        """As of its first step: others are not known before they are called."""
+        if self._strong and all(self._strong):
+            return (True,) * len(self.results)
+        return self._loop.strong_results(self._path) or super()._strong_results()
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         if not self._path:
@@ -124,7 +143,7 @@ class Span(Callee):
                 _check_same(k, state, after)
                 after = now[:count]
                 adjoint = adjoint_of(program, False, True, strong)
-                strong = strong_results(adjoint)[:count] if any(strong) else ()
+                strong = strong_results(adjoint)[:count]
                 found = adjoint._run((*constants, *now, *g))
                 g = tuple(found[:count])
                 of_args = [a + b for a, b in zip(of_args, found[count:], strict=True)]
@@ -137,9 +156,7 @@ class Span(Callee):
             program, constants, _ = self._loop.recorded(self._low, primal)
         else:
             program = self._two_spans()
-        for k, (linear, strong) in enumerate(self._path):
-            program = adjoint_of(program, linear, k == 0, strong)
-        return program._run((*constants, *values))
+        return _along(self._path, program)._run((*constants, *values))
 
     def _two_spans(self) -> Program:
         """The program of this span as two of them."""
@@ -156,6 +173,13 @@ class Span(Callee):
 
     def __repr__(self) -> str:
         return f"<{'adjoint of ' * len(self._path)}steps {self._low} to {self._high}>"
+
+
+def _along(path: Path, program: Program) -> Program:
+    """The adjoint of the adjoint ... of a program."""
+    for k, (linear, strong) in enumerate(path):
+        program = adjoint_of(program, linear, k == 0, strong)
+    return program
 
 
 def _check_same(k: int, state: tuple[Any, ...], after: tuple[Any, ...] | None) -> None:

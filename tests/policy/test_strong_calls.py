@@ -1,0 +1,123 @@
+"""Strong zeros that arise behind a node: what a call, a loop or a map gives is what its body gives inline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+
+ONE = np.ones(1)
+
+# A function of (x, y) that depends on y nowhere near x = 0: where y = √x, every product with its derivative is 0 · ∞.
+BODIES: dict[str, Callable[[Any, Any], Any]] = {
+    "where": lambda x, y: np.where(x > 0, y, 2 * x + x**3),
+    "unused": lambda x, y: 2 * x + x**3,
+    "max": lambda x, y: np.maximum(y - 1, 2 * x + x**3),
+    "array": lambda x, y: np.sum(np.where(np.stack([x, x]) > 0, np.stack([y, x * y]), np.stack([2 * x, x**3]))),
+}
+
+FAMILIES: dict[str, Callable[[Any], Callable[[Any, Any], Any]]] = {
+    "checkpoint": lambda f: hoad.checkpoint(f),
+    "checkpoint in a checkpoint": lambda f: hoad.checkpoint(hoad.checkpoint(f)),
+    "program": lambda f: lambda x, y: hoad.record(f, 0.0, 0.0)(x, y),
+    "checkpointed loop": lambda f: lambda x, y: hoad.checkpointed_loop(lambda k, c, y: f(c, y), 1, x, y),
+    "loop with a carry": lambda f: lambda x, y: hoad.scan(lambda c, _: ((f(x, c[1]), c[1]), None), (x, y), ONE)[0][0],
+    "loop of a constant": lambda f: lambda x, y: hoad.scan(lambda c, _: (c + f(x, y), None), 0 * x, ONE)[0],
+    "loop of rows": lambda f: (
+        lambda x, y: np.sum(hoad.scan(lambda c, row: (c, f(row[0], row[1])), 0.0, (np.stack([x]), np.stack([y])))[1])
+    ),
+    "map": lambda f: lambda x, y: np.sum(hoad.vmap(f)(np.stack([x]), np.stack([y]))),
+    "map of a constant": lambda f: lambda x, y: np.sum(hoad.vmap(lambda t: t * f(x, y))(ONE)),
+}
+
+# Of 2x + x³ at 0.
+FIRST, SECOND, THIRD = 2.0, 0.0, 6.0
+
+
+def forward(f: Any) -> Any:
+    return lambda x: hoad.jvp(f, (x,), (1.0,))[1]
+
+
+MODES: dict[str, tuple[float, Callable[[Any], Any]]] = {
+    "reverse": (FIRST, hoad.grad),
+    "forward": (FIRST, forward),
+    "reverse over reverse": (SECOND, lambda f: hoad.grad(hoad.grad(f))),
+    "forward over reverse": (SECOND, lambda f: forward(hoad.grad(f))),
+    "reverse over forward": (SECOND, lambda f: hoad.grad(forward(f))),
+    "hessian": (SECOND, hoad.hessian),
+    "two tapes": (SECOND, lambda f: lambda x: hoad.gradient(hoad.gradient(hoad.record(f, x))).evaluate(x)),
+    "third, forward": (THIRD, lambda f: hoad.derivative(f, 3)),
+    "third, reverse": (THIRD, lambda f: hoad.grad(hoad.grad(hoad.grad(f)))),
+    "third, mixed": (THIRD, lambda f: hoad.grad(forward(hoad.grad(f)))),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("body", BODIES)
+def test_strong_zeros_come_out_of_calls(body: str, family: str, mode: str) -> None:
+    expected, derivative = MODES[mode]
+    f = FAMILIES[family](BODIES[body])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert derivative(lambda x: f(x, np.sqrt(x)))(0.0) == expected
+
+
+@pytest.mark.parametrize("n", [2, 3, 20])
+@pytest.mark.parametrize("loop", [hoad.fori_loop, None])
+def test_strong_zeros_come_out_of_every_step(n: int, loop: Any) -> None:
+    """A state (x, √x) of which only x is used: the adjoint of √x is a strong zero at every step."""
+
+    def step(k: int, c: Any) -> Any:
+        return c[0], np.where(c[0] > 0, np.sqrt(c[1]), 3 * c[0])
+
+    def f(x: Any) -> Any:
+        start = (x, np.sqrt(x))
+        state = loop(0, n, step, start) if loop else hoad.checkpointed_loop(step, n, start, slots=2)
+        return state[0] ** 2 + state[1]
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == 3.0
+        assert hoad.grad(hoad.grad(f))(0.0) == 2.0
+        assert hoad.hessian(f)(0.0) == 2.0
+
+
+def test_what_a_loop_without_steps_gives_is_as_it_was() -> None:
+    """An honest zero that a loop of no step hands on is none of a masked one."""
+
+    def f(x: Any, n: int) -> Any:
+        return hoad.scan(lambda c, _: (np.where(c > 0, c, 0.0), None), np.sqrt(x), np.ones(n))[0] * 0.0
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.isnan(hoad.grad(f)(0.0, 0))
+        assert hoad.grad(f)(0.0, 1) == 0.0
+
+
+@pytest.mark.parametrize("adjoint", ["discrete", "continuous"])
+def test_a_parameter_that_an_equation_does_not_use_here(adjoint: str) -> None:
+    """The adjoint of θ = √x in y' = where(θ > 0, θ, 1) y is a strong zero at x = 0."""
+
+    def f(x: Any) -> Any:
+        def slope(y: Any, t: Any, p: Any) -> Any:
+            return np.where(p > 0, p, 1.0) * y
+
+        return hoad.ode.odeint(slope, 1.0 + x, np.array([0.0, 1.0]), (np.sqrt(x),), adjoint=adjoint)[-1]
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == pytest.approx(np.e, rel=1e-6)
+
+
+def test_an_unknown_that_does_not_depend_on_a_parameter_here() -> None:
+    """u = 1 + x, by an equation with where(θ > 0, θ, 1) and θ = √x, at x = 0."""
+
+    def f(x: Any) -> Any:
+        def residual(u: Any, theta: Any, x: Any) -> Any:
+            return np.where(theta > 0, theta, 1.0) * (u - 1.0 - x)
+
+        return hoad.implicit.root(residual, lambda theta, x: 1.0 + x)(np.sqrt(x), x)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == pytest.approx(1.0, rel=1e-12)
