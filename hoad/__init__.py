@@ -62,6 +62,7 @@ Errors, all of them HoadError
     DTypeError       a dtype has no derivative
     ArgumentError    something of another kind than asked for
     NanError         a result is nan or infinite, inside debug_nans
+    ExecutorError    workers could not do their part of a map
     GuardError       a program was replayed on another branch than recorded
     CheckError       a check of derivatives did not pass
 
@@ -91,6 +92,7 @@ from hoad.errors import (
     ArgumentError,
     CheckError,
     DTypeError,
+    ExecutorError,
     GuardError,
     HoadError,
     NanError,
@@ -120,6 +122,7 @@ __all__ = [
     "CheckError",
     "Constant",
     "DTypeError",
+    "ExecutorError",
     "Expression",
     "GuardError",
     "HoadError",
