@@ -18,7 +18,7 @@ import numpy as np
 
 import hoad
 
-FUSE = "HOAD_TEST_FUSE"  # names a file in the environment: the worker that takes it away ends at once
+FUSE = "HOAD_TEST_FUSE"  # names a file in the environment of workers: the one that takes it away ends at once
 
 
 class Unportable(Exception):
@@ -36,7 +36,7 @@ def set_fuse(path: str) -> None:
 @hoad.primitive
 def fragile(x: Any) -> Any:
     """2 x; at x ≥ 0 the first worker to come here is killed in the middle of its block."""
-    if x >= 0 and multiprocessing.parent_process() is not None:
+    if x >= 0 and FUSE in os.environ:
         with contextlib.suppress(FileNotFoundError):
             Path(os.environ[FUSE]).unlink()
             os.kill(os.getpid(), signal.SIGKILL)
