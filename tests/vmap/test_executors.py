@@ -25,9 +25,9 @@ WITHOUT = sorted(
 )  # a child with no parent's state
 
 
-def processes(how: str = "spawn", fuse: Path | None = None) -> ProcessPoolExecutor:
+def processes(how: str = "spawn", fuse: Path | None = None, count: int = 2) -> ProcessPoolExecutor:
     context = multiprocessing.get_context(how)
-    return ProcessPoolExecutor(2, context, initializer=workers.set_fuse, initargs=(str(fuse),))
+    return ProcessPoolExecutor(count, context, initializer=workers.set_fuse, initargs=(str(fuse),))
 
 
 @pytest.fixture(scope="module")
@@ -100,25 +100,25 @@ def test_a_batch_rule_is_given_the_chunks_that_it_is_given_in_one_process(pool: 
 # ---- what is sent, and how much of it at a time
 
 
-def test_the_program_travels_once_to_each_worker_and_inputs_in_slices(pool: Executor) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_program_travels_once_to_each_worker_and_inputs_in_slices(count: int) -> None:
     shared = RNG.normal(size=50_000)
     x = RNG.normal(size=2_000_000)
 
     def along_shared(**how: Any) -> Any:
         return hoad.jvp(lambda s: hoad.vmap(lambda t: np.sin(t) * s[3], **how)(x), (shared,), (shared,))[0]
 
-    counting = workers.Counting(pool)
-    assert same_bits(along_shared(executor=counting), along_shared())
+    with processes(count=count) as executor:
+        counting = workers.Counting(executor)
+        assert same_bits(along_shared(executor=counting), along_shared())
     assert len(counting.rows) > 40
     assert len(counting.parcels) == 2  # the map and its tangent
     for sent in counting.parcels.values():
         assert min(sent) > shared.nbytes  # what is the same for all is in the parcel, not in every task
-        assert len(sent) <= 4  # two workers; it may reach one that has it, while the other still asks
+        # A pool says nothing of who takes a task: the parcel may reach one that has it, while the other still asks.
+        assert len(sent) == 1 if count == 1 else len(sent) < len(counting.rows) / 6
     assert max(counting.rows) * 8 * 2 <= 1 << 20
-    assert max(counting.on_the_way) <= 6  # two for each worker, and two
-    counting.parcels.clear()
-    along_shared(executor=counting)
-    assert [len(sent) for sent in counting.parcels.values()] == [1, 1]  # the first task does not know who has it
+    assert max(counting.on_the_way) <= 2 * count + 2
 
 
 def test_expensive_python_is_cut_into_single_inputs(pool: Executor) -> None:
@@ -251,7 +251,9 @@ def test_a_guard_names_the_line_and_the_input(pool: Executor) -> None:
 
 
 def test_what_fails_in_workers_only_says_so(pool: Executor) -> None:
-    with pytest.raises(hoad.ExecutorError, match=r"(?s)inputs \d to \d .* though not here.*no such data on this machine"):
+    with pytest.raises(
+        hoad.ExecutorError, match=r"(?s)inputs \d to \d .* though not here.*no such data on this machine"
+    ):
         hoad.vmap(workers.homesick, executor=pool)(np.ones(10))
 
 
