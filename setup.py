@@ -42,6 +42,7 @@ EXTENSIONS = [
     "engine",
     "loops",
     "lanes",
+    "lowlevel",
     "segment",
     "ufuncs",
     "recording",
@@ -66,6 +67,7 @@ LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
 
 CORE = Path("hoad", "_core")
+HEADERS = Path("hoad", "include")
 TRANSLATED = Path("build", "cython")
 
 
@@ -123,8 +125,8 @@ def extension(name):
     return Extension(
         f"hoad._core.{name}",
         [str(CORE / f"{name}.pyx")],
-        depends=[str(header) for header in sorted(CORE.glob("*.h"))],
-        include_dirs=[numpy.get_include(), str(CORE)],
+        depends=[str(header) for folder in (CORE, HEADERS) for header in sorted(folder.glob("*.h"))],
+        include_dirs=[numpy.get_include(), str(CORE), str(HEADERS)],
         define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS] + [("HOAD_CHECKED", str(int(CHECKED)))],
     )
 

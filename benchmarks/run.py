@@ -28,6 +28,7 @@ QUESTIONS = (
     "vector_kernels",
     "loops",
     "lanes",
+    "low_level",
     "assignment",
     "composites",
     "import_time",

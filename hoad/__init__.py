@@ -34,6 +34,7 @@ Programs
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
+    Address          what C code calls a program by, from ``program.address()``; get_include is where hoad.h lies
 Containers
     register_container  let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses
     ravel            the floats of a container as one vector, and the way back: for optimisers
@@ -102,6 +103,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
+from hoad.lowlevel import Address, get_include
 from hoad.nans import debug_nans
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.ravel import ravel
@@ -118,6 +120,7 @@ if _typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Address",
     "ArgumentError",
     "CheckError",
     "Constant",
@@ -145,6 +148,7 @@ __all__ = [
     "display",
     "explain",
     "fori_loop",
+    "get_include",
     "grad",
     "gradient",
     "hessian",
