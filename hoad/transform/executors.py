@@ -7,13 +7,11 @@ says so, and its task is sent again with the parcel. So it travels once to each 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import platform
 import threading
 import traceback
-import uuid
 import warnings
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
@@ -25,6 +23,7 @@ import numpy as np
 
 from hoad._core.engine import Lowered
 from hoad._core.lanes import Lanes
+from hoad._core.where import here
 from hoad.errors import ArgumentError, ExecutorError
 from hoad.program import Program
 
@@ -36,6 +35,8 @@ BYTES_A_TASK = 1 << 20
 OPERATIONS_A_TASK = 1 << 22
 # A task is tried so often before its loss is an error.
 TRIES = 4
+# No more of them are on the way at a time, though workers come and go.
+MOST_FLYING = 512
 # So many programs are kept by a worker.
 MOST_KEPT = 8
 
@@ -88,6 +89,12 @@ def _parcel(program: Program, takes: str, gives: str, same: list[Any]) -> bytes:
         ) from error
 
 
+def _digest(parcel: bytes) -> str:
+    import hashlib  # here, for it loads OpenSSL
+
+    return hashlib.sha256(parcel).hexdigest()
+
+
 # ---- in a worker ----------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +136,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_kept.forget)
 
 
-def do_task(digest: str, parcel: bytes | None, rows: list[Any], block: tuple[int, int, int], nonce: str) -> _Answer:
+def do_task(digest: str, parcel: bytes | None, rows: list[Any], block: tuple[int, int, int], nonce: bytes) -> _Answer:
     """One block of a map: (rows it has, rows that a block has, its first row).
 
     No two tasks have the same nonce: Dask gives the same call the same answer, be it that its worker was lost.
@@ -160,15 +167,14 @@ class _Delivery:
         self.run = run
         self.gives = gives
         self.parcel = parcel
-        self.digest = hashlib.sha256(parcel).hexdigest()
+        self.digest = _digest(parcel)
         self.rows = rows
         self.length = length
         self.waiting = deque(range(run.blocks))
         self.flying: dict[int, Future[_Answer]] = {}
         self.carrying: set[int] = set()  # those of them that carry the parcel
-        self.arrived: SimpleQueue[int] = (
-            SimpleQueue()
-        )  # unlike `wait`, done callbacks hear of futures that are cancelled
+        # Done callbacks put them here: unlike `wait`, they hear of futures that are cancelled before they run.
+        self.arrived: SimpleQueue[int] = SimpleQueue()
         self.losses: Counter[int] = Counter()
         self.workers: set[Any] = set()  # threads that have answered
         self.lacking: set[Any] = {None}  # processes without the parcel; at first there is one somewhere
@@ -187,7 +193,8 @@ class _Delivery:
 
     def send(self) -> None:
         """Keep two tasks for every worker on the way, and two more, for those that have not been heard of yet."""
-        while self.waiting and not self.is_broken and len(self.flying) < 2 * len(self.workers) + 2:
+        window = min(2 * len(self.workers) + 2, MOST_FLYING)
+        while self.waiting and not self.is_broken and len(self.flying) < window:
             k = self.waiting.popleft()
             carries = len(self.carrying) < len(self.lacking)
             rows = self.block(k)
@@ -195,7 +202,7 @@ class _Delivery:
             parcel = self.parcel if carries else None
             sliced = [x[rows] for x in self.rows]
             try:
-                future = self.executor.submit(do_task, self.digest, parcel, sliced, task, uuid.uuid4().hex)
+                future = self.executor.submit(do_task, self.digest, parcel, sliced, task, os.urandom(16))
             except BrokenExecutor as error:
                 self.waiting.appendleft(k)
                 self.is_broken = True
@@ -254,7 +261,7 @@ class _Delivery:
         left = sum(rows.stop - rows.start for rows in map(self.block, [*self.waiting, *self.flying]))
         warnings.warn(
             f"{type(self.executor).__name__} is broken ({_said(error)}) and takes no more tasks: up to {left} inputs "
-            "of this vmap are computed in this process. Give another executor for the next one.",
+            f"of this vmap are computed in this process ({here()}). Give another executor for the next one.",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -17,6 +17,7 @@ import pytest
 from vmap import workers
 
 import hoad
+from hoad.transform import executors
 
 RNG = np.random.default_rng(5)
 C = np.array([1.3, 0.2])
@@ -189,6 +190,11 @@ def test_what_is_lost_is_sent_again(how: Callable[[Future[Any]], None], every: i
     x = RNG.uniform(0.01, 1, 20011)
     executor = workers.Losing(lambda call, future: how(future) if call % every == 0 else None)
     check_all(executor, x)
+
+
+def test_workers_that_forget_are_sent_the_program_again() -> None:
+    executor = workers.Losing(lambda call, future: executors._kept.forget() if call % 3 == 0 else None)
+    check_all(executor, RNG.uniform(0.01, 1, 20011))
 
 
 def test_what_is_always_lost_is_an_error() -> None:
