@@ -50,6 +50,7 @@ cdef class Entry:
     cdef Lowered program
     cdef bint takes_gil                 # a step calls Python
     cdef Port* ports                    # inputs, then outputs
+    cdef int32_t n_in, n_ports
     cdef readonly int64_t n_inputs, n_outputs       # doubles
     cdef Space* spaces
     cdef int32_t n_spaces
@@ -62,24 +63,25 @@ cdef class Entry:
         self.program = program
         self.takes_gil = program.calls_python
         self.size = program.workspace_size(1)
-        self.ports = <Port*>take_zeroed((program.n_inputs + program.n_outputs) * sizeof(Port) + 1)
+        self.n_in = program.n_inputs
+        self.n_ports = program.n_inputs + program.n_outputs
+        self.ports = <Port*>take_zeroed(self.n_ports * sizeof(Port) + 1)
         self.spaces = <Space*>take_zeroed(spaces * sizeof(Space))
         if self.ports == NULL or self.spaces == NULL:
             raise MemoryError
         self.n_spaces = spaces
-        for k in range(program.n_inputs):
-            self.describe(&self.ports[k], program.inputs[k].register, aval_of(program.inputs[k].aval), "input", k)
+        self.held = []
+        for k in range(self.n_in):
+            aval = aval_of(program.inputs[k].aval)
+            self.describe(&self.ports[k], program.inputs[k].register, aval, "input", k)
             self.ports[k].first = self.n_inputs
             self.n_inputs += self.ports[k].count
+            self.held.append(np.zeros(aval.shape, np.float64 if aval.number <= AVAL_BOOL else aval.dtype))
         for k in range(program.n_outputs):
-            port = &self.ports[program.n_inputs + k]
+            port = &self.ports[self.n_in + k]
             self.describe(port, program.outputs[k].register, aval_of(program.outputs[k].aval), "output", k)
             port.first = self.n_outputs
             self.n_outputs += port.count
-        self.held = []
-        for k in range(program.n_inputs):
-            aval = aval_of(program.inputs[k].aval)
-            self.held.append(np.zeros(aval.shape, np.float64 if aval.number <= AVAL_BOOL else aval.dtype))
         for k in range(spaces):
             self.prepare(&self.spaces[k])
 
@@ -91,8 +93,7 @@ cdef class Entry:
             if self.spaces[k].lock != NULL:
                 PyThread_free_lock(self.spaces[k].lock)
         give(self.spaces, self.n_spaces * sizeof(Space))
-        if self.program is not None:
-            give(self.ports, (self.program.n_inputs + self.program.n_outputs) * sizeof(Port) + 1)
+        give(self.ports, self.n_ports * sizeof(Port) + 1)
 
     cdef int describe(self, Port* port, int32_t register, Aval aval, str what, int32_t k) except -1:
         port.register = register
@@ -131,7 +132,7 @@ cdef class Entry:
         cdef int32_t k
         cdef Port* port
         cdef int code
-        for k in range(self.program.n_inputs):
+        for k in range(self.n_in):
             port = &self.ports[k]
             if port.is_scalar:
                 space.work.uniform[port.register].d = inputs[port.first]
@@ -139,7 +140,7 @@ cdef class Entry:
                 space.work.uniform[port.register].o = <PyObject*>(inputs + port.first)
         code = self.program.interpret(&space.work)
         if not code:
-            for k in range(self.program.n_inputs, self.program.n_inputs + self.program.n_outputs):
+            for k in range(self.n_in, self.n_ports):
                 port = &self.ports[k]
                 if port.is_scalar:
                     outputs[port.first] = space.work.uniform[port.register].d
