@@ -49,6 +49,7 @@ EXTENSIONS = [
     "engine",
     "loops",
     "lanes",
+    "lowlevel",
     "segment",
     "pattern",
     "ufuncs",
@@ -74,6 +75,7 @@ LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
 
 CORE = Path("hoad", "_core")
+HEADERS = Path("hoad", "include")
 TRANSLATED = Path("build", "cython")
 
 
@@ -131,8 +133,8 @@ def extension(name):
     return Extension(
         f"hoad._core.{name}",
         [str(CORE / f"{name}.pyx")],
-        depends=[str(header) for header in sorted(CORE.glob("*.h"))],
-        include_dirs=[numpy.get_include(), str(CORE)],
+        depends=[str(header) for folder in (CORE, HEADERS) for header in sorted(folder.glob("*.h"))],
+        include_dirs=[numpy.get_include(), str(CORE), str(HEADERS)],
         define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS] + [("HOAD_CHECKED", str(int(CHECKED)))],
     )
 

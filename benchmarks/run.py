@@ -35,6 +35,7 @@ QUESTIONS = (
     "vector_kernels",
     "loops",
     "lanes",
+    "low_level",
     "assignment",
     "composites",
     "import_time",

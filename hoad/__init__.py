@@ -35,6 +35,7 @@ Programs
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
     display          programs as text, piece by piece
+    Address          what C code calls a program by, from ``program.address()``; get_include is where hoad.h lies
 Containers
     register_container  let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses
     ravel            the floats of a container as one vector, and the way back: for optimisers
@@ -63,6 +64,7 @@ Errors, all of them HoadError
     DTypeError       a dtype has no derivative
     ArgumentError    something of another kind than asked for
     NanError         a result is nan or infinite, inside debug_nans
+    ExecutorError    workers could not do their part of a map
     GuardError       a program was replayed on another branch than recorded
     CheckError       a check of derivatives did not pass
 
@@ -93,6 +95,7 @@ from hoad.errors import (
     ArgumentError,
     CheckError,
     DTypeError,
+    ExecutorError,
     GuardError,
     HoadError,
     NanError,
@@ -102,6 +105,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
+from hoad.lowlevel import Address, get_include
 from hoad.nans import debug_nans
 from hoad.program import Constant, Program, Tape, TapeNode, record
 from hoad.ravel import ravel
@@ -118,11 +122,13 @@ if _typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Address",
     "ArgumentError",
     "CheckError",
     "Constant",
     "DTypeError",
     "DensePlan",
+    "ExecutorError",
     "Expression",
     "GuardError",
     "HoadError",
@@ -146,6 +152,7 @@ __all__ = [
     "display",
     "explain",
     "fori_loop",
+    "get_include",
     "grad",
     "gradient",
     "hessian",

@@ -4,6 +4,7 @@ __all__ = [
     "ArgumentError",
     "CheckError",
     "DTypeError",
+    "ExecutorError",
     "GuardError",
     "HoadError",
     "NanError",
@@ -155,6 +156,28 @@ class GuardError(HoadError, RuntimeError):
     hoad.errors.GuardError: this program was recorded with a branch at ... that these inputs do not take. ...
 
     Record the function there, or choose with ``np.where``, which replays on both sides.
+    """
+
+
+class ExecutorError(HoadError, RuntimeError):
+    """The workers of an executor could not do their part of a map: the message names the inputs and what happened.
+
+    Examples
+    --------
+    >>> import concurrent.futures
+    >>> import numpy as np
+    >>> import hoad
+    >>> class Careless(concurrent.futures.Executor):
+    ...     def submit(self, function, *args):
+    ...         future = concurrent.futures.Future()
+    ...         future.cancel()
+    ...         return future
+    >>> hoad.vmap(np.sin, executor=Careless())(np.zeros(3))
+    Traceback (most recent call last):
+        ...
+    hoad.errors.ExecutorError: inputs 0 to 2 of this vmap were lost 4 times by Careless (CancelledError)...
+
+    Keep the executor open and its workers alive until the map has returned.
     """
 
 

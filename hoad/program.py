@@ -32,6 +32,7 @@ from hoad._core.where import here
 from hoad.arguments import check_function
 from hoad.containers import Forms, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
+from hoad.lowlevel import Address
 from hoad.pickling import FAMILIES, dump, load
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
 from hoad.trace import call_traced, is_number, outputs, recorder_among
@@ -430,6 +431,45 @@ class Program(list[Tape], Callee):
         if tape._gives is None:
             return values[0] if tape._single else tuple(values)
         return tape._arranged(values)
+
+    def address(self, *, threads: int | None = None, python: bool = False) -> Address:
+        """The program for C code: numbers that say where a C function and the data for it are.
+
+        Parameters
+        ----------
+        threads : int, optional
+            How many calls may be under way at a time, each with a workspace of its own; others wait. If left out, as
+            many as there are cores.
+        python : bool, optional
+            Accept a program that calls Python, as primitives written in Python and loops do. Its calls wait for the
+            GIL, which their thread may hold already.
+
+        Returns
+        -------
+        Address
+            To be kept alive as long as it is called.
+
+        Raises
+        ------
+        ArgumentError
+            If the program calls Python and `python` is not set, or `threads` is no number of threads.
+        DTypeError
+            If an input or an output is made of something else than float64, complex128 or a single truth value.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: a workspace for each thread. A call costs some tens of nanoseconds beside the steps of the program: it
+        takes no memory and, unless the program calls Python, no GIL.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).address()
+        <Address: 2 numbers in, 1 number out>
+        """
+        return Address(self._lowered(), threads, python)
 
     def _leaves(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arguments, and seeds behind them, with containers taken apart as recorded."""

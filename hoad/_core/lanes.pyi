@@ -12,6 +12,18 @@ class Lanes:
     """One run of a program for all rows."""
 
     blocks: int
-    def __new__(cls, program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int) -> Self: ...
+    results: list[Any]
+    def __new__(
+        cls,
+        program: Lowered,
+        takes: str,
+        gives: str,
+        values: Sequence[Any],
+        length: int,
+        rows_a_block: int = 0,
+        first: int = 0,
+    ) -> Self: ...
+    @property
+    def rows_a_block(self) -> int: ...
     def run(self, start: int, stop: int) -> None: ...
     def collected(self) -> list[Any]: ...

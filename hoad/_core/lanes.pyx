@@ -18,6 +18,7 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.engine cimport Check, Lowered, Workspace
 from hoad._core.loops cimport raise_at_step
+from hoad._core.plan cimport Plan
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of, int32_t, int64_t
 
 from hoad.errors import ShapeError
@@ -43,10 +44,14 @@ cdef struct Port:               # an input with rows, or an output
 
 @cython.final
 cdef class Lanes:
-    """One run of a program for all rows. `run` does a range of blocks, also in several threads at a time."""
+    """One run of a program for all rows. `run` does a range of blocks, also in several threads at a time.
+
+    A block has `rows_a_block` rows: where those are left out, as many as the number of rows says. Where they are asked
+    for, they are rounded down to whole chunks. Rows are counted from `first`, for messages.
+    """
 
     cdef Lowered program
-    cdef int64_t length
+    cdef int64_t length, first
     cdef int32_t width                  # lanes of a chunk
     cdef int64_t chunks, chunks_a_block
     cdef readonly int64_t blocks
@@ -54,17 +59,23 @@ cdef class Lanes:
     cdef int32_t n_rows, n_ports
     cdef int64_t ports_size             # bytes
     cdef list held                      # an array for each input: the first row of those that have rows
-    cdef list results                   # for each output: its rows, or its sums block by block
+    cdef readonly list results          # for each output: its rows, or its sums block by block
     cdef list alive                     # what the ports point into
     cdef bint stopped                   # one of the threads has failed
 
-    def __cinit__(self, Lowered program not None, str takes, str gives, values, int64_t length):
+    def __cinit__(self, Lowered program not None, str takes, str gives, values, int64_t length,
+                  int64_t rows_a_block=0, int64_t first=0):
         cdef int32_t k
         self.program = program
         self.length = length
+        self.first = first
         self.width = <int32_t>min(max(CACHE // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES)
+        if 0 < rows_a_block < self.width and not self.takes_chunks():
+            self.width = <int32_t>rows_a_block
         self.chunks = (length + self.width - 1) // self.width
-        self.chunks_a_block = max(1, (self.chunks + MOST_BLOCKS - 1) // MOST_BLOCKS)
+        self.chunks_a_block = rows_a_block // self.width if rows_a_block else (
+            (self.chunks + MOST_BLOCKS - 1) // MOST_BLOCKS)
+        self.chunks_a_block = max(1, self.chunks_a_block)
         self.blocks = (self.chunks + self.chunks_a_block - 1) // self.chunks_a_block
         self.held, self.results, self.alive = [], [], []
         self.ports_size = (program.n_inputs + program.n_outputs) * sizeof(Port) + 1
@@ -79,6 +90,19 @@ cdef class Lanes:
 
     def __dealloc__(self):
         give(self.ports, self.ports_size)
+
+    cdef bint takes_chunks(self):
+        """Whether a step is given all lanes of a chunk at once, and may round otherwise in a shorter one."""
+        cdef int32_t i
+        for i in range(self.program.n_array_steps):
+            if (<Plan>self.program.array_steps[i].plan).batched:
+                return True
+        return False
+
+    @property
+    def rows_a_block(self):
+        """How many rows a block has, the last one aside."""
+        return self.chunks_a_block * self.width
 
     cdef int place_input(self, int32_t k, str letter, object value) except -1:
         cdef Aval aval = aval_of(self.program.inputs[k].aval)
@@ -144,7 +168,7 @@ cdef class Lanes:
                             with gil:
                                 PyErr_CheckSignals()
             if code:
-                raise_at_step(program, code, &work, chunk * self.width + self.failed_lane(&work))
+                raise_at_step(program, code, &work, self.first + chunk * self.width + self.failed_lane(&work))
         except BaseException:
             self.stopped = True
             raise

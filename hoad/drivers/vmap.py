@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from hoad.containers import Structure, flatten, kind_of
 from hoad.errors import ArgumentError, ShapeError, count
 from hoad.program import Program
 from hoad.transform.composite import captured_program
+from hoad.transform.executors import check_executor
 from hoad.transform.lanes import check_threads
 from hoad.transform.loops import Loop, without_guards
 
 Axes = Any  # an axis, None, or a container of them that the arguments begin with
+Workers = int | Executor | None
 
 
 def vmap(
@@ -29,6 +32,7 @@ def vmap(
     *,
     axis_size: int | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> Callable[..., Any]:
     """f for many inputs at once: ``vmap(f)(x)[i] = f(x[i])``, recorded once and replayed for all by compiled loops.
 
@@ -48,6 +52,11 @@ def vmap(
         The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
         calls loops, or primitives written in Python, which may bear one call at a time. The environment variables
         HOAD_THREADS and OMP_NUM_THREADS set a limit. The results do not depend on it, bit for bit.
+    executor : concurrent.futures.Executor, optional
+        Whose workers are to compute, in place of threads of this process: `ProcessPoolExecutor`, that of
+        dask.distributed's ``Client.get_executor()``, ``MPIPoolExecutor`` of mpi4py.futures. Each is sent the pickled
+        program once, and then blocks of inputs; a block that is lost with its worker is sent again. The results are
+        those of one process, bit for bit, as are the derivatives of the map, which its workers compute too.
 
     Returns
     -------
@@ -58,12 +67,17 @@ def vmap(
     Raises
     ------
     ArgumentError
-        If f cannot be called, an axis is no whole number, or nothing says how many inputs there are.
+        If f cannot be called, an axis is no whole number, nothing says how many inputs there are, or `executor` is none
+        or is given beside `threads`.
     ShapeError
         If arguments have different numbers of inputs, no such axis, or f gives results of other shapes for some inputs;
         or if `out_axes` is None for an output that hangs on the inputs.
     GuardError
         If a program that was recorded of it is replayed where an input takes another branch.
+    pickle.PicklingError
+        If workers of an executor could not be sent the program.
+    ExecutorError
+        If the executor has lost the same inputs four times, or f fails in its workers only.
 
     Notes
     -----
@@ -83,10 +97,12 @@ def vmap(
     """
     check_function("vmap", f)
     check_threads("vmap", threads)
+    check_executor("vmap", executor, threads)
+    workers = threads if executor is None else executor
 
     @functools.wraps(f, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(f, in_axes, axis_size, threads, args, kwargs)
+        call = _Call(f, in_axes, axis_size, workers, args, kwargs)
         return call.results(out_axes)
 
     return mapped
@@ -96,10 +112,10 @@ class _Call:
     """The leaves of the arguments of one call: those with an axis of inputs as rows, and the others."""
 
     def __init__(
-        self, f: Any, in_axes: Axes, axis_size: int | None, threads: int | None, args: tuple[Any, ...], kwargs: Any
+        self, f: Any, in_axes: Axes, axis_size: int | None, workers: Workers, args: tuple[Any, ...], kwargs: Any
     ) -> None:
         self.f = f
-        self.threads = threads
+        self.workers = workers
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure] = []
         self.leaves: list[Any] = []
@@ -158,7 +174,7 @@ class _Lane:
             return given
 
         self.program, self.captured = captured_program(once, values)
-        self.threads = call.threads
+        self.workers = call.workers
         self.takes = "x" * len(values) + "k" * len(self.captured)
 
     def goes_alike(self, rows: list[Any], length: int) -> Any:
@@ -168,7 +184,7 @@ class _Lane:
             return np.ones(length, bool)
         nodes = without_guards(self.program, [node for node, _, _ in guards])
         values = [_plain(x, guards[0][2]) for x in (*rows, *self.captured)]
-        found = Loop(nodes, self.takes, "y" * len(guards), length, threads=self.threads).run(values)[0]
+        found = Loop(nodes, self.takes, "y" * len(guards), length, workers=self.workers).run(values)[0]
         same = np.ones(length, bool)
         for outcome, (_, expected, _) in zip(found, guards, strict=True):
             same &= np.reshape(outcome == expected, (length, -1)).all(axis=1)
@@ -179,7 +195,7 @@ class _Lane:
 
     def run(self, rows: list[Any], length: int) -> list[Any]:
         """The results for all inputs, along a first axis."""
-        loop = Loop(self.program, self.takes, "y" * len(self.results.places), length, threads=self.threads)
+        loop = Loop(self.program, self.takes, "y" * len(self.results.places), length, workers=self.workers)
         return list(loop(*rows, *self.captured))
 
     def check_alike(self, other: _Lane) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad.program import Callee, Program, Tape
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
+from hoad.transform.executors import run_by_executor
 from hoad.transform.lanes import run_lanes
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
@@ -46,7 +48,7 @@ class Loop(Callee):
         length: int,
         backwards: bool = False,
         stretch: Loop | None = None,
-        threads: int | None = None,
+        workers: int | Executor | None = None,
         origin: tuple[Loop, bool] | None = None,
         rows_of: Loop | None = None,
     ) -> None:
@@ -56,7 +58,7 @@ class Loop(Callee):
         self.length = length
         self.backwards = backwards
         self.stretch = stretch  # a loop that the program consists of
-        self.threads = threads  # for steps that do not wait for one another; None for as many as pay
+        self.workers = workers  # for steps that do not wait for one another: threads, None for as many as pay
         self._linear = program._linear
         self._origin = origin  # of an adjoint: of what, and whether by the inputs that that is linear in
         self._rows_of = rows_of  # the loop of which this one gives the rows of what is carried
@@ -91,10 +93,13 @@ class Loop(Callee):
 
     def run(self, values: Any) -> tuple[list[Any], int]:
         """(results, steps done) for plain values of the inputs."""
+        form = (self.takes, self.gives, values, self.length)
         if self.is_parallel:
+            if isinstance(self.workers, Executor):
+                return run_by_executor(self.workers, self.program, *form), self.length
             lowered = self.program._lowered([letter == "x" for letter in self.takes])
-            return run_lanes(lowered, self.takes, self.gives, values, self.length, self.threads), self.length
-        return run_loop(self.program._lowered(), self.takes, self.gives, values, self.length, self.backwards)
+            return run_lanes(lowered, *form, self.workers), self.length
+        return run_loop(self.program._lowered(), *form, self.backwards)
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""
@@ -111,7 +116,8 @@ class Loop(Callee):
 
     def __reduce__(self) -> Any:
         form = (self.takes, self.gives, self.length, self.backwards)
-        return Loop, (self.program, *form, None, self.threads, self._origin, self._rows_of)
+        threads = None if isinstance(self.workers, Executor) else self.workers  # an executor stays in its process
+        return Loop, (self.program, *form, None, threads, self._origin, self._rows_of)
 
     def __repr__(self) -> str:
         way = ", backwards" if self.backwards else ""
@@ -157,7 +163,7 @@ class Loop(Callee):
             )
             if still == strong:
                 form = (self.takes, self.gives, self.length, self.backwards)
-                return Loop(program, *form, threads=self.threads, origin=self._origin)
+                return Loop(program, *form, workers=self.workers, origin=self._origin)
             strong = still
         return self
 
@@ -287,7 +293,7 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
         gives,
         loop.length,
         not loop.backwards,
-        threads=loop.threads,
+        workers=loop.workers,
         origin=(loop, linear),
     )(*values)
     return dict(zip(by, bars, strict=True))

@@ -12,7 +12,7 @@ import zipfile
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from quality.house import CARRIED, ROOT, extension_names, source_files
+from quality.house import ROOT, carried_files, extension_names, source_files
 
 LARGEST_WHEEL = 5_000_000  # bytes
 
@@ -43,7 +43,7 @@ def complaints(sdist: Path, wheel: Path) -> list[str]:
             found.append(f"hoad/_core/{name}.c: generated, and in the sdist")
         if not any(f"hoad/_core/{name}{suffix}" in of_wheel for suffix in EXTENSION_SUFFIXES):
             found.append(f"hoad._core.{name}: not compiled in the wheel")
-    for path in [*source_files(*CARRIED), Path("hoad", "py.typed")]:
+    for path in carried_files():
         if path.as_posix() not in of_wheel:
             found.append(f"{path}: not in the wheel")
     found += [f"{name}: in the wheel" for name in sorted(of_wheel) if name.endswith((".pyx", ".c", ".pyc"))]

@@ -19,13 +19,20 @@ def extension_names() -> list[str]:
     raise AssertionError("setup.py has no literal list EXTENSIONS")
 
 
-# What the wheel carries of the package, beside py.typed and the compiled modules.
+# What the wheel carries of the package: these, py.typed, the headers of HEADERS, and the compiled modules.
+HEADERS = Path("hoad", "include")
 CARRIED = (".py", ".pyi", ".pxd", ".csv", ".md", ".html", ".css", ".js")
 
 
 def source_files(*suffixes: str) -> list[Path]:
     """The files of the package with these suffixes, relative to the root, in order."""
     return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*") if path.suffix in suffixes)
+
+
+def carried_files() -> list[Path]:
+    """The files that the wheel carries of the package, beside the compiled modules, relative to the root."""
+    headers = [path.relative_to(ROOT) for path in sorted((ROOT / HEADERS).glob("*.h"))]
+    return [*source_files(*CARRIED), Path("hoad", "py.typed"), *headers]
 
 
 def section(markdown: str, heading: str) -> str:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from quality.house import CARRIED, CORE, PACKAGE, ROOT, extension_names, source_files
+from quality.house import CORE, PACKAGE, ROOT, carried_files, extension_names
 
 import hoad
 
@@ -46,8 +46,7 @@ def test_installed_files() -> None:
     assert {path.relative_to(package).as_posix().split(".")[0] for path in compiled} == {
         f"_core/{name}" for name in extension_names()
     }
-    wanted = {*source_files(*CARRIED), Path("hoad", "py.typed")}
-    assert {path.relative_to(package.parent) for path in carried - compiled} == wanted
+    assert {path.relative_to(package.parent) for path in carried - compiled} == {*carried_files()}
 
 
 def test_version() -> None:

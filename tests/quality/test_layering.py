@@ -23,6 +23,8 @@ FLOORS: dict[int, tuple[str, ...]] = {
         "hoad/arguments.py",
         "hoad/containers.py",
         "hoad/dependence.py",
+        "hoad/lowlevel.pxd",
+        "hoad/lowlevel.py",
         "hoad/numpy_protocol",
         "hoad/pickling.py",
         "hoad/program.py",
