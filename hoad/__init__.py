@@ -17,6 +17,8 @@ Second and higher derivatives
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
+Speed
+    jit              a function recorded once and replayed, again and again, by compiled code
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
@@ -63,6 +65,7 @@ Errors, all of them HoadError
     ArgumentError    something of another kind than asked for
     NanError         a result is nan or infinite, inside debug_nans
     GuardError       a program was replayed on another branch than recorded
+    JitWarning       no error: a jitted function is called as it is
     CheckError       a check of derivatives did not pass
 
 Examples
@@ -84,6 +87,7 @@ from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad.drivers.custom import custom_vjp
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
+from hoad.drivers.jit import jit
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.drivers.vmap import vmap
@@ -93,6 +97,7 @@ from hoad.errors import (
     DTypeError,
     GuardError,
     HoadError,
+    JitWarning,
     NanError,
     NoMethodError,
     NoRuleError,
@@ -123,6 +128,7 @@ __all__ = [
     "Expression",
     "GuardError",
     "HoadError",
+    "JitWarning",
     "NanError",
     "NoMethodError",
     "NoRuleError",
@@ -148,6 +154,7 @@ __all__ = [
     "hvp",
     "implicit",
     "jacobian",
+    "jit",
     "jvp",
     "linearize",
     "ode",

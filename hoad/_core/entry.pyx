@@ -1,0 +1,434 @@
+"""Calling recorded functions again: what was given is matched, what was read is checked, and the program is run.
+
+A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with what was
+recorded for it: a program, and the world that the function read. A call takes the first recording whose world is as it
+was and whose guards hold. Only if there is none is Python asked.
+"""
+
+from types import MethodType
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+from libc.string cimport memcpy, memset
+
+cimport numpy as cnp
+
+from hoad._core.blocks cimport give, take
+from hoad._core.engine cimport GUARD_FAILED, Lowered, Output
+from hoad._core.primitive cimport EPOCH
+from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
+from hoad._core.world cimport World, same
+
+from hoad._core.recording import WATCHERS
+
+from hoad.errors import ArgumentError, GuardError, ShapeError
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef object (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+        void* tp_call
+    enum:
+        Py_TPFLAGS_HAVE_VECTORCALL
+    Py_ssize_t PyVectorcall_NARGS(size_t) noexcept
+    void* PyVectorcall_Call
+    ctypedef struct PyTupleObject:
+        PyObject** ob_item
+    int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
+    bint PyFloat_CheckExact(PyObject*) noexcept
+    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
+    PyTypeObject* Py_TYPE(PyObject*) noexcept
+
+cdef enum:
+    DONE = 0
+    OTHER_BRANCH = 1
+    RAISED = 2
+
+    LONG = 2000         # steps from which on a run is worth letting other threads in
+    ARRAY_STEP_SIZE = 50
+
+cdef type ndarray = np.ndarray
+cdef type float64 = np.float64
+cdef object NEXT = object()     # nothing recorded fits
+cdef object FAILED = object()   # what was recorded raises
+
+
+# ---- what was recorded ----------------------------------------------------------------------------------------------
+
+cdef class Room:
+    """The memory of one run."""
+
+    def __dealloc__(self):
+        give(self.memory, self.size)
+
+
+cdef class Recorded:
+    """A program that was recorded for a signature, and the world that its function read."""
+
+    def __init__(self, program, Lowered lowered not None, World world not None, arrange):
+        self.program = program
+        self.lowered = lowered
+        self.world = world
+        self.arrange = arrange
+        self.rooms = []
+        self.epoch = EPOCH
+        self.releases = lowered.n_steps + ARRAY_STEP_SIZE * lowered.n_array_steps > LONG
+
+    cdef Room enter(self):
+        """A room that nobody uses."""
+        cdef Room room
+        cdef int32_t k
+        cdef Aval aval
+        if self.rooms:
+            return <Room>self.rooms.pop()
+        room = Room.__new__(Room)
+        room.size = self.lowered.workspace_size(1)
+        room.memory = <char*>take(room.size)
+        if room.memory == NULL:
+            room.size = 0
+            raise MemoryError(f"no memory for a workspace of {self.lowered.workspace_size(1)} bytes")
+        self.lowered.lay_out(room.memory, 1, &room.work)
+        room.held = []
+        for k in range(self.lowered.n_inputs):
+            aval = aval_of(self.lowered.inputs[k].aval)
+            room.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
+        return room
+
+    cdef int run(self, Room room) except -1:
+        """Run the program on what the room holds."""
+        cdef int code
+        self.lowered.place_inputs(room.held, &room.work)
+        if self.releases:
+            with nogil:
+                code = self.lowered.interpret(&room.work)
+        else:
+            code = self.lowered.interpret(&room.work)
+        if not code:
+            return DONE
+        if code == GUARD_FAILED:
+            return OTHER_BRANCH
+        try:
+            self.lowered.raise_failure(code, &room.work)
+        except GuardError:
+            return OTHER_BRANCH
+        except Exception:
+            pass
+        return RAISED
+
+    cdef object values(self, Room room):
+        """What the function gives."""
+        cdef int32_t k
+        if self.arrange is None:
+            return self.lowered.result(&self.lowered.outputs[0], &room.work)
+        return self.arrange([self.lowered.result(&self.lowered.outputs[k], &room.work)
+                             for k in range(self.lowered.n_outputs)])
+
+    cdef object write(self, Room room, object out):
+        """Write what the function gives to arrays."""
+        cdef int32_t k
+        cdef int32_t n = self.lowered.n_outputs
+        cdef list targets
+        if n == 1 and type(out) is ndarray:
+            check_out(&self.lowered.outputs[0], out, 0)
+            copy_out(self.lowered, room, 0, <cnp.ndarray>out)
+            return out
+        if type(out) is tuple and PyTuple_GET_SIZE(<PyObject*>out) == n:
+            for k in range(n):
+                check_out(&self.lowered.outputs[k], <object>PyTuple_GET_ITEM(<PyObject*>out, k), k)
+            for k in range(n):
+                copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+            return out
+        raise ArgumentError(
+            f"jit was given out={out if type(out) is not tuple else tuple(map(type, out))}, but the function gives {n} "
+            f"array{'' if n == 1 else 's'}. Give {'an array' if n == 1 else 'a tuple of as many arrays'}."
+        )
+
+
+cdef int check_out(Output* output, object out, int k) except -1:
+    """Raise unless an output can be written to an array."""
+    cdef Aval aval = aval_of(output.aval)
+    cdef cnp.ndarray array
+    if type(out) is not ndarray:
+        raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(out).__name__}.")
+    array = <cnp.ndarray>out
+    if output.aval == AVAL_FLOAT and cnp.PyArray_NDIM(array) == 0 or is_shape(array, aval):
+        if aval.dtype is not (<object>array).dtype and aval.dtype != (<object>array).dtype:
+            raise ArgumentError(f"output {k} has dtype {aval.dtype}, but out has {out.dtype}. Make it np.empty(shape, "
+                                f"{aval.dtype}).")
+        if not cnp.PyArray_ISWRITEABLE(array):
+            raise ArgumentError(f"out, for output {k}, is read-only.")
+        return 0
+    raise ShapeError(f"output {k} has shape {aval.shape}, but out has shape {out.shape}.")
+
+
+cdef bint is_shape(cnp.ndarray array, Aval aval):
+    return (<object>array).shape == aval.shape
+
+
+cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except -1:
+    """Copy an output to an array that fits."""
+    cdef Output* output = &program.outputs[k]
+    if output.aval == AVAL_FLOAT:
+        (<double*>cnp.PyArray_DATA(out))[0] = room.work.uniform[output.register].d
+    elif output.aval == AVAL_BOOL or not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        (<object>out)[...] = program.result(output, &room.work)
+    else:
+        memcpy(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+    return 0
+
+
+# ---- what it was recorded for ---------------------------------------------------------------------------------------
+
+cdef class Signature:
+    """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
+
+    def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form):
+        """`kinds` has an `Aval` where a number or an array stands, None elsewhere; what is `static` is compared by ==."""
+        cdef int k, d
+        cdef Aval aval
+        self.size = len(kinds)
+        self.fixed = fixed
+        self.form = form
+        self.recorded = []
+        self.reasons = []
+        self.places = <Place*>PyMem_RawMalloc(max(1, self.size) * sizeof(Place))
+        if self.places == NULL:
+            raise MemoryError
+        memset(self.places, 0, max(1, self.size) * sizeof(Place))
+        for k in range(self.size):
+            if kinds[k] is None:
+                self.places[k].kind = STATIC if static[k] else FIXED
+                continue
+            aval = kinds[k]
+            self.places[k].kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
+            if aval.ndim > 32:
+                raise ShapeError(f"jit takes arrays of up to 32 axes, but argument {k} has {aval.ndim}.")
+            self.places[k].ndim = aval.ndim
+            self.places[k].type_number = (<cnp.dtype>aval.dtype).num
+            for d in range(aval.ndim):
+                self.places[k].dims[d] = aval.shape[d]
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.places)
+
+    def given(self, list leaves, form):
+        """Whether these leaves, in this form, are what it is for."""
+        return len(leaves) == self.size and self.form == form and all(map(self.given_at, range(self.size), leaves))
+
+    def given_at(self, int k, leaf):
+        """Whether leaf k is what it is for."""
+        return bool(self.fits_one(k, <PyObject*>leaf))
+
+    cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1:
+        cdef int k
+        if n != self.size or self.form is not None:
+            return False
+        for k in range(self.size):
+            if not self.fits_one(k, args[k]):
+                return False
+        return True
+
+    cdef inline bint fits_one(self, int k, PyObject* x) except -1:
+        """Whether an argument is what its place takes."""
+        cdef Place* place = &self.places[k]
+        if place.kind == NUMBER:
+            return PyFloat_CheckExact(x) or type(<object>x) is float64 or (
+                type(<object>x) is ndarray and fits_array(place, <cnp.ndarray>x))
+        if place.kind == ARRAY:
+            return type(<object>x) is ndarray and fits_array(place, <cnp.ndarray>x)
+        if same(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k)):
+            return True
+        return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
+
+    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1:
+        """Let the inputs of a program be these arguments."""
+        cdef int k
+        cdef int at = 0
+        for k in range(self.size):
+            if self.places[k].kind >= FIXED:
+                continue
+            if recorded.lowered.inputs[at].aval <= AVAL_BOOL:
+                (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
+                    PyFloat_AS_DOUBLE(args[k]) if PyFloat_CheckExact(args[k]) else <double><object>args[k])
+            elif is_ready(<cnp.ndarray>args[k]):
+                held[at] = <object>args[k]
+            else:
+                held[at] = np.array(<object>args[k], (<object>args[k]).dtype.newbyteorder("="), order="C")
+            at += 1
+        return 0
+
+    cdef object replay(self, PyObject** args, object out):
+        """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises."""
+        cdef Recorded recorded
+        cdef World checked = None
+        cdef bint changed = True
+        cdef object found
+        cdef Py_ssize_t k
+        for k in range(len(self.recorded)):
+            recorded = <Recorded>self.recorded[k]
+            if recorded.world is not checked:
+                checked = recorded.world
+                changed = checked.first_change() >= 0
+            if changed or recorded.epoch != EPOCH:
+                continue
+            found = self.attempt(recorded, args, out)
+            if found is not NEXT:
+                if k and self.latest is recorded:       # twice in turn: it is tried first from now on
+                    self.recorded = [recorded, *[other for other in self.recorded if other is not recorded]]
+                self.latest = recorded
+                return found
+        return NEXT
+
+    cdef object attempt(self, Recorded recorded, PyObject** args, object out):
+        """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
+        cdef Room room = recorded.enter()
+        cdef int code
+        cdef int32_t k
+        try:
+            self.place(recorded, room.held, args)
+            code = recorded.run(room)
+            if code == DONE:
+                return recorded.values(room) if out is None else recorded.write(room, out)
+            return NEXT if code == OTHER_BRANCH else FAILED
+        finally:
+            for k in range(recorded.lowered.n_inputs):
+                if recorded.lowered.inputs[k].aval > AVAL_BOOL:
+                    room.held[k] = None
+            recorded.rooms.append(room)
+
+
+cdef bint is_equal(object x, object y) except -1:
+    """Whether two static arguments count as one: of one class, and equal by their own account."""
+    return type(x) is type(y) and not isinstance(x, (bool, int, float, complex, str, bytes, tuple)) and bool(x == y)
+
+
+cdef inline bint fits_array(Place* place, cnp.ndarray array) noexcept:
+    """Whether an array has the shape and dtype of its place."""
+    cdef int d
+    if cnp.PyArray_TYPE(array) != place.type_number or cnp.PyArray_NDIM(array) != place.ndim:
+        return False
+    for d in range(place.ndim):
+        if cnp.PyArray_DIM(array, d) != place.dims[d]:
+            return False
+    return True
+
+
+cdef inline bint is_ready(cnp.ndarray array) noexcept:
+    """Whether a program can read an array where it lies."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+cdef class Jitted:
+    """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
+
+    def __cinit__(self, *_):
+        self.vectorcall = <void*>call
+        self.signatures = []
+
+    def __init__(self, f, driver):
+        """Of the function, and of what is asked where nothing recorded fits a call."""
+        self.__wrapped__ = f
+        self.driver = driver
+        self.takes_out = driver.takes_out
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self):
+        return self.driver.reduced(self)
+
+    def __repr__(self):
+        return f"<hoad.jit of {self.__wrapped__!r}>"
+
+    def program(self, *args, **kwargs):
+        """The program that a call with these arguments runs; it is recorded if there is none yet.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the function.
+
+        Returns
+        -------
+        Program
+            One tape, whose inputs are the floats and arrays among the arguments.
+        """
+        return self.driver.program(self, args, kwargs)
+
+    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n):
+        """The signature that arguments by position fit, or None."""
+        cdef Signature signature
+        cdef Py_ssize_t k
+        for k in range(len(self.signatures)):
+            signature = <Signature>self.signatures[k]
+            if signature.fits(args, n):
+                if k:
+                    self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
+                return signature
+        return None
+
+    def replayed(self, Signature signature not None, list leaves not None, out):
+        """(what became of the replay: "done", "other" or "raised"; what the function gives) for these leaves."""
+        cdef tuple given = tuple(leaves)
+        found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
+        if found is NEXT or found is FAILED:
+            return "other" if found is NEXT else "raised", None
+        return "done", found
+
+
+cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names):
+    """A call with positional arguments, and perhaps `out`, is matched here; all others go to Python."""
+    cdef Jitted jitted = <Jitted>this
+    cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf)
+    cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t k
+    cdef Signature signature = None
+    cdef object out = None
+    cdef object found = None
+    cdef dict kwargs
+    if n_names == 1 and jitted.takes_out and <object>PyTuple_GET_ITEM(names, 0) == "out":
+        out = <object>args[n]
+        n_names = 0
+    if n_names == 0 and not is_watched():
+        signature = jitted.signature_of(args, n)
+        if signature is not None:
+            found = signature.replay(args, out)
+            if found is not NEXT and found is not FAILED:
+                return found
+    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names)}
+    if n_names and jitted.takes_out:
+        out = kwargs.pop("out", None)
+    return jitted.driver.call(jitted, tuple([<object>args[k] for k in range(n)]), kwargs, out, signature,
+                              found is FAILED)
+
+
+cdef inline bint is_watched() except -1:
+    """Whether something looks at results in this context."""
+    cdef PyObject* found = NULL
+    cdef bint is_empty
+    PyContextVar_Get(<PyObject*>WATCHERS, NULL, &found)
+    is_empty = PyTuple_GET_SIZE(found) == 0
+    Py_DECREF(<object>found)
+    return not is_empty
+
+
+def _install():
+    """Let jitted functions be called by the protocol that makes no tuple of arguments."""
+    cdef Jitted some = Jitted.__new__(Jitted)
+    cdef PyTypeObject* kind = <PyTypeObject*>Jitted
+    kind.tp_vectorcall_offset = <char*>&some.vectorcall - <char*><PyObject*>some
+    kind.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL
+    kind.tp_call = PyVectorcall_Call
+
+
+_install()
