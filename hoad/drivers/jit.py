@@ -21,7 +21,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad.arguments import FLOAT64, Key, called, check_argument, check_function
-from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of
+from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
@@ -140,24 +140,20 @@ class _Driver:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
         given = _Given(self, args, kwargs)
         if given.holds_traced():
-            return self.as_it_is(args, kwargs, out)
+            return _into(out, self.f(*args, **kwargs))
         if WATCHERS.get():
-            return given.watched(out)
+            return _into(out, given.once())
         if signature is None:
             signature = self.signature(jitted, given)
             if signature is None:
-                return self.as_it_is(args, kwargs, out)
+                return _into(out, given.once())
             state, found = jitted.replayed(signature, given.leaves, out)
             if state == "done":
                 return found
             failed = state == "raised"
         if failed or running() is not None or signature.refusal is not None:
-            return self.as_it_is(args, kwargs, out)
-        return self.recorded(signature, given, out)
-
-    def as_it_is(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-        """The function itself."""
-        return _into(out, self.f(*args, **kwargs))
+            return _into(out, given.once())
+        return _into(out, self.recorded(signature, given))
 
     def program(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """The program of a call."""
@@ -168,7 +164,7 @@ class _Driver:
         refusal = self.refusal
         if signature is not None:
             if jitted.replayed(signature, given.leaves, None)[0] != "done":
-                self.recorded(signature, given, None)
+                self.recorded(signature, given)
             if signature.latest is not None:
                 return signature.latest.program  # type: ignore[no-any-return]
             refusal = signature.refusal or signature.reasons[-1]
@@ -212,24 +208,24 @@ class _Driver:
             return "the number of them keeps changing"
         return f"{given.names[counts.most_common(1)[0][0]]} keeps changing"
 
-    def recorded(self, signature: Signature, given: _Given, out: Any) -> Any:
+    def recorded(self, signature: Signature, given: _Given) -> Any:
         """Record the function for a call, unless that is not worth it, and give what the call gives."""
         try:
             if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
                 raise Unseen(f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}")
             made, result = given.recorded(signature)
         except Outer:
-            return self.as_it_is(given.args, given.kwargs, out)
+            return given.once()
         except Unseen as failure:
             signature.refusal = str(failure)
             self.warn(signature.refusal)
-            return self.as_it_is(given.args, given.kwargs, out)
+            return given.once()
         if isinstance(made, str):
             signature.reasons.append(made)
         else:
             signature.recorded = [made, *signature.recorded]
             signature.latest = made
-        return _into(out, result)
+        return result
 
     def warn(self, reason: str) -> None:
         level, frame = 1, sys._getframe()
@@ -327,13 +323,16 @@ class _Given:
                 check_argument("jit", name, leaf)
         return [d.input(_input(leaf)) for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
 
-    def watched(self, out: Any) -> Any:
-        """The result, where something looks at it: recorded for this once."""
-        with differentiating(nested=False) as d:
-            returned = self.run(*self.entered(d))
-            results = _Results(d, returned)
-            del returned
-            return _into(out, results.arranged(d.results(results.operands)))
+    def once(self) -> Any:
+        """What the function gives, traced for this call only; as plain numbers where it returns what cannot be so."""
+        try:
+            with differentiating() as d:
+                returned = self.run(*self.entered(d))
+                results = _Results(d, returned)
+                del returned
+                return results.arranged(d.results(results.operands))
+        except Unseen:
+            return self.f(*self.args, **self.kwargs)
 
     def reader(self) -> Reader:
         roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
@@ -358,12 +357,12 @@ class _Given:
         program = Program([tape])
         changed = world.change()
         if changed is not None:
-            return f"it changes {changed}, which it reads", tape._arranged(values)
+            return f"it changes {changed}, which it reads", results.arranged(values)
         if graph.has_raised:
-            return "an operation in it raises, and it handles that", tape._arranged(values)
+            return "an operation in it raises, and it handles that", results.arranged(values)
         audit.check()
-        arrange = None if results.single and results.gives is None else tape._arranged
-        return Recorded(program, program._lowered(), world, arrange), tape._arranged(values)
+        arrange = None if results.single and results.gives is None else results.arranged
+        return Recorded(program, program._lowered(), world, arrange), results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
         """The function of the inputs, for a program to be recorded again; without the values they had."""
@@ -426,6 +425,12 @@ class _Results:
             self.gives = None
             outputs = [returned] if self.single else list(returned)
         self.operands = [d.operand(x) for x in outputs]
+
+    def arranged(self, values: list[Any]) -> Any:
+        """What the function gave, with these values."""
+        if self.gives is not None:
+            return regrouped(values, self.gives, constants=True)[0]
+        return values[0] if self.single else tuple(values)
 
 
 def _is_output(x: Any) -> bool:
