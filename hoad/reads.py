@@ -68,6 +68,7 @@ class Reads:
         self.attributes: set[str] = set()
         self.modules: set[str] = set()
         self.handles = False
+        self.writes = False  # to globals, or to variables of a function around it
         self.codes: list[types.CodeType] = []
 
 
@@ -82,6 +83,8 @@ def reads_of(code: types.CodeType) -> Reads:
         ahead += [constant for constant in inner.co_consts if isinstance(constant, types.CodeType)]
         for step in dis.get_instructions(inner):
             _note(found, step.opname, step.argval)
+            found.writes |= step.opname.endswith("_GLOBAL") and not step.opname.startswith("LOAD")
+            found.writes |= step.opname == "STORE_DEREF" and step.argval in code.co_freevars
     return found
 
 
@@ -116,8 +119,12 @@ class Reader:
             while self.ahead:
                 self.visit(*self.ahead.pop())
 
-    def world(self) -> World:
-        """All of it as it is now."""
+    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
+        """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
+        for array in live:
+            layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
+            *_, name = self.watches.pop(("array", id(array), None))
+            self.watch("layout", array, None, layout, name)
         return World(list(self.watches.values()))
 
     def watch(self, kind: str, owner: Any, key: Any, expected: Any, name: str) -> None:
@@ -262,10 +269,6 @@ class Reader:
         for part in (x.func, x.args, x.keywords):
             self.later(name, part)
 
-    def visit_choice(self, name: str, x: Choice) -> None:
-        """What a driver keeps of its function never changes."""
-        self.later(name, x.f)
-
     def visit_jitted(self, name: str, x: Jitted) -> None:
         self.later(name, x.__wrapped__)
 
@@ -377,10 +380,9 @@ VISITS: dict[type, Visit] = {
     classmethod: Reader.visit_wrapper,
     functools.partial: Reader.visit_partial,
     type: Reader.visit_class,
-    Choice: Reader.visit_choice,
     Jitted: Reader.visit_jitted,
 }
-# Of these kinds nothing else is looked at.
+# Of these kinds nothing else is looked at: the one keeps a function that is in a cell beside it.
 WHOLE = (Choice, Jitted)
 
 

@@ -29,6 +29,7 @@ cdef class Room:                # the memory of one run
 cdef class Recorded:
     cdef readonly object program
     cdef readonly World world
+    cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
     cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
     cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
@@ -47,6 +48,7 @@ cdef class Signature:
     cdef readonly object form       # what is compared besides: None for arguments by position, without containers
     cdef public list recorded       # those of them used last come first
     cdef public object refusal      # why nothing more is recorded, or None
+    cdef public object live         # captured arrays that have changed, and are read live since; None if they cannot be
     cdef public list reasons        # why it was recorded again
 
     cdef public Recorded latest     # the one used last

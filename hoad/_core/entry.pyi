@@ -13,12 +13,19 @@ class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
     def __init__(
-        self, program: Any, lowered: Lowered, world: World, arrange: Callable[[list[Any]], Any] | None
+        self,
+        program: Any,
+        lowered: Lowered,
+        world: World,
+        live: list[Any],
+        arrange: Callable[[list[Any]], Any] | None,
     ) -> None: ...
     @property
     def program(self) -> Any: ...
     @property
     def world(self) -> World: ...
+    @property
+    def live(self) -> list[Any]: ...
     @property
     def arrange(self) -> Callable[[list[Any]], Any] | None: ...
 
@@ -35,6 +42,7 @@ class Signature:
     recorded: list[Recorded]
     refusal: str | None
     reasons: list[str]
+    live: list[Any] | None
     latest: Recorded | None
     def given(self, leaves: list[Any], form: Any) -> bool: ...
     def given_at(self, k: int, leaf: Any) -> bool: ...

@@ -73,10 +73,12 @@ cdef class Room:
 cdef class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, World world not None, arrange):
+    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange):
+        """`live` are the arrays that are the last inputs of the program."""
         self.program = program
         self.lowered = lowered
         self.world = world
+        self.live = live
         self.arrange = arrange
         self.rooms = []
         self.epoch = EPOCH
@@ -199,6 +201,7 @@ cdef class Signature:
         self.form = form
         self.recorded = []
         self.reasons = []
+        self.live = []
         self.places = <Place*>PyMem_RawMalloc(max(1, self.size) * sizeof(Place))
         if self.places == NULL:
             raise MemoryError
@@ -253,16 +256,11 @@ cdef class Signature:
         cdef int k
         cdef int at = 0
         for k in range(self.size):
-            if self.places[k].kind >= FIXED:
-                continue
-            if recorded.lowered.inputs[at].aval <= AVAL_BOOL:
-                (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
-                    PyFloat_AS_DOUBLE(args[k]) if PyFloat_CheckExact(args[k]) else <double><object>args[k])
-            elif is_ready(<cnp.ndarray>args[k]):
-                held[at] = <object>args[k]
-            else:
-                held[at] = np.array(<object>args[k], (<object>args[k]).dtype.newbyteorder("="), order="C")
-            at += 1
+            if self.places[k].kind < FIXED:
+                place_one(recorded.lowered, held, at, args[k])
+                at += 1
+        for k in range(len(recorded.live)):
+            place_one(recorded.lowered, held, at + k, <PyObject*>recorded.live[k])
         return 0
 
     cdef object replay(self, PyObject** args, object out):
@@ -319,6 +317,18 @@ cdef inline bint fits_array(Place* place, cnp.ndarray array) noexcept:
         if cnp.PyArray_DIM(array, d) != place.dims[d]:
             return False
     return True
+
+
+cdef inline int place_one(Lowered program, list held, int at, PyObject* x) except -1:
+    """Let input `at` of a program be a number or an array."""
+    if program.inputs[at].aval <= AVAL_BOOL:
+        (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
+            PyFloat_AS_DOUBLE(x) if PyFloat_CheckExact(x) else <double><object>x)
+    elif is_ready(<cnp.ndarray>x):
+        held[at] = <object>x
+    else:
+        held[at] = np.array(<object>x, (<object>x).dtype.newbyteorder("="), order="C")
+    return 0
 
 
 cdef inline bint is_ready(cnp.ndarray array) noexcept:

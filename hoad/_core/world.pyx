@@ -47,9 +47,10 @@ cdef enum Kind:
     MAPPING         # all items of a dict, in their order
     CONTENT         # all items of a set, a deque and the like
     ARRAY           # shape, dtype and all bytes
+    LAYOUT          # shape and dtype
 
 KINDS = {"item": ITEM, "cell": CELL, "attributes": ATTRIBUTES, "slot": SLOT, "class": CLASS, "type": TYPE,
-         "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY}
+         "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT}
 
 cdef str DICT = "__dict__"
 
@@ -90,6 +91,12 @@ cdef class World:
         """The name of the first thing that is not as it was, or None."""
         cdef int k = self.first_change()
         return None if k < 0 else self.alive[k][4]
+
+    def changed_arrays(self):
+        """The arrays that hold something else than they did."""
+        cdef int k
+        return [self.alive[k][1] for k in range(self.size)
+                if self.watches[k].kind == ARRAY and not holds(&self.watches[k])]
 
     cdef int first_change(self) except -2:
         """The number of the first watch that finds something else, or -1."""
@@ -166,9 +173,23 @@ cdef bint holds(Watch* w) except -1:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
     if w.kind == ARRAY:
-        return same_bytes(<object>w.owner, <object>w.expected) and (
-            (<object>w.owner).dtype == (<object>w.expected).dtype)
+        return has_layout(w) and same_bytes(<object>w.owner, <object>w.expected)
+    if w.kind == LAYOUT:
+        return has_layout(w)
     return holds_slot(w)
+
+
+cdef bint has_layout(Watch* w) except -1:
+    """Whether an array has the shape and dtype of what was expected."""
+    cdef cnp.ndarray a = <cnp.ndarray>w.owner
+    cdef cnp.ndarray b = <cnp.ndarray>w.expected
+    cdef int d
+    if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
+        return False
+    for d in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
+            return False
+    return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
 
 
 cdef bint holds_function(Watch* w) except -1:

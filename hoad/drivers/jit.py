@@ -9,7 +9,7 @@ import sys
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,14 @@ from hoad._core.recording import WATCHERS, Recording, differentiating, guard_row
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
+from hoad._core.world import World
 from hoad.arguments import FLOAT64, Key, called, check_argument, check_function
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
 from hoad.transform.loops import without_guards
+from hoad.twins import Twin, twin_of
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_SIGNATURES = 128
@@ -240,7 +242,7 @@ def _changing(signature: Signature, given: _Given) -> str:
     found = Counter(signature.reasons)
     for recorded in signature.recorded:
         changed = recorded.world.change()
-        found[changed if changed is not None else given.branch(recorded.program)] += 1
+        found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
     return found.most_common(1)[0][0]
 
 
@@ -308,10 +310,10 @@ class _Given:
         n = len(self.args)
         return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
 
-    def run(self, *inputs: Any) -> Any:
-        """The function with these inputs."""
+    def run(self, *inputs: Any, f: Callable[..., Any] | None = None) -> Any:
+        """The function, or its twin, with these inputs."""
         args, kwargs = self.filled(iter(inputs))
-        return self.f(*args, **kwargs)
+        return (self.f if f is None else f)(*args, **kwargs)
 
     def entered(self, d: Recording) -> list[Any]:
         """The inputs of a recording, traced."""
@@ -341,10 +343,37 @@ class _Given:
     def recorded(self, signature: Signature) -> tuple[Recorded | str, Any]:
         """What is recorded at these arguments, or why it cannot be kept; and what the function gives."""
         reader = self.reader()
-        world = next((r.world for r in signature.recorded if r.world.change() is None), None) or reader.world()
+        twin, live = self.twin(signature, reader)
+        former = (r.world for r in signature.recorded if r.live == live and r.world.change() is None)
+        world = next(former, None) or reader.world(live)
+        if not live:
+            return self.traced(reader, world)
+        try:
+            return self.traced(reader, world, twin, live)
+        except Exception:  # it takes an array, and no traced one
+            signature.live = None
+            return self.traced(reader, reader.world())
+
+    def twin(self, signature: Signature, reader: Reader) -> tuple[Twin | None, list[Any]]:
+        """What is recorded in place of the function, so that captured arrays that have changed are inputs; and these."""
+        if signature.live is None:
+            return None, []
+        changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
+        found = {id(array): array for array in (*signature.live, *changed) if array.dtype.kind in "fc"}
+        signature.live = list(found.values())
+        met = [array for key, array in found.items() if key in reader.met]
+        return twin_of(self.f, met) if met else (None, [])
+
+    def traced(
+        self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
+    ) -> tuple[Recorded | str, Any]:
+        """The same for the function or its twin, to which `live` arrays are given."""
         with differentiating(nested=False) as d, _Audit(reader) as audit:
             d.graph.is_guarded = True
-            returned = self.run(*self.entered(d))
+            inputs = self.entered(d)
+            if twin is not None:
+                twin.fill([d.input(array) for array in live])
+            returned = self.run(*inputs, f=self.f if twin is None else twin.f)
             audit.end()
             results = _Results(d, returned)
             del returned
@@ -353,7 +382,7 @@ class _Given:
         graph = d.graph
         window = (0, d.size, 0, d.guards)
         tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
-        tape._source = self.kept(), {}
+        tape._source = None if live else (self.kept(), {})
         program = Program([tape])
         changed = world.change()
         if changed is not None:
@@ -362,7 +391,7 @@ class _Given:
             return "an operation in it raises, and it handles that", results.arranged(values)
         audit.check()
         arrange = None if results.single and results.gives is None else results.arranged
-        return Recorded(program, program._lowered(), world, arrange), results.arranged(values)
+        return Recorded(program, program._lowered(), world, list(live), arrange), results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
         """The function of the inputs, for a program to be recorded again; without the values they had."""
@@ -371,11 +400,11 @@ class _Given:
         kept.kwargs = dict.fromkeys(self.kwargs)
         return kept.run
 
-    def branch(self, program: Program) -> str:
+    def branch(self, program: Program, live: list[Any]) -> str:
         """At which branch a program differs from what these arguments take."""
         inputs = [leaf for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
         guards = guard_rows(program[-1]._graph)
-        outcomes = without_guards(program, [node for node, _, _ in guards])._run(tuple(inputs))
+        outcomes = without_guards(program, [node for node, _, _ in guards])._run((*inputs, *live))
         pairs = zip(outcomes, guards, strict=True)
         return next((f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch")
 
