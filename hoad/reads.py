@@ -28,16 +28,19 @@ from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import ABSENT, World
 from hoad.arguments import Choice
+from hoad.program import Program, Tape
 
 MOST_WATCHES = 20_000
 
 # Values that never change.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type(NotImplemented), np.dtype)
-PLAIN_KINDS = (np.generic, np.ufunc)
+PLAIN_KINDS = (np.generic, np.ufunc, Tape)
 # Modules whose functions and classes give something else at every call, or read what is outside the process.
 CHANGING = frozenset(
     ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"]
 )
+# Modules whose classes in C have objects that never change.
+UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re", "types"])
 CHANGING_BUILTINS = frozenset(["__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "open"])
 CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
 NOW = frozenset(["now", "today", "utcnow"])
@@ -121,11 +124,12 @@ class Reader:
 
     def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
         """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
+        watches = dict(self.watches)
         for array in live:
+            key = "array", id(array), None
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
-            *_, name = self.watches.pop(("array", id(array), None))
-            self.watch("layout", array, None, layout, name)
-        return World(list(self.watches.values()))
+            watches[key] = "layout", array, None, layout, watches[key][-1]
+        return World(list(watches.values()))
 
     def watch(self, kind: str, owner: Any, key: Any, expected: Any, name: str) -> None:
         self.watches[kind, id(owner), key] = kind, owner, key, expected, name
@@ -146,6 +150,8 @@ class Reader:
             if visit is not None:
                 visit(self, name, x)
                 break
+        else:
+            check_open(name, x)
         if kind.__flags__ & HEAP_TYPE and not isinstance(x, (type, types.ModuleType, *WHOLE)):
             self.visit_instance(name, x)
 
@@ -315,8 +321,7 @@ class Reader:
             self.later(f"{name}.{key}", held.get(key))
 
     def check_function(self, name: str, x: Any) -> None:
-        module = getattr(x, "__module__", None) or ""
-        if is_changing(module):
+        if is_changing(getattr(x, "__module__", None)):
             raise Unseen(f"it may call {name}")
 
 
@@ -341,8 +346,9 @@ def has_attribute(cls: type, key: str) -> bool:
     return any(key in vars(base) for base in cls.__mro__)
 
 
-def is_changing(module: str) -> bool:
-    return module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io"))
+def is_changing(module: Any) -> bool:
+    """Whether what a module has gives something else at every call."""
+    return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
 
 
 def is_library_class(cls: type) -> bool:
@@ -358,6 +364,15 @@ def check_kind(name: str, kind: type) -> None:
     """Raise for objects that give something else at every call."""
     if issubclass(kind, CHANGING_CLASSES) or any(is_changing(cls.__module__) for cls in kind.__mro__):
         raise Unseen(f"it may read {name}, a {kind.__name__}")
+
+
+def check_open(name: str, x: Any) -> None:
+    """Raise for an object whose state lies in C, unless it never changes."""
+    kind = type(x)
+    python = kind.__dictoffset__ or any("__slots__" in vars(cls) for cls in kind.__mro__)
+    unchanging = kind.__module__ in UNCHANGING or kind.__module__.startswith("hoad._core.")
+    if not (python or callable(x) or hasattr(kind, "__get__") or unchanging):
+        raise Unseen(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
 
 
 Visit = Callable[[Reader, str, Any], None]
@@ -381,9 +396,10 @@ VISITS: dict[type, Visit] = {
     functools.partial: Reader.visit_partial,
     type: Reader.visit_class,
     Jitted: Reader.visit_jitted,
+    Program: Reader.visit_list,
 }
-# Of these kinds nothing else is looked at: the one keeps a function that is in a cell beside it.
-WHOLE = (Choice, Jitted)
+# Of these kinds nothing else is looked at. Tapes never change; a `Choice` keeps a function that is in a cell beside it.
+WHOLE = (Choice, Jitted, Program)
 
 
 __all__ = ["Outer", "Reader", "Unseen"]

@@ -1,8 +1,8 @@
 """Calling recorded functions again: what was given is matched, what was read is checked, and the program is run.
 
-A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with what was
-recorded for it: a program, and the world that the function read. A call takes the first recording whose world is as it
-was and whose guards hold. Only if there is none is Python asked.
+A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with
+what was recorded for it: programs, and the world that the function read. A call takes the first recording whose world
+is as it was and whose guards hold. Only if there is none is Python asked.
 """
 
 from types import MethodType
@@ -137,7 +137,6 @@ cdef class Recorded:
         """Write what the function gives to arrays."""
         cdef int32_t k
         cdef int32_t n = self.lowered.n_outputs
-        cdef list targets
         if n == 1 and type(out) is ndarray:
             check_out(&self.lowered.outputs[0], out, 0)
             copy_out(self.lowered, room, 0, <cnp.ndarray>out)
@@ -193,7 +192,7 @@ cdef class Signature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
     def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form):
-        """`kinds` has an `Aval` where a number or an array stands, None elsewhere; what is `static` is compared by ==."""
+        """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==."""
         cdef int k, d
         cdef Aval aval
         self.size = len(kinds)
@@ -246,7 +245,10 @@ cdef class Signature:
             return PyFloat_CheckExact(x) or type(<object>x) is float64 or (
                 type(<object>x) is ndarray and fits_array(place, <cnp.ndarray>x))
         if place.kind == ARRAY:
-            return type(<object>x) is ndarray and fits_array(place, <cnp.ndarray>x)
+            if type(<object>x) is ndarray:
+                return fits_array(place, <cnp.ndarray>x)
+            return place.ndim == 0 and isinstance(<object>x, (complex, np.generic)) and (
+                (<cnp.dtype>np.result_type(<object>x)).num == place.type_number)
         if same(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k)):
             return True
         return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
@@ -324,10 +326,10 @@ cdef inline int place_one(Lowered program, list held, int at, PyObject* x) excep
     if program.inputs[at].aval <= AVAL_BOOL:
         (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
             PyFloat_AS_DOUBLE(x) if PyFloat_CheckExact(x) else <double><object>x)
-    elif is_ready(<cnp.ndarray>x):
+    elif type(<object>x) is ndarray and is_ready(<cnp.ndarray>x):
         held[at] = <object>x
     else:
-        held[at] = np.array(<object>x, (<object>x).dtype.newbyteorder("="), order="C")
+        held[at] = np.array(<object>x, aval_of(program.inputs[at].aval).dtype, order="C")
     return 0
 
 

@@ -121,7 +121,6 @@ cdef inline bint is_same(PyObject* found, PyObject* expected) except -1:
 cdef bint same(object x, object y) except -1:
     """Whether two objects are one, or numbers or text of the same content; tuples, item by item."""
     cdef double a, b
-    cdef Py_ssize_t k
     if x is y:
         return True
     if type(x) is not type(y):

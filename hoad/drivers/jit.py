@@ -23,7 +23,7 @@ from hoad._core.where import is_library
 from hoad._core.world import World
 from hoad.arguments import FLOAT64, Key, called, check_argument, check_function
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
-from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
+from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
 from hoad.transform.loops import without_guards
@@ -98,7 +98,9 @@ def jit(
     array([ 3., 12.])
     """
     check_function("jit", f)
-    driver = _Driver(f, _tuple_of(int, "static_argnums", static_argnums), _tuple_of(str, "static_argnames", static_argnames))
+    driver = _Driver(
+        f, _tuple_of(int, "static_argnums", static_argnums), _tuple_of(str, "static_argnames", static_argnames)
+    )
     jitted = Jitted(f, driver)
     functools.update_wrapper(jitted, f, updated=())
     return jitted
@@ -165,9 +167,11 @@ class _Driver:
         signature = self.signature(jitted, given)
         refusal = self.refusal
         if signature is not None:
-            if jitted.replayed(signature, given.leaves, None)[0] != "done":
+            replayed = jitted.replayed(signature, given.leaves, None)[0] == "done"
+            before = signature.latest
+            if not replayed and signature.refusal is None:
                 self.recorded(signature, given)
-            if signature.latest is not None:
+            if signature.latest is not None and (replayed or signature.latest is not before):
                 return signature.latest.program  # type: ignore[no-any-return]
             refusal = signature.refusal or signature.reasons[-1]
         raise ArgumentError(f"there is no program of {self.name}: {refusal}.")
@@ -214,7 +218,9 @@ class _Driver:
         """Record the function for a call, unless that is not worth it, and give what the call gives."""
         try:
             if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
-                raise Unseen(f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}")
+                raise Unseen(
+                    f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
+                )
             made, result = given.recorded(signature)
         except Outer:
             return given.once()
@@ -273,9 +279,7 @@ class _Given:
         self.static: list[bool] = []
         for key, value in zip(self.keys, (*args, *kwargs.values()), strict=True):
             self.add(key, value, driver.is_static(key, len(args)))
-        self.avals = [
-            None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)
-        ]
+        self.avals = [None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)]
         self.fixed = [None if aval else leaf for leaf, aval in zip(self.leaves, self.avals, strict=True)]
         plain = not kwargs and not any(self.structures)
         self.form = None if plain else (tuple(kwargs), tuple(self.structures))
@@ -302,7 +306,9 @@ class _Given:
 
     def filled(self, inputs: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments with these values for the inputs."""
-        leaves = iter([leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)])
+        leaves = iter(
+            [leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        )
         made = [
             next(leaves) if structure is None else structure.unflatten([next(leaves) for _ in range(structure.size)])
             for structure in self.structures
@@ -355,7 +361,7 @@ class _Given:
             return self.traced(reader, reader.world())
 
     def twin(self, signature: Signature, reader: Reader) -> tuple[Twin | None, list[Any]]:
-        """What is recorded in place of the function, so that captured arrays that have changed are inputs; and these."""
+        """What is recorded for the function, so that captured arrays that have changed are inputs; and these."""
         if signature.live is None:
             return None, []
         changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
@@ -406,7 +412,9 @@ class _Given:
         guards = guard_rows(program[-1]._graph)
         outcomes = without_guards(program, [node for node, _, _ in guards])._run((*inputs, *live))
         pairs = zip(outcomes, guards, strict=True)
-        return next((f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch")
+        return next(
+            (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
+        )
 
 
 def _aval_of(leaf: Any) -> Aval | None:
@@ -414,9 +422,9 @@ def _aval_of(leaf: Any) -> Aval | None:
     if type(leaf) is float or type(leaf) is np.float64:
         return NUMBER
     if isinstance(leaf, (np.ndarray, np.inexact, complex)):
-        dtype = np.complex128 if type(leaf) is complex else leaf.dtype
-        if np.dtype(dtype).kind in "biufc":
-            return intern_aval(np.dtype(dtype).newbyteorder("="), np.shape(leaf))
+        dtype = leaf.dtype if isinstance(leaf, (np.ndarray, np.generic)) else np.dtype(np.complex128)
+        if dtype.kind in "biufc":
+            return intern_aval(dtype.newbyteorder("="), np.shape(leaf))
     return None
 
 
@@ -484,12 +492,14 @@ def _into(out: Any, result: Any) -> Any:
     if len(targets) != len(values):
         raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
     for k, (target, value) in enumerate(zip(targets, values, strict=True)):
-        if not isinstance(target, np.ndarray) or target.shape != np.shape(value):
-            raise ArgumentError(
-                f"output {k} has shape {np.shape(value)}, but out holds {type(target).__name__} of shape "
-                f"{np.shape(target)}."
-            )
-        target[...] = value
+        found = np.asarray(value)
+        if not isinstance(target, np.ndarray):
+            raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
+        if target.shape != found.shape:
+            raise ShapeError(f"output {k} has shape {found.shape}, but out has shape {target.shape}.")
+        if target.dtype != found.dtype:
+            raise ArgumentError(f"output {k} has dtype {found.dtype}, but out has {target.dtype}.")
+        target[...] = found
     return out
 
 
@@ -516,7 +526,7 @@ class _Audit:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def seen(self, frame: types.FrameType, event: str, argument: Any) -> None:
+    def seen(self, frame: types.FrameType, event: Any, argument: Any) -> None:
         """What Python calls as functions are entered and left."""
         if self.before is not None:
             self.before(frame, event, argument)
