@@ -28,6 +28,7 @@ QUESTIONS = (
     "vector_kernels",
     "loops",
     "lanes",
+    "jit_call",
     "assignment",
     "composites",
     "import_time",

@@ -14,11 +14,14 @@ cdef enum Kind:
     FIXED           # anything else, by identity, or numbers and text by value
     STATIC          # what was said to be static, by value
 
-cdef struct Place:              # what a signature takes in one place
+cdef enum:
+    MOST_AXES = 32
+
+cdef struct Place:              # what a signature takes in one place, or an output gives
     int kind
     int ndim
     int type_number
-    cnp.npy_intp dims[32]
+    cnp.npy_intp dims[MOST_AXES]
 
 cdef class Room:                # the memory of one run
     cdef char* memory
@@ -33,10 +36,13 @@ cdef class Recorded:
     cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
     cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
+    cdef Place* targets             # of each output
+    cdef Room spare                 # a room that nobody uses, and more of them
     cdef list rooms
     cdef bint releases              # the GIL, as a run takes long
 
     cdef Room enter(self)
+    cdef int leave(self, Room room) except -1
     cdef int run(self, Room room) except -1
     cdef object values(self, Room room)
     cdef object write(self, Room room, object out)

@@ -75,6 +75,7 @@ cdef class Recorded:
 
     def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange):
         """`live` are the arrays that are the last inputs of the program."""
+        cdef int32_t k
         self.program = program
         self.lowered = lowered
         self.world = world
@@ -82,13 +83,24 @@ cdef class Recorded:
         self.arrange = arrange
         self.rooms = []
         self.epoch = EPOCH
+        self.targets = <Place*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(Place))
+        if self.targets == NULL:
+            raise MemoryError
+        for k in range(lowered.n_outputs):
+            describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
         self.releases = lowered.n_steps + ARRAY_STEP_SIZE * lowered.n_array_steps > LONG
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.targets)
 
     cdef Room enter(self):
         """A room that nobody uses."""
-        cdef Room room
+        cdef Room room = self.spare
         cdef int32_t k
         cdef Aval aval
+        if room is not None:
+            self.spare = None
+            return room
         if self.rooms:
             return <Room>self.rooms.pop()
         room = Room.__new__(Room)
@@ -103,6 +115,18 @@ cdef class Recorded:
             aval = aval_of(self.lowered.inputs[k].aval)
             room.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
         return room
+
+    cdef int leave(self, Room room) except -1:
+        """Keep a room for the next run, without the arrays that it was given."""
+        cdef int32_t k
+        for k in range(self.lowered.n_inputs):
+            if self.lowered.inputs[k].aval > AVAL_BOOL:
+                room.held[k] = None
+        if self.spare is None:
+            self.spare = room
+        else:
+            self.rooms.append(room)
+        return 0
 
     cdef int run(self, Room room) except -1:
         """Run the program on what the room holds."""
@@ -138,12 +162,12 @@ cdef class Recorded:
         cdef int32_t k
         cdef int32_t n = self.lowered.n_outputs
         if n == 1 and type(out) is ndarray:
-            check_out(&self.lowered.outputs[0], out, 0)
+            check_out(&self.targets[0], out, 0)
             copy_out(self.lowered, room, 0, <cnp.ndarray>out)
             return out
         if type(out) is tuple and PyTuple_GET_SIZE(<PyObject*>out) == n:
             for k in range(n):
-                check_out(&self.lowered.outputs[k], <object>PyTuple_GET_ITEM(<PyObject*>out, k), k)
+                check_out(&self.targets[k], <object>PyTuple_GET_ITEM(<PyObject*>out, k), k)
             for k in range(n):
                 copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
             return out
@@ -153,33 +177,29 @@ cdef class Recorded:
         )
 
 
-cdef int check_out(Output* output, object out, int k) except -1:
-    """Raise unless an output can be written to an array."""
-    cdef Aval aval = aval_of(output.aval)
+cdef int check_out(Place* target, object out, int k) except -1:
+    """Raise unless output k can be written to an array."""
     cdef cnp.ndarray array
     if type(out) is not ndarray:
         raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(out).__name__}.")
     array = <cnp.ndarray>out
-    if output.aval == AVAL_FLOAT and cnp.PyArray_NDIM(array) == 0 or is_shape(array, aval):
-        if aval.dtype is not (<object>array).dtype and aval.dtype != (<object>array).dtype:
-            raise ArgumentError(f"output {k} has dtype {aval.dtype}, but out has {out.dtype}. Make it np.empty(shape, "
-                                f"{aval.dtype}).")
-        if not cnp.PyArray_ISWRITEABLE(array):
-            raise ArgumentError(f"out, for output {k}, is read-only.")
-        return 0
-    raise ShapeError(f"output {k} has shape {aval.shape}, but out has shape {out.shape}.")
-
-
-cdef bint is_shape(cnp.ndarray array, Aval aval):
-    return (<object>array).shape == aval.shape
+    if not fits_array(target, array):
+        shape = tuple([target.dims[d] for d in range(target.ndim)])
+        if out.shape != shape:
+            raise ShapeError(f"output {k} has shape {shape}, but out has shape {out.shape}.")
+        dtype = cnp.PyArray_DescrFromType(target.type_number)
+        raise ArgumentError(f"output {k} has dtype {dtype}, but out has {out.dtype}.")
+    if not cnp.PyArray_ISWRITEABLE(array):
+        raise ArgumentError(f"out, for output {k}, is read-only.")
+    return 0
 
 
 cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except -1:
     """Copy an output to an array that fits."""
     cdef Output* output = &program.outputs[k]
-    if output.aval == AVAL_FLOAT:
+    if output.aval == AVAL_FLOAT and is_ready(out):
         (<double*>cnp.PyArray_DATA(out))[0] = room.work.uniform[output.register].d
-    elif output.aval == AVAL_BOOL or not cnp.PyArray_IS_C_CONTIGUOUS(out):
+    elif output.aval == AVAL_BOOL or not is_ready(out):
         (<object>out)[...] = program.result(output, &room.work)
     else:
         memcpy(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
@@ -193,8 +213,7 @@ cdef class Signature:
 
     def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form):
         """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==."""
-        cdef int k, d
-        cdef Aval aval
+        cdef int k
         self.size = len(kinds)
         self.fixed = fixed
         self.form = form
@@ -209,14 +228,7 @@ cdef class Signature:
             if kinds[k] is None:
                 self.places[k].kind = STATIC if static[k] else FIXED
                 continue
-            aval = kinds[k]
-            self.places[k].kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
-            if aval.ndim > 32:
-                raise ShapeError(f"jit takes arrays of up to 32 axes, but argument {k} has {aval.ndim}.")
-            self.places[k].ndim = aval.ndim
-            self.places[k].type_number = (<cnp.dtype>aval.dtype).num
-            for d in range(aval.ndim):
-                self.places[k].dims[d] = aval.shape[d]
+            describe(&self.places[k], kinds[k])
 
     def __dealloc__(self):
         PyMem_RawFree(self.places)
@@ -291,7 +303,6 @@ cdef class Signature:
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
         cdef Room room = recorded.enter()
         cdef int code
-        cdef int32_t k
         try:
             self.place(recorded, room.held, args)
             code = recorded.run(room)
@@ -299,10 +310,20 @@ cdef class Signature:
                 return recorded.values(room) if out is None else recorded.write(room, out)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
-            for k in range(recorded.lowered.n_inputs):
-                if recorded.lowered.inputs[k].aval > AVAL_BOOL:
-                    room.held[k] = None
-            recorded.rooms.append(room)
+            recorded.leave(room)
+
+
+cdef int describe(Place* place, Aval aval) except -1:
+    """Let a place take what has this shape and dtype."""
+    cdef int d
+    place.kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
+    place.ndim = aval.ndim
+    place.type_number = (<cnp.dtype>aval.dtype).num
+    if aval.ndim > MOST_AXES:
+        raise ShapeError(f"jit takes arrays of up to {<int>MOST_AXES} axes, but one of them has {aval.ndim}.")
+    for d in range(aval.ndim):
+        place.dims[d] = aval.shape[d]
+    return 0
 
 
 cdef bint is_equal(object x, object y) except -1:
