@@ -26,6 +26,7 @@ from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
+from hoad.trace import recorder_among
 from hoad.transform.loops import without_guards
 from hoad.twins import Twin, twin_of
 
@@ -143,7 +144,7 @@ class _Driver:
     ) -> Any:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
         given = _Given(self, args, kwargs)
-        if given.holds_traced():
+        if given.holds_traced() or recorder_among(given.leaves) is not None:
             return _into(out, self.f(*args, **kwargs))
         if WATCHERS.get():
             return _into(out, given.once())

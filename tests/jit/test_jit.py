@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import contextvars
 import gc
 import math
+import os
 import pickle
 import random
 import subprocess
@@ -531,6 +534,11 @@ def test_what_hoad_cannot_record_is_an_error() -> None:
             g(1.0)
 
 
+def test_expressions_of_symbols() -> None:
+    x = hoad.symbols("x")
+    assert hoad.jit(lambda x: x * x + 1.0)(x).evaluate({x: 3.0}) == 10.0
+
+
 def test_no_function() -> None:
     with pytest.raises(hoad.ArgumentError, match="jit takes a function"):
         hoad.jit(np.sin(1.0))  # type: ignore[arg-type]
@@ -546,6 +554,45 @@ def test_an_array_of_a_class_of_its_own() -> None:
 
 SOURCE = np.random.default_rng(5)
 STREAM = iter(range(10**9))
+
+
+BUFFER = array.array("d", [1.0, 2.0])
+LOCK = threading.Lock()
+CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("rate", default=2.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "change", "what"),
+    [
+        (lambda x: BUFFER[0] * x, lambda: BUFFER.__setitem__(0, BUFFER[0] + 1), "BUFFER, a array, which cannot"),
+        (lambda x: x if LOCK.locked() else -x, lambda: LOCK.release() if LOCK.locked() else LOCK.acquire(), "LOCK"),
+        (lambda x: CONTEXT.get() * x, lambda: CONTEXT.set(CONTEXT.get() + 1.0), "CONTEXT, a ContextVar"),
+        (lambda x: len(os.environ) * x, lambda: os.environ.__setitem__(f"HOAD_{len(os.environ)}", "1"), "os.environ"),
+        (
+            lambda x: sys._getframe().f_globals["hidden"](x),
+            lambda: HIDDEN.append(1.0),
+            "calls hidden, which is not found",
+        ),
+    ],
+    ids=["buffer", "lock", "context", "environment", "hidden"],
+)
+def test_what_cannot_be_watched_is_called_as_it_is(f: Any, change: Any, what: str) -> None:
+    before = dict(os.environ)
+    g = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match=what):
+        assert g(1.5) == f(1.5)
+    for _ in range(3):
+        change()
+        assert g(1.5) == f(1.5)
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+
+
+HIDDEN = [1.0]
+
+
+def hidden(x: Any) -> Any:
+    return x * len(HIDDEN)
 
 
 @pytest.mark.parametrize(
@@ -615,6 +662,66 @@ def test_a_captured_array_that_changes_where_it_cannot_be_traced() -> None:
     with pytest.warns(hoad.JitWarning, match="keeps changing: weights"):
         found = [at(k) for k in range(40)]
     assert found == [2.0 * k for k in range(40)]
+
+
+# ---- what is not seen: the table of docs/reference/what-hoad-sees.md ------------------------------------------------
+
+
+def test_printing_is_done_when_it_is_recorded(capsys: Any) -> None:
+    g = hoad.jit(lambda x: (print("seen"), 2 * x)[1])
+    assert [g(1.0), g(2.0), g(3.0)] == [2.0, 4.0, 6.0]
+    assert capsys.readouterr().out == "seen\n"
+
+
+def test_what_is_written_and_not_read() -> None:
+    class Log:
+        last = 0.0
+
+    log: Any = Log()
+
+    def f(x: Any) -> Any:
+        log.seen = hoad.value(0.0)
+        return 2 * x
+
+    g = hoad.jit(f)
+    assert [g(1.0), g(2.0)] == [2.0, 4.0]
+    del log.seen
+    g(3.0)
+    assert not hasattr(log, "seen")
+
+
+def test_text_of_traced_values() -> None:
+    g = hoad.jit(lambda x: (f"{x:.1f}", 2 * x))
+    assert [g(1.0), g(2.0)] == [("1.0", 2.0), ("1.0", 4.0)]
+
+
+def test_the_state_of_numpy() -> None:
+    g = hoad.jit(lambda x: x * np.geterr()["divide"].count("raise"))
+    with np.errstate(divide="warn"):
+        assert g(2.0) == 0.0
+    with np.errstate(divide="raise"):
+        assert g(2.0) == 0.0
+
+
+def test_the_frames_around() -> None:
+    g = hoad.jit(lambda x: x * sys._getframe().f_lineno)
+    first = g(1.0)
+    assert g(2.0) == 2 * first
+
+
+def test_what_a_class_calls_equal() -> None:
+    class Loose:
+        def __init__(self, rate: float) -> None:
+            self.rate = rate
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Loose)
+
+        def __hash__(self) -> int:
+            return 1
+
+    g = hoad.jit(lambda x, loose: loose.rate * x, static_argnums=1)
+    assert [g(2.0, Loose(1.0)), g(2.0, Loose(5.0))] == [2.0, 2.0]
 
 
 # ---- threads and processes ------------------------------------------------------------------------------------------
