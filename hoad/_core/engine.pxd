@@ -12,6 +12,9 @@ cdef enum Form:
     SCALAR_STEP       # out = op(a, b) on doubles
     ITEM_STEP         # out = (array a)[b]
     ARRAY_STEP        # row a of the array steps
+    CHAIN_STEP        # part a, a `Chain`
+    PACK_STEP         # part a, a `Pack`
+    SERIAL_STEP       # part a, a `Serial`
 
 cdef struct Step:
     uint16_t op
@@ -48,6 +51,7 @@ cdef struct Check:          # a guard: the register must hold what it held when 
 cdef struct Workspace:
     Slot* uniform           # a double, or a pointer to the buffer
     char** varying
+    char* scratch           # room for the blocks of chains
     int32_t lanes
     int32_t failed_check
 
@@ -64,6 +68,8 @@ cdef class Lowered:
     cdef uint8_t* truths                # of each place: whether it is a scalar truth value
     cdef int64_t* uniform               # bytes of each uniform register's buffer: 0 if elsewhere, -1 for scalars
     cdef int32_t n_uniform, cap_uniform
+    cdef int32_t* owned                 # the uniform registers that have a buffer in the workspace
+    cdef int32_t n_owned, cap_owned
     cdef int64_t* varying               # bytes a lane of each varying register
     cdef int32_t n_varying, cap_varying
     cdef Preset* presets
@@ -78,6 +84,9 @@ cdef class Lowered:
     cdef int32_t n_checks, cap_checks
     cdef int32_t* kept                  # pairs: node, uniform register, of values to write back
     cdef int32_t n_kept, cap_kept
+    cdef void** parts
+    cdef int32_t n_parts, cap_parts
+    cdef int64_t scratch                # bytes that the widest chain takes
     cdef list alive                     # what the pointers above point into
     cdef bint has_lanes
 
@@ -86,6 +95,7 @@ cdef class Lowered:
     cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept
     cdef list converted(self, list values, int32_t lanes)
     cdef int place_inputs(self, list held, Workspace* work) except -1
+    cdef list place_outputs(self, Workspace* work)
     cdef object result(self, Output* output, Workspace* work)
     cdef int write_back(self, Workspace* work) except -1
     cdef int raise_failure(self, int code, Workspace* work) except -1
@@ -93,7 +103,8 @@ cdef class Lowered:
     cdef int interpret(self, Workspace* work) noexcept nogil
     cdef int run_uniform(self, Workspace* work) noexcept nogil
     cdef int run_varying(self, Workspace* work) noexcept nogil
-    cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil
+    cdef int32_t add_part(self, object part) except -1
+    cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
     cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil

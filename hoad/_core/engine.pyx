@@ -13,8 +13,11 @@ from libc.string cimport memcmp, memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
+from hoad._core.chain cimport Chain, widened
+from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
+from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
 from hoad._core.tape cimport (
@@ -25,11 +28,8 @@ from hoad._core.tape cimport (
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
-    OP_MASK,
     OP_MULTIPLY,
     OP_NEGATIVE,
-    OP_SDIV,
-    OP_SMUL,
     OP_SQUARE,
     OP_SUBTRACT,
     Aval,
@@ -67,6 +67,8 @@ cdef class Lowered:
         give(self.outputs, self.cap_outputs * sizeof(Output))
         give(self.checks, self.cap_checks * sizeof(Check))
         give(self.kept, self.cap_kept * sizeof(int32_t))
+        PyMem_RawFree(self.parts)
+        give(self.owned, self.cap_owned * sizeof(int32_t))
 
     @property
     def size(self):
@@ -114,21 +116,25 @@ cdef class Lowered:
         try:
             self.lay_out(memory, lanes, &work)
             self.place_inputs(held, &work)
+            given = self.place_outputs(&work)
             with nogil:
                 code = self.interpret(&work)
             if code:
                 self.raise_failure(code, &work)
             self.write_back(&work)
-            return [self.result(&self.outputs[i], &work) for i in range(self.n_outputs)]
+            for i in range(self.n_outputs):
+                if given[i] is None:
+                    given[i] = self.result(&self.outputs[i], &work)
+            return given
         finally:
             give(memory, size)
 
     cdef int64_t workspace_size(self, int32_t lanes) noexcept:
         """Bytes that a run takes."""
-        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64
+        cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch
         cdef int32_t i
-        for i in range(self.n_uniform):
-            size += max(self.uniform[i], 0)
+        for i in range(self.n_owned):
+            size += self.uniform[self.owned[i]]
         for i in range(self.n_varying):
             size += aligned(self.varying[i] * lanes)
         return size
@@ -141,12 +147,21 @@ cdef class Lowered:
         work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
         work.lanes = lanes
         work.failed_check = -1
-        for i in range(self.n_uniform):
-            work.uniform[i].o = <PyObject*>(memory + at)
-            at += max(self.uniform[i], 0)
+        for i in range(self.n_owned):
+            work.uniform[self.owned[i]].o = <PyObject*>(memory + at)
+            at += self.uniform[self.owned[i]]
         for i in range(self.n_varying):
             work.varying[i] = memory + at
             at += aligned(self.varying[i] * lanes)
+        work.scratch = memory + at
+
+    cdef int32_t add_part(self, object part) except -1:
+        """The number of a further part."""
+        widened(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
+        self.parts[self.n_parts] = <void*>part
+        self.alive.append(part)
+        self.n_parts += 1
+        return self.n_parts - 1
 
     # ---- in and out
 
@@ -190,6 +205,22 @@ cdef class Lowered:
             else:
                 work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>held[i])
         return 0
+
+    cdef list place_outputs(self, Workspace* work):
+        """Let arrays that the program makes be made where they are given away; None for the other outputs."""
+        cdef list given = [None] * self.n_outputs
+        cdef set seen = set()
+        cdef Aval aval
+        cdef int32_t i, register
+        for i in range(self.n_outputs):
+            register = self.outputs[i].register
+            aval = aval_of(self.outputs[i].aval)
+            if self.has_lanes or register < 0 or aval.ndim == 0 or self.uniform[register] <= 0 or register in seen:
+                continue
+            seen.add(register)
+            given[i] = np.empty(aval.shape, aval.dtype)
+            work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>given[i])
+        return given
 
     cdef object result(self, Output* output, Workspace* work):
         """One output as float, truth value or array of its own; with lanes always an array, lanes first."""
@@ -266,7 +297,7 @@ cdef class Lowered:
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying):
-            code = self.uniform_step(&self.steps[i], work.uniform)
+            code = self.uniform_step(&self.steps[i], work)
             if code:
                 return code
         for i in range(self.n_splats):
@@ -283,8 +314,9 @@ cdef class Lowered:
                 return code
         return self.check(work)
 
-    cdef int uniform_step(self, Step* step, Slot* u) noexcept nogil:
+    cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil:
         cdef uint16_t op = step.op
+        cdef Slot* u = work.uniform
         if step.form == SCALAR_STEP:
             if op == OP_MULTIPLY:
                 u[step.out].d = u[step.a].d * u[step.b].d
@@ -305,6 +337,15 @@ cdef class Lowered:
             return 0
         if step.form == ITEM_STEP:
             u[step.out].d = (<double*>u[step.a].o)[step.b]
+            return 0
+        if step.form == CHAIN_STEP:
+            (<Chain>self.parts[step.a]).run(u, work.scratch)
+            return 0
+        if step.form == PACK_STEP:
+            (<Pack>self.parts[step.a]).run(u)
+            return 0
+        if step.form == SERIAL_STEP:
+            (<Serial>self.parts[step.a]).run(u)
             return 0
         return self.array_step(&self.array_steps[step.a], u, NULL, 0)
 
@@ -473,34 +514,7 @@ cdef void fill(double* p, double x, int32_t n) noexcept nogil:
 cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept nogil:
     """p = op(x, y) over the lanes; y is ignored by operations of one operand."""
     cdef int32_t lane
-    if op == OP_MULTIPLY:
-        for lane in range(n):
-            p[lane] = x[lane] * y[lane]
-    elif op == OP_ADD:
-        for lane in range(n):
-            p[lane] = x[lane] + y[lane]
-    elif op == OP_SUBTRACT:
-        for lane in range(n):
-            p[lane] = x[lane] - y[lane]
-    elif op == OP_DIVIDE:
-        for lane in range(n):
-            p[lane] = x[lane] / y[lane]
-    elif op == OP_NEGATIVE:
-        for lane in range(n):
-            p[lane] = -x[lane]
-    elif op == OP_SQUARE:
-        for lane in range(n):
-            p[lane] = x[lane] * x[lane]
-    elif op == OP_SMUL:
-        for lane in range(n):
-            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] * y[lane]
-    elif op == OP_SDIV:
-        for lane in range(n):
-            p[lane] = 0.0 if x[lane] == 0.0 else x[lane] / y[lane]
-    elif op == OP_MASK:
-        for lane in range(n):
-            p[lane] = y[lane] if x[lane] != 0.0 else 0.0
-    elif INFO[op].v1 != NULL:
+    if INFO[op].v1 != NULL:
         INFO[op].v1(x, p, n)
     elif INFO[op].v2 != NULL:
         INFO[op].v2(x, y, p, n)

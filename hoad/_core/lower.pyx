@@ -24,6 +24,7 @@ from hoad._core.engine cimport (
 )
 from hoad._core.plan cimport Plan, plan_of
 from hoad._core.primitive cimport INFO, Signature
+from hoad._core.schedule cimport schedule
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -199,6 +200,10 @@ cdef class Lowering:
             return ~(program.n_varying - 1)
         room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         program.uniform[program.n_uniform] = nbytes if owns or nbytes < 0 else 0
+        if program.uniform[program.n_uniform] > 0:
+            room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
+            program.owned[program.n_owned] = program.n_uniform
+            program.n_owned += 1
         program.n_uniform += 1
         return program.n_uniform - 1
 
@@ -534,4 +539,6 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     if guards:
         lowering.place_checks(guards)
     lowering.program.has_lanes = any(varying)
+    if not keep:
+        schedule(lowering.program)
     return lowering.program

@@ -44,7 +44,9 @@ cdef class Plan:
     cdef Part* parts
     cdef int n_parts
     cdef int64_t* blocks                    # concatenate: bytes of each operand's block
-    cdef Signature signature                # K_PYTHON
+    cdef Signature signature
+    cdef object rows                        # how it goes through chains: see `hoad._core.views`
+    cdef bint is_sorted_out                 # `rows` is known
     cdef bint batched                       # its primitive takes all lanes at once
 
     cdef int run(self, char** operands, char** results) noexcept nogil

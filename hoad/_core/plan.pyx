@@ -594,6 +594,7 @@ cdef Plan plan_of(Signature sig):
     if plan is not None:
         return plan
     plan = Plan.__new__(Plan)
+    plan.signature = sig
     plan.kind = primitive.kind
     plan.nin = len(sig.avals)
     plan.nout = len(sig.results)
@@ -625,7 +626,6 @@ cdef Plan plan_of(Signature sig):
         plan.itemsize = sig.results[0].itemsize
         plan.n_items = sig.avals[1].size
     else:
-        plan.signature = sig
         plan.batched = primitive.batch is not None
     sig.plan = plan
     return plan

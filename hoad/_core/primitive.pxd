@@ -2,7 +2,7 @@
 
 from hoad._core.tape cimport Aval, int32_t, uint8_t, uint16_t, uint64_t
 
-from hoad._core.vector cimport Kernel1, Kernel2
+from hoad._core.vector cimport Forms2, Kernel1, Kernel2
 
 ctypedef double (*Scalar1)(double) noexcept nogil
 ctypedef double (*Scalar2)(double, double) noexcept nogil
@@ -27,6 +27,7 @@ cdef struct Info:
     Scalar2 f2
     Kernel1 v1              # on contiguous float64: lanes, arrays
     Kernel2 v2
+    const Forms2* forms    # of arithmetic
     uint8_t kind
     uint8_t commutative
     uint8_t is_bool         # its result is a truth value

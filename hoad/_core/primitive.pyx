@@ -29,7 +29,7 @@ from hoad._core.tape cimport (
     OP_SUBTRACT,
     aval_of,
 )
-from hoad._core.vector cimport vector1, vector2
+from hoad._core.vector cimport arithmetic, vector1, vector2
 
 from hoad.errors import NoRuleError
 
@@ -115,6 +115,7 @@ cdef class Primitive:
         info.f2 = scalar2(name) if nin == 2 else NULL
         info.v1 = vector1(name) if info.f1 != NULL else NULL
         info.v2 = vector2(name) if info.f2 != NULL else NULL
+        info.forms = arithmetic(name) if info.f2 != NULL else NULL
         if kind == K_UFUNC:
             UFUNCS[function] = self
 

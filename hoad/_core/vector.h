@@ -39,6 +39,9 @@ typedef void (*Kernel1)(const double*, double*, int64_t);
 typedef void (*Kernel2)(const double*, const double*, double*, int64_t);
 typedef struct { const char* name; Kernel1 kernel; } Row1;
 typedef struct { const char* name; Kernel2 kernel; } Row2;
+typedef void (*Gathered2)(const double*, const int32_t*, const double*, const int32_t*, double*, int64_t);
+typedef struct { Kernel2 rows, right, left; Gathered2 gathered; } Forms2;
+typedef struct { const char* name; Forms2 forms; } Arithmetic2;
 
 /* The functions, and what is asked where a formula does not reach. */
 #define FUNCTIONS1(DO)                                                                            \
@@ -47,6 +50,16 @@ typedef struct { const char* name; Kernel2 kernel; } Row2;
     DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt)                 \
     DO(leg, library_leg) DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
 #define FUNCTIONS2(DO) DO(power, library_power) DO(arctan2, atan2)
+
+/* Arithmetic, where compilers make vectors of the plain formula: primitives by name, as formulas of x and y. */
+#define ARITHMETIC2(DO)                                                                                          \
+    DO(add, x + y) DO(subtract, x - y) DO(multiply, x * y) DO(divide, x / y)                                      \
+    DO(smul, x == 0.0 ? 0.0 : x * y) DO(sdiv, x == 0.0 ? 0.0 : x / y) DO(mask, x != 0.0 ? y : 0.0)                \
+    DO(maximum, x >= y || x != x ? x : y) DO(minimum, x <= y || x != x ? x : y)                                   \
+    DO(less, x < y ? 1.0 : 0.0) DO(less_equal, x <= y ? 1.0 : 0.0) DO(greater, x > y ? 1.0 : 0.0)                 \
+    DO(greater_equal, x >= y ? 1.0 : 0.0) DO(equal, x == y ? 1.0 : 0.0) DO(not_equal, x != y ? 1.0 : 0.0)
+#define ARITHMETIC1(DO) \
+    DO(negative, -x) DO(positive, x) DO(square, x * x) DO(reciprocal, 1.0 / x) DO(absolute, fabs(x))
 
 #if defined(__x86_64__) && defined(__clang__)
 #define HAS_TARGETS 1
@@ -67,12 +80,14 @@ typedef struct { const char* name; Kernel2 kernel; } Row2;
 TARGET("avx2,fma")
 #define FN(name) name##_v3
 #define FUSED 1
+#include "vector_arithmetic.h"
 #include "vector_formulas.h"
 END_TARGET
 
 TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #define FN(name) name##_v4
 #define FUSED 1
+#include "vector_arithmetic.h"
 #include "vector_formulas.h"
 END_TARGET
 #endif
@@ -83,23 +98,31 @@ END_TARGET
 #else
 #define FUSED 0
 #endif
+#include "vector_arithmetic.h"
 #include "vector_formulas.h"
 
-typedef struct { const char* name; const Row1* rows1; const Row2* rows2; bool usable; } Target;
+typedef struct {
+    const char* name;
+    const Row1* rows1;
+    const Row2* rows2;
+    const Row1* arithmetic1;
+    const Arithmetic2* arithmetic2;
+    bool usable;
+} Target;
 
 /* Fill `found` with the targets that were compiled, the best last; returns how many they are. */
 static int find_targets(Target found[MOST_TARGETS])
 {
     int n = 0;
-    found[n++] = (Target){"portable", rows1_portable, rows2_portable, true};
+    found[n++] = (Target){"portable", rows1_portable, rows2_portable, arithmetic1_portable, arithmetic2_portable, true};
 #if HAS_TARGETS
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
-    found[n++] = (Target){"v3", rows1_v3, rows2_v3, v3};
-    found[n++] = (Target){"v4", rows1_v4, rows2_v4, v4};
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, v4};
 #endif
     return n;
 }

@@ -24,10 +24,17 @@ cdef extern from "vector.h" nogil:
     ctypedef struct Row2:
         const char* name
         Kernel2 kernel
+    ctypedef struct CForms2 "Forms2":
+        Kernel2 rows
+    ctypedef struct Arithmetic2:
+        const char* name
+        CForms2 forms
     ctypedef struct Target:
         const char* name
         const Row1* rows1
         const Row2* rows2
+        const Row1* arithmetic1
+        const Arithmetic2* arithmetic2
         bint usable
     enum:
         MOST_TARGETS
@@ -71,8 +78,7 @@ def target():
     return CHOSEN.name.decode()
 
 
-cdef Kernel1 kernel1(Target* of, str name):
-    cdef const Row1* row = of.rows1
+cdef Kernel1 kernel1(const Row1* row, str name):
     while row.name != NULL:
         if row.name.decode() == name:
             return row.kernel
@@ -91,12 +97,24 @@ cdef Kernel2 kernel2(Target* of, str name):
 
 cdef Kernel1 vector1(str name):
     """The kernel of one operand of this name, or NULL."""
-    return kernel1(CHOSEN, name.removeprefix("scipy.special."))
+    cdef Kernel1 found = kernel1(CHOSEN.rows1, name.removeprefix("scipy.special."))
+    return found if found != NULL else kernel1(CHOSEN.arithmetic1, name)
 
 
 cdef Kernel2 vector2(str name):
     """The kernel of two operands of this name, or NULL."""
-    return kernel2(CHOSEN, name.removeprefix("scipy.special."))
+    cdef const Forms2* forms = arithmetic(name)
+    return forms.rows if forms != NULL else kernel2(CHOSEN, name.removeprefix("scipy.special."))
+
+
+cdef const Forms2* arithmetic(str name):
+    """The forms of an arithmetic operation of two operands, or NULL."""
+    cdef const Arithmetic2* row = CHOSEN.arithmetic2
+    while row.name != NULL:
+        if row.name.decode() == name:
+            return <const Forms2*>&row.forms
+        row += 1
+    return NULL
 
 
 cdef bint is_faster(str name):
@@ -133,7 +151,7 @@ cdef int64_t common_size(list arrays) except -1:
 def evaluate(str name, cnp.ndarray x, cnp.ndarray y=None, *, cnp.ndarray out=None, str of=None):
     """A kernel applied to contiguous float64 arrays, by the kernels of the target `of` (those in use unless given)."""
     cdef Target* chosen = CHOSEN if of is None else target_named(of)
-    cdef Kernel1 one = kernel1(chosen, name) if y is None else NULL
+    cdef Kernel1 one = kernel1(chosen.rows1, name) if y is None else NULL
     cdef Kernel2 two = kernel2(chosen, name) if y is not None else NULL
     out = np.empty(x.size) if out is None else out
     cdef int64_t n = common_size([x, out] if y is None else [x, y, out])

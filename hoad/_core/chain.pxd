@@ -1,0 +1,65 @@
+"""Chains: rows of doubles that go block by block through many operations."""
+
+cimport cython
+
+from libc.stdint cimport int32_t, int64_t
+
+from hoad._core.tape cimport Slot
+from hoad._core.views cimport View
+
+cdef enum:
+    BLOCK = 512                 # coordinates of a block
+    SLOTS = -1                  # a place among the numbers of a workspace
+    ROW = -2                    # a row of the block
+
+cdef enum Move:                 # what an instruction does
+    M_ROWS                      # out = f(a, b), by a kernel of two operands
+    M_ROW                       # out = f(a), by a kernel of one
+    M_GATHERED                  # out = f(a[k], b[m]), by a kernel of numbers gathered
+    M_EACH2                     # the same one by one, by a function of two numbers
+    M_EACH1
+    M_LOAD                      # out = a, through its stride
+    M_GATHER                    # out = a[k]
+    M_EXPAND                    # out = a, through its view
+    M_ZERO                      # out = 0
+    M_SUM                       # one number = the sum of a
+
+cdef struct Place:              # where the row of an operand or a result lies
+    int32_t space               # SLOTS, ROW, or the register of an array
+    int32_t row                 # which of the rows of the block
+    int64_t start               # where coordinate 0 lies, in numbers
+    int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
+    const View* view            # where that does not say it, or NULL
+
+cdef struct Instruction:
+    void* function
+    int32_t move
+    int32_t a, b, out           # places
+    int64_t low, high           # coordinates that it covers
+    int32_t sum                 # which of the sums of the chain it is
+    int32_t* k                  # which numbers are gathered, from coordinate `low` on
+    int32_t* m
+
+@cython.final
+cdef class Chain:
+    cdef Place* places
+    cdef int32_t n_places, cap_places
+    cdef Instruction* code
+    cdef int32_t n_code, cap_code
+    cdef int32_t n_rows         # of a block
+    cdef int32_t n_sums
+    cdef int32_t** tables       # of what is gathered
+    cdef int32_t n_tables, cap_tables
+    cdef int64_t low, high      # coordinates that any instruction covers
+
+    cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1
+    cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
+                          int64_t high) except NULL
+    cdef int32_t* new_table(self, int64_t count) except NULL
+    cdef int64_t scratch(self) noexcept
+    cdef void run(self, Slot* u, char* scratch) noexcept nogil
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil
+    cdef int64_t blocks(self) noexcept nogil
+    cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil
+
+cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1

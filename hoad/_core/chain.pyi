@@ -1,0 +1,7 @@
+"""Chains: rows of doubles that go block by block through many operations."""
+
+from typing import final
+
+@final
+class Chain:
+    """A chain, as `schedule` makes it."""

@@ -1,0 +1,241 @@
+"""Chains: rows of doubles that go block by block through many operations, so that what is between them stays in cache.
+
+The rows of a chain are written along one coordinate. An instruction covers a range of it and reads what lies at its own
+coordinate, or at an earlier one, of the rows that the chain makes; so the blocks are taken in turn. A row that nothing
+outside of its block reads has no other room than the block.
+"""
+
+cimport cython
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+
+from libc.string cimport memcpy, memset
+
+from hoad._core.primitive cimport Scalar1, Scalar2
+from hoad._core.vector cimport Gathered2, Kernel1, Kernel2
+
+
+cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+    """Make room for `wanted` rows of a table."""
+    cdef int64_t rows = capacity[0]
+    cdef void* moved
+    if wanted <= rows:
+        return 0
+    rows = max(rows + rows // 2, <int64_t>wanted, 8)
+    moved = PyMem_RawRealloc(table[0], rows * itemsize)
+    if moved == NULL:
+        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    table[0] = moved
+    capacity[0] = <int32_t>rows
+    return 0
+
+
+@cython.final
+cdef class Chain:
+    """A chain, as `hoad._core.schedule` makes it."""
+
+    def __dealloc__(self):
+        cdef int32_t i
+        for i in range(self.n_tables):
+            PyMem_RawFree(self.tables[i])
+        PyMem_RawFree(self.tables)
+        PyMem_RawFree(self.places)
+        PyMem_RawFree(self.code)
+
+    cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1:
+        cdef Place* place
+        widened(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(Place))
+        place = &self.places[self.n_places]
+        place.space = space
+        place.row = row
+        place.start = start
+        place.stride = stride
+        place.view = NULL
+        self.n_rows = max(self.n_rows, row + 1) if space == ROW else self.n_rows
+        self.n_places += 1
+        return self.n_places - 1
+
+    cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
+                          int64_t high) except NULL:
+        cdef Instruction* made
+        widened(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
+        made = &self.code[self.n_code]
+        made.move = move
+        made.function = function
+        made.a, made.b, made.out = a, b, out
+        made.low, made.high = low, high
+        made.k = made.m = NULL
+        made.sum = self.n_sums
+        self.low = min(self.low, low) if self.n_code else low
+        self.high = max(self.high, high) if self.n_code else high
+        self.n_code += 1
+        return made
+
+    cdef int32_t* new_table(self, int64_t count) except NULL:
+        """Room for the numbers that an instruction gathers."""
+        cdef int32_t* table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
+        if table == NULL:
+            raise MemoryError
+        widened(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
+        self.tables[self.n_tables] = table
+        self.n_tables += 1
+        return table
+
+    cdef int64_t blocks(self) noexcept nogil:
+        return (self.high - self.low + BLOCK - 1) // BLOCK
+
+    cdef int64_t scratch(self) noexcept:
+        """Bytes that a run needs."""
+        cdef int64_t numbers = self.n_rows * BLOCK + self.n_sums * self.blocks()
+        return self.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
+
+    cdef void run(self, Slot* u, char* scratch) noexcept nogil:
+        cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
+        cdef double* sums = rows + self.n_rows * BLOCK
+        cdef double** bases = <double**>(sums + self.n_sums * self.blocks())
+        cdef int32_t i
+        cdef int64_t start
+        cdef Place* place
+        for i in range(self.n_places):
+            place = &self.places[i]
+            if place.space == ROW:
+                bases[i] = rows + place.row * BLOCK
+            elif place.space == SLOTS:
+                bases[i] = <double*>u + place.start
+            else:
+                bases[i] = <double*>u[place.space].o + place.start
+        for i in range(self.n_sums * self.blocks()):
+            sums[i] = -0.0         # the neutral element of a sum
+        start = self.low
+        while start < self.high:
+            for i in range(self.n_code):
+                self.step(&self.code[i], bases, sums, start)
+            start += BLOCK
+        for i in range(self.n_code):
+            if self.code[i].move == M_SUM:
+                bases[self.code[i].out][0] = pairwise(sums + self.code[i].sum * self.blocks(), self.blocks())
+
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil:
+        """One instruction, as far as it covers a block."""
+        cdef int64_t low = max(start, code.low)
+        cdef int64_t n = min(start + BLOCK, code.high) - low
+        cdef double* a
+        cdef double* b
+        cdef double* out
+        if n <= 0:
+            return
+        a = self.at(code.a, bases, start, low)
+        b = self.at(code.b, bases, start, low)
+        out = self.at(code.out, bases, start, low)
+        if code.move == M_ROWS:
+            (<Kernel2>code.function)(a, b, out, n)
+        elif code.move == M_ROW:
+            (<Kernel1>code.function)(a, out, n)
+        elif code.move == M_GATHERED:
+            (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
+                                       code.m + (low - code.low), out, n)
+        elif code.move == M_LOAD:
+            load(a, self.places[code.a].stride, out, n)
+        elif code.move == M_GATHER:
+            gather(bases[code.a], code.k + (low - code.low), out, n)
+        elif code.move == M_EXPAND:
+            expand(bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_ZERO:
+            memset(out, 0, n * sizeof(double))
+        elif code.move == M_SUM:
+            sums[code.sum * self.blocks() + (start - self.low) // BLOCK] = total(a, n)
+        elif code.move == M_EACH1:
+            each1(<Scalar1>code.function, a, out, n)
+        else:
+            each2(<Scalar2>code.function, a, b, out, n)
+
+    cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
+        """Where the number of a place at coordinate `low` lies."""
+        if self.places[place].space == ROW:
+            return bases[place] + (low - start)
+        return bases[place] + low * self.places[place].stride
+
+
+cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if stride == 1:
+        memcpy(p, x, n * sizeof(double))
+        return
+    for i in range(n):
+        p[i] = x[i * stride]
+
+
+cdef void gather(const double* x, const int32_t* k, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i] = x[k[i]]
+
+
+cdef void each1(Scalar1 function, const double* a, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i] = function(a[i])
+
+
+cdef void each2(Scalar2 function, const double* a, const double* b, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i] = function(a[i], b[i])
+
+
+cdef void expand(const double* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
+    """p[i] = x seen through a view, from flat number `at` on."""
+    cdef int64_t index[64]
+    cdef int d
+    cdef int last = view.ndim - 1
+    cdef int64_t offset = view.offset
+    cdef int64_t rest = at
+    cdef int64_t count
+    for d in range(last, -1, -1):
+        index[d] = rest % view.dims[d]
+        rest //= view.dims[d]
+        offset += index[d] * view.strides[d]
+    while n > 0:
+        count = min(n, view.dims[last] - index[last])
+        load(x + offset, view.strides[last], p, count)
+        p += count
+        n -= count
+        offset -= index[last] * view.strides[last]
+        index[last] = 0
+        d = last - 1
+        while d >= 0:
+            index[d] += 1
+            offset += view.strides[d]
+            if index[d] < view.dims[d]:
+                break
+            offset -= index[d] * view.strides[d]
+            index[d] = 0
+            d -= 1
+
+
+cdef double total(const double* x, int64_t n) noexcept nogil:
+    """The sum of a block: of eight sums, in turn, so that it becomes vectors of any width with the same bits."""
+    cdef double[8] sums
+    cdef int64_t i, k
+    for k in range(8):
+        sums[k] = -0.0
+    i = 0
+    while i + 8 <= n:
+        for k in range(8):
+            sums[k] += x[i + k]
+        i += 8
+    for k in range(n - i):
+        sums[k] += x[i + k]
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+
+
+cdef double pairwise(double* x, int64_t n) noexcept nogil:
+    """The sum of n numbers, in pairs of pairs; they are overwritten."""
+    cdef int64_t i
+    while n > 1:
+        for i in range(n // 2):
+            x[i] = x[2 * i] + x[2 * i + 1]
+        if n % 2:
+            x[n // 2] = x[n - 1]
+        n = (n + 1) // 2
+    return x[0]

@@ -1,0 +1,87 @@
+"""Runs: operations on rows, and the chains they join."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+
+from hoad._core.chain cimport Chain
+from hoad._core.engine cimport Lowered
+from hoad._core.views cimport View
+
+cdef enum:
+    NONE = -1
+
+cdef enum Kind:             # where a number lies
+    IN_SLOT
+    IN_RUN
+    IN_ARRAY
+
+cdef enum Work:             # what a run does
+    OPERATION               # `op` on its sources
+    COPY
+    ZEROS
+    SUM                     # of its source, to a slot
+
+cdef struct Source:         # what a run reads on one side
+    int32_t kind
+    int32_t of              # which run, or the register of the array
+    int64_t start, stride   # where it lies: a register of numbers, or a place in the run or the array
+    const View* view        # where `stride` does not say it, or NULL
+    bint gathered           # its numbers lie anywhere
+    int32_t wait            # the first phase in which it can be read from memory
+
+cdef struct Run:
+    uint8_t work
+    uint8_t sides           # how many sources
+    uint16_t op
+    int32_t first, count    # members
+    Source source[2]
+    int32_t phase
+    int32_t chain
+    int64_t low             # coordinate of the first member
+    int32_t home            # the register of the array that the results are written to, or SLOTS
+    int64_t base            # where in it
+    bint kept               # somebody reads the results but the chain
+    int32_t next            # in the chain
+    int32_t row, last       # of the block; the last run of the chain that reads it
+
+cdef struct Link:           # a chain to be
+    int32_t phase
+    int64_t count           # members of its first run
+    int32_t head, tail      # runs
+
+cdef class Rows:
+    cdef list free
+    cdef list borrowed      # by one instruction
+    cdef int32_t count
+
+    cdef int32_t new(self) except -1
+    cdef int32_t borrow(self) except -1
+    cdef int give_back(self) except -1
+
+cdef class Runs:
+    cdef Lowered program
+    cdef Run* runs
+    cdef int32_t n_runs, cap_runs
+    cdef Link* links
+    cdef int32_t n_links, cap_links
+    cdef int32_t phases
+
+    cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
+    cdef int settle(self) except -1
+    cdef bint joins(self, Source* source, int32_t phase) noexcept
+    cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
+    cdef void append(self, int32_t chain, int32_t number) noexcept
+    cdef int note_use(self, Run* run, int32_t number, Source* source) except -1
+    cdef int give_room(self, Run* run) except -1
+    cdef list chains_of(self)
+    cdef Chain build(self, int32_t number)
+    cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
+    cdef int release(self, Rows rows, int32_t k) except -1
+    cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1
+    cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1
+    cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1
+    cdef int32_t base_of(self, Chain chain, Source* source) except -1
+    cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL
+
+cdef int more_registers(Lowered program, int32_t count) except -1

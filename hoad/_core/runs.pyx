@@ -1,0 +1,325 @@
+"""Runs: operations on rows, and the chains they join.
+
+Time is cut into *phases*: in odd ones chains work on runs, in even ones single steps on what is left. A run waits for
+the phase of its operands, except that it joins the chain that makes them where it reads them at its own coordinate or
+at an earlier one. What is read otherwise than at its own coordinate, or by anything but its chain, is kept in memory.
+"""
+
+from cpython.mem cimport PyMem_RawFree
+
+from hoad._core.blocks cimport resized
+from hoad._core.chain cimport (
+    M_EACH1,
+    M_EACH2,
+    M_EXPAND,
+    M_GATHER,
+    M_GATHERED,
+    M_LOAD,
+    M_ROW,
+    M_ROWS,
+    M_SUM,
+    M_ZERO,
+    ROW,
+    SLOTS,
+    Chain,
+    widened,
+)
+from hoad._core.engine cimport Lowered
+from hoad._core.primitive cimport INFO
+from hoad._core.views cimport View
+
+cdef enum:
+    CHAINS_TRIED = 8            # the latest, for a run that may join any
+
+
+cdef class Runs:
+    """The runs of a program, and the chains they join; what they come of is its child's business."""
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.runs)
+        PyMem_RawFree(self.links)
+
+    cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
+        """A run to be filled in, and then settled."""
+        cdef Run* run
+        widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        run = &self.runs[self.n_runs]
+        run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
+        run.first = 0
+        run.home, run.base, run.kept = SLOTS, NONE, False
+        run.phase, run.chain, run.low = 1, NONE, 0
+        run.next = run.row = run.last = NONE
+        return run
+
+    # ---- phases
+
+    cdef int settle(self) except -1:
+        """Find phase, chain and coordinate of the new run, whose sources are known."""
+        cdef int32_t number = self.n_runs
+        cdef Run* run = &self.runs[number]
+        cdef Run* other
+        cdef int32_t side
+        for side in range(run.sides):
+            if may_join(&run.source[side]):
+                run.phase = max(run.phase, self.runs[run.source[side].of].phase)
+            else:
+                run.phase = max(run.phase, run.source[side].wait)
+        for side in range(run.sides):
+            if not self.joins(&run.source[side], run.phase):
+                continue
+            other = &self.runs[run.source[side].of]
+            if run.chain != NONE and run.chain != other.chain:      # two chains cannot be one any more
+                run.phase += 2
+                run.chain, run.low = NONE, 0
+                break
+            run.low = max(run.low, other.low + run.source[side].start) if run.chain != NONE else (
+                other.low + run.source[side].start)
+            run.chain = other.chain
+        if run.chain == NONE:
+            run.chain = self.chain_for(run.phase, run.count)
+        self.phases = max(self.phases, run.phase + 1)
+        self.append(run.chain, number)
+        self.n_runs += 1
+        for side in range(run.sides):
+            self.note_use(run, number, &run.source[side])
+        return 0
+
+    cdef bint joins(self, Source* source, int32_t phase) noexcept:
+        return may_join(source) and self.runs[source.of].phase == phase
+
+    cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2:
+        """A chain of that phase for a run that joins none by its operands."""
+        cdef int32_t k
+        cdef int64_t difference
+        cdef Link* link
+        for k in range(self.n_links - 1, max(self.n_links - 1 - CHAINS_TRIED, -1), -1):
+            link = &self.links[k]
+            difference = link.count - count
+            if link.phase == phase and -link.count <= 8 * difference <= link.count:
+                return k
+        widened(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
+        link = &self.links[self.n_links]
+        link.phase, link.count = phase, count
+        link.head = link.tail = NONE
+        self.n_links += 1
+        return self.n_links - 1
+
+    cdef void append(self, int32_t chain, int32_t number) noexcept:
+        cdef Link* link = &self.links[chain]
+        if link.tail == NONE:
+            link.head = number
+        else:
+            self.runs[link.tail].next = number
+        link.tail = number
+
+    cdef int note_use(self, Run* run, int32_t number, Source* source) except -1:
+        """Keep the run that is read from beyond its block."""
+        cdef Run* other
+        if source.kind != IN_RUN or source.gathered:
+            return 0
+        other = &self.runs[source.of]
+        if may_join(source) and other.chain == run.chain and run.low == other.low + source.start:
+            other.last = number
+        else:
+            self.give_room(other)
+        return 0
+
+    cdef int give_room(self, Run* run) except -1:
+        """Keep the results of a run: in its array, or in slots that follow each other."""
+        run.kept = True
+        if run.home == SLOTS and run.base == NONE:
+            run.base = self.program.n_uniform
+            more_registers(self.program, run.count)
+        return 0
+
+    # ---- chains
+
+    cdef list chains_of(self):
+        """Numbers of the chains, by phase."""
+        return sorted(range(self.n_links), key=lambda k: self.links[<int32_t>k].phase)
+
+    cdef Chain build(self, int32_t number):
+        """A chain of the runs that joined it."""
+        cdef Chain chain = Chain.__new__(Chain)
+        cdef Rows rows = Rows()
+        cdef int32_t k = self.links[number].head
+        while k != NONE:
+            self.add_instruction(chain, rows, k)
+            rows.give_back()
+            k = self.runs[k].next
+        return chain
+
+    cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
+        cdef Run* run = &self.runs[k]
+        cdef int64_t high = run.low + run.count
+        cdef int32_t a, out
+        if run.work == OPERATION:
+            if run.sides == 2 and run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
+                return self.add_gathered(chain, rows, run)
+            return self.add_operation(chain, rows, k)
+        if run.work == ZEROS:
+            out = self.result(chain, rows, run)
+            chain.add(M_ZERO, NULL, out, out, out, run.low, high)
+        elif run.work == SUM:
+            a = self.row_of(chain, rows, run, 0, False)
+            self.release(rows, k)
+            out = chain.add_place(SLOTS, 0, run.base, 0)
+            chain.add(M_SUM, NULL, a, a, out, run.low, high)
+            chain.n_sums += 1
+        else:
+            a = self.place_of_source(chain, run, &run.source[0])
+            self.release(rows, k)
+            out = self.result(chain, rows, run)
+            chain.add(M_EXPAND if chain.places[a].view != NULL else M_LOAD, NULL, a, a, out, run.low, high)
+        return 0
+
+    cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1:
+        cdef Run* run = &self.runs[k]
+        cdef int64_t high = run.low + run.count
+        cdef bint has_forms = run.sides == 2 and INFO[run.op].forms != NULL
+        cdef int32_t a = self.row_of(chain, rows, run, 0, has_forms)
+        cdef int32_t b = a
+        cdef int32_t out
+        cdef void* function
+        cdef int32_t move
+        if run.sides == 2:
+            b = self.row_of(chain, rows, run, 1, has_forms and chain.places[a].stride != 0)
+        self.release(rows, k)
+        out = self.result(chain, rows, run)
+        move = M_ROWS
+        if has_forms:
+            if chain.places[a].stride == 0:
+                function = <void*>INFO[run.op].forms.left
+            elif chain.places[b].stride == 0:
+                function = <void*>INFO[run.op].forms.right
+            else:
+                function = <void*>INFO[run.op].forms.rows
+        elif run.sides == 2:
+            function = <void*>INFO[run.op].v2 if INFO[run.op].v2 != NULL else <void*>INFO[run.op].f2
+            move = M_ROWS if INFO[run.op].v2 != NULL else M_EACH2
+        else:
+            function = <void*>INFO[run.op].v1 if INFO[run.op].v1 != NULL else <void*>INFO[run.op].f1
+            move = M_ROW if INFO[run.op].v1 != NULL else M_EACH1
+        chain.add(move, function, a, b, out, run.low, high)
+        return 0
+
+    cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1:
+        cdef int32_t a = self.base_of(chain, &run.source[0])
+        cdef int32_t b = self.base_of(chain, &run.source[1])
+        cdef int32_t* k = self.table(chain, run, 0)
+        cdef int32_t* m = self.table(chain, run, 1)
+        cdef int32_t out = self.result(chain, rows, run)
+        made = chain.add(M_GATHERED, <void*>INFO[run.op].forms.gathered, a, b, out, run.low, run.low + run.count)
+        made.k, made.m = k, m
+        return 0
+
+    cdef int release(self, Rows rows, int32_t k) except -1:
+        """Let the rows of operands go that no later run reads."""
+        cdef Run* run = &self.runs[k]
+        cdef Run* other
+        cdef int32_t side
+        for side in range(run.sides):
+            if run.source[side].kind == IN_RUN and not run.source[side].gathered:
+                other = &self.runs[run.source[side].of]
+                if other.row != NONE and other.last == k:
+                    rows.free.append(other.row)
+                    other.row = NONE
+        return 0
+
+    cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
+        """The place of what a run gives."""
+        if run.kept:
+            return chain.add_place(run.home, 0, run.base - run.low, 1)
+        run.row = rows.new()
+        return chain.add_place(ROW, run.row, 0, 1)
+
+    cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1:
+        """Where a source lies that is not gathered."""
+        cdef int64_t start = source.start - run.low * source.stride
+        cdef Run* other
+        cdef int32_t at
+        if source.view != NULL:
+            at = chain.add_place(source.of, 0, source.start, 1)
+            chain.places[at].view = source.view
+            return at
+        if source.kind == IN_ARRAY:
+            return chain.add_place(source.of, 0, start, source.stride)
+        if source.kind == IN_SLOT:
+            return chain.add_place(SLOTS, 0, start, source.stride)
+        other = &self.runs[source.of]
+        if other.kept:
+            return chain.add_place(other.home, 0, other.base + start, source.stride)
+        return chain.add_place(ROW, other.row, 0, 1)
+
+    cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
+        """A source as a row; a single number stays one where `number`."""
+        cdef Source* source = &run.source[side]
+        cdef int64_t high = run.low + run.count
+        cdef int32_t at, out
+        if source.gathered:
+            at = self.base_of(chain, source)
+            out = chain.add_place(ROW, rows.borrow(), 0, 1)
+            chain.add(M_GATHER, NULL, at, at, out, run.low, high).k = self.table(chain, run, side)
+            return out
+        at = self.place_of_source(chain, run, source)
+        if chain.places[at].view == NULL and (
+                chain.places[at].stride == 1 or (number and chain.places[at].stride == 0)):
+            return at
+        out = chain.add_place(ROW, rows.borrow(), 0, 1)
+        chain.add(M_EXPAND if chain.places[at].view != NULL else M_LOAD, NULL, at, at, out, run.low, high)
+        return out
+
+    cdef int32_t base_of(self, Chain chain, Source* source) except -1:
+        """Where the numbers lie that are gathered."""
+        return chain.add_place(source.of if source.kind == IN_ARRAY else SLOTS, 0, 0, 0)
+
+    cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL:
+        """Which numbers the members of a run gather."""
+        raise NotImplementedError
+
+
+cdef class Rows:
+    """Rows of a block, used again."""
+
+    def __cinit__(self):
+        self.free, self.borrowed = [], []
+
+    cdef int32_t new(self) except -1:
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return self.count - 1
+
+    cdef int32_t borrow(self) except -1:
+        cdef int32_t row = self.new()
+        self.borrowed.append(row)
+        return row
+
+    cdef int give_back(self) except -1:
+        self.free.extend(self.borrowed)
+        self.borrowed.clear()
+        return 0
+
+
+cdef inline bint may_join(Source* source) noexcept:
+    """Whether a run may join the chain that makes a source of it."""
+    return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
+
+
+cdef int more_registers(Lowered program, int32_t count) except -1:
+    """Further registers of numbers."""
+    cdef int64_t wanted = <int64_t>program.n_uniform + count
+    cdef int64_t rows = program.cap_uniform
+    cdef void* moved
+    cdef int32_t j
+    if wanted > rows:
+        rows = max(rows + rows // 2, wanted)
+        moved = resized(program.uniform, program.cap_uniform * sizeof(int64_t), rows * sizeof(int64_t))
+        if moved == NULL:
+            raise MemoryError(f"no memory for {rows} registers")
+        program.uniform = <int64_t*>moved
+        program.cap_uniform = <int32_t>rows
+    for j in range(count):
+        program.uniform[program.n_uniform + j] = -1
+    program.n_uniform += count
+    return 0

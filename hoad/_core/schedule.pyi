@@ -1,0 +1,13 @@
+"""What the steps of a program become."""
+
+from typing import final
+
+from hoad._core.runs import Runs
+
+@final
+class Section(Runs):
+    """The steps of a program that have no lanes, on their way to runs."""
+
+@final
+class Scheduler:
+    """The steps of a program rewritten."""

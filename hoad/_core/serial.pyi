@@ -1,0 +1,7 @@
+"""Single operations, one after the other."""
+
+from typing import final
+
+@final
+class Serial:
+    """Steps as code for the interpreter of single numbers."""

@@ -1,0 +1,1 @@
+"""Shared work done once."""
