@@ -39,12 +39,12 @@ cdef class Recorded:
     cdef Place* targets             # of each output
     cdef Room spare                 # a room that nobody uses, and more of them
     cdef list rooms
-    cdef bint releases              # the GIL, as a run takes long
+    cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
 
     cdef Room enter(self)
     cdef int leave(self, Room room) except -1
     cdef int run(self, Room room) except -1
-    cdef object values(self, Room room)
+    cdef object values(self, Room room, list made)
     cdef object write(self, Room room, object out)
 
 cdef class Signature:

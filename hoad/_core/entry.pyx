@@ -52,8 +52,7 @@ cdef enum:
     OTHER_BRANCH = 1
     RAISED = 2
 
-    LONG = 2000         # steps from which on a run is worth letting other threads in
-    ARRAY_STEP_SIZE = 50
+    LONG = 4000         # numbers from which on a run is worth letting other threads in
 
 cdef type ndarray = np.ndarray
 cdef type float64 = np.float64
@@ -88,7 +87,7 @@ cdef class Recorded:
             raise MemoryError
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
-        self.releases = lowered.n_steps + ARRAY_STEP_SIZE * lowered.n_array_steps > LONG
+        self.is_long = numbers_in(lowered) > LONG
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
@@ -132,7 +131,7 @@ cdef class Recorded:
         """Run the program on what the room holds."""
         cdef int code
         self.lowered.place_inputs(room.held, &room.work)
-        if self.releases:
+        if self.is_long:
             with nogil:
                 code = self.lowered.interpret(&room.work)
         else:
@@ -149,13 +148,17 @@ cdef class Recorded:
             pass
         return RAISED
 
-    cdef object values(self, Room room):
-        """What the function gives."""
+    cdef object values(self, Room room, list made):
+        """What the function gives, of the arrays that were made for it if there are any."""
         cdef int32_t k
-        if self.arrange is None:
+        if made is None:
+            made = [None] * self.lowered.n_outputs if self.arrange is not None else None
+        if made is None:
             return self.lowered.result(&self.lowered.outputs[0], &room.work)
-        return self.arrange([self.lowered.result(&self.lowered.outputs[k], &room.work)
-                             for k in range(self.lowered.n_outputs)])
+        for k in range(self.lowered.n_outputs):
+            if made[k] is None:
+                made[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+        return made[0] if self.arrange is None else self.arrange(made)
 
     cdef object write(self, Room room, object out):
         """Write what the function gives to arrays."""
@@ -175,6 +178,15 @@ cdef class Recorded:
             f"jit was given out={out if type(out) is not tuple else tuple(map(type, out))}, but the function gives {n} "
             f"array{'' if n == 1 else 's'}. Give {'an array' if n == 1 else 'a tuple of as many arrays'}."
         )
+
+
+cdef int64_t numbers_in(Lowered program):
+    """About how many numbers a run goes through."""
+    cdef int64_t total = program.graph.size + program.workspace_size(1) // <int64_t>sizeof(double)
+    cdef int32_t k
+    for k in range(program.n_inputs):
+        total += aval_of(program.inputs[k].aval).size
+    return total
 
 
 cdef int check_out(Place* target, object out, int k) except -1:
@@ -302,14 +314,19 @@ cdef class Signature:
     cdef object attempt(self, Recorded recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
         cdef Room room = recorded.enter()
+        cdef list made = None
         cdef int code
         try:
             self.place(recorded, room.held, args)
+            if recorded.is_long and out is None:
+                made = recorded.lowered.place_outputs(&room.work)
             code = recorded.run(room)
             if code == DONE:
-                return recorded.values(room) if out is None else recorded.write(room, out)
+                return recorded.values(room, made) if out is None else recorded.write(room, out)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
+            if made is not None:    # the registers of results pointed to them
+                recorded.lowered.lay_out(room.memory, 1, &room.work)
             recorded.leave(room)
 
 

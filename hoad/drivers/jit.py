@@ -174,7 +174,7 @@ class _Driver:
                 self.recorded(signature, given)
             if signature.latest is not None and (replayed or signature.latest is not before):
                 return signature.latest.program  # type: ignore[no-any-return]
-            refusal = signature.refusal or signature.reasons[-1]
+            refusal = signature.refusal or next(reversed(signature.reasons), "it depends on what is around the call")
         raise ArgumentError(f"there is no program of {self.name}: {refusal}.")
 
     def reduced(self, jitted: Jitted) -> Any:
@@ -229,7 +229,10 @@ class _Driver:
             signature.refusal = str(failure)
             self.warn(signature.refusal)
             return given.once()
-        if isinstance(made, str):
+        if isinstance(made, Unseen):
+            signature.refusal = str(made)
+            self.warn(signature.refusal)
+        elif isinstance(made, str):
             signature.reasons.append(made)
         else:
             signature.recorded = [made, *signature.recorded]
@@ -347,8 +350,8 @@ class _Given:
         roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
         return Reader([(getattr(self.f, "__name__", "f"), self.f), *roots])
 
-    def recorded(self, signature: Signature) -> tuple[Recorded | str, Any]:
-        """What is recorded at these arguments, or why it cannot be kept; and what the function gives."""
+    def recorded(self, signature: Signature) -> tuple[Recorded | str | Unseen, Any]:
+        """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
         twin, live = self.twin(signature, reader)
         former = (r.world for r in signature.recorded if r.live == live and r.world.change() is None)
@@ -373,7 +376,7 @@ class _Given:
 
     def traced(
         self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
-    ) -> tuple[Recorded | str, Any]:
+    ) -> tuple[Recorded | str | Unseen, Any]:
         """The same for the function or its twin, to which `live` arrays are given."""
         with differentiating(nested=False) as d, _Audit(reader) as audit:
             d.graph.is_guarded = True
@@ -396,7 +399,8 @@ class _Given:
             return f"it changes {changed}, which it reads", results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
-        audit.check()
+        if audit.unknown is not None:
+            return Unseen(f"it calls {audit.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
         return Recorded(program, program._lowered(), world, list(live), arrange), results.arranged(values)
 
@@ -536,11 +540,6 @@ class _Audit:
             return
         if frame.f_back is None or not _is_library(frame.f_back.f_code):  # rules, primitives: by hoad itself
             self.unknown = f"{code.co_qualname if sys.version_info >= (3, 11) else code.co_name}"
-
-    def check(self) -> None:
-        """Raise if some did."""
-        if self.unknown is not None:
-            raise Unseen(f"it calls {self.unknown}, which is not found by reading it")
 
 
 def _is_library(code: types.CodeType) -> bool:
