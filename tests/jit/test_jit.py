@@ -298,7 +298,7 @@ def test_results_are_written_to_arrays() -> None:
         ((np.empty(3), np.empty(3)), "out"),
         (3.0, "out"),
     ],
-    ids=str,
+    ids=["shape", "dtype", "list", "tuple", "number"],
 )
 def test_out_that_does_not_fit(first: bool, out: Any, message: str) -> None:
     gradient = hoad.jit(hoad.grad(models.cube))
@@ -336,7 +336,7 @@ def test_a_parameter_named_out_is_the_functions_own() -> None:
     assert f(1.0, out=2.0) == 3.0
 
 
-@pytest.mark.parametrize("out", [np.empty(3), None])
+@pytest.mark.parametrize("out", [np.empty(3), None], ids=["into an array", "a new array"])
 def test_a_replay_allocates_nothing(out: Any) -> None:
     """Neither Python's memory grows nor NumPy's, however often it is called; a result is all there is of new."""
     gradient = hoad.jit(hoad.grad(models.cube))
