@@ -18,7 +18,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
@@ -38,6 +38,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALL = "pip install 'hoad[bench]'"
+EXTRA = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "torch")
 
 Case = tuple[str, Callable[[], "list[Row]"]]
 Function = Callable[..., Any]
@@ -48,11 +49,20 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """How long to measure. `tiny` cuts the sizes too: it shows that everything runs, and judges nothing."""
+    """How long to measure. `tiny` cuts the sizes too: it shows that everything runs, and judges nothing.
+
+    `without` names peers to be left out of the tables that have each in a process of its own.
+    """
 
     rounds: int = 9
     min_sample: float = 0.02
     tiny: bool = False
+    without: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> bool:
+        """What takes minutes to build is left out."""
+        return self.rounds < FULL.rounds
 
     def size(self, full: int, tiny: int) -> int:
         return tiny if self.tiny else full
@@ -234,6 +244,10 @@ def limit(question: str, value: float, unit: str, at_most: float, note: str = ""
     return Row(question, text, "", "", bar, value <= at_most, note, data)
 
 
+def noted(row: Row, note: str) -> Row:
+    return replace(row, note=note)
+
+
 def failed(question: str, reason: str) -> Row:
     """A question that could not be answered counts as a bar that was missed."""
     return Row(question, "", "", "", "", False, reason)
@@ -247,7 +261,7 @@ def measure(cases: Cases, peers: Sequence[str], settings: Settings) -> list[Row]
 
     A peer that is not installed fails the benchmark: a ratio without its peer is no ratio.
     """
-    missing = [name for name in peers if importlib.util.find_spec(name) is None]
+    missing = [name for name in peers if name not in settings.without and importlib.util.find_spec(name) is None]
     if missing:
         return [failed(f"peer {name}", f"{name} is not installed: {INSTALL}") for name in missing]
     rows: list[Row] = []
@@ -266,7 +280,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _unjudged(row: Row) -> Row:
-    return Row(row.question, row.hoad, row.peer, row.ratio, row.bar, None, row.note, row.data)
+    return replace(row, ok=None)
 
 
 def child_json(arguments: Sequence[str], timeout: float = 600.0) -> Any:
@@ -325,7 +339,20 @@ def version(name: str) -> str | None:
 
 def machine() -> dict[str, Any]:
     """What the figures were taken on."""
-    names = ("hoad", "numpy", "scipy", "autograd", "jax", "jaxlib", "casadi", "mpmath")
+    names = (
+        "hoad",
+        "numpy",
+        "scipy",
+        "mpmath",
+        "autograd",
+        "jax",
+        "jaxlib",
+        "casadi",
+        "torch",
+        "heyoka",
+        "pytensor",
+        "asdex",
+    )
     return {
         "platform": platform.platform(),
         "cpu": cpu_model(),
@@ -349,20 +376,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `run.py` and of each file."""
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, same sizes")
     parser.add_argument("--tiny", action="store_true", help="small sizes: shows that it runs, judges nothing")
+    parser.add_argument("--without", action="append", default=[], metavar="PEER", help="leave it out; repeatable")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write rows, samples and machine there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw times over sizes, with their bars, there")
 
 
 def chosen(options: argparse.Namespace) -> Settings:
-    return TINY if options.tiny else QUICK if options.quick else FULL
+    base = TINY if options.tiny else QUICK if options.quick else FULL
+    return replace(base, without=tuple(options.without))
 
 
-def finish(rows: Sequence[Row], settings: Settings, path: Path | None) -> int:
-    """Print, write, and give the exit status: 0 when every bar is reached."""
+def finish(rows: Sequence[Row], settings: Settings, path: Path | None, plot: Path | None = None) -> int:
+    """Print, write, draw, and give the exit status: 0 when every bar is reached."""
     print(render(rows))
     print()
     print(verdict_line(rows, settings))
     if path is not None:
         write_json(path, rows, settings)
+    if plot is not None:
+        importlib.import_module("plot").draw(rows, plot)
     return int(any(row.ok is False for row in rows))
 
 
@@ -372,4 +404,4 @@ def main(doc: str | None, cases: Cases, peers: Sequence[str] = ()) -> int:
     add_options(parser)
     options = parser.parse_args()
     settings = chosen(options)
-    return finish(measure(cases, peers, settings), settings, options.json)
+    return finish(measure(cases, peers, settings), settings, options.json, options.plot)

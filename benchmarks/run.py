@@ -18,6 +18,13 @@ from harness import Row
 
 HERE = Path(__file__).resolve().parent
 QUESTIONS = (
+    "rosenbrock",
+    "irregular",
+    "ode",
+    "hessians",
+    "models",
+    "batched",
+    "first_call",
     "trace_chain",
     "grad_chain",
     "sweep",
@@ -60,11 +67,14 @@ def main() -> int:
     options = parse()
     names = options.only or QUESTIONS + (SLOW if options.build else ())
     flags = [flag for flag, given in (("--quick", options.quick), ("--tiny", options.tiny)) if given]
+    flags += [word for name in options.without for word in ("--without", name)]
     rows: list[Row] = []
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
         rows += run_one(name, flags)
-    status = harness.finish(rows, harness.chosen(options), options.json)
+        if options.json is not None:  # what an interrupted run has found is not lost
+            harness.write_json(options.json, rows, harness.chosen(options))
+    status = harness.finish(rows, harness.chosen(options), options.json, options.plot)
     if not options.only and not options.build:
         print("Not measured here: build_install (the wheel, the sdist); add --build.")
     return status

@@ -14,6 +14,7 @@ cdef enum:
 
 cdef enum Move:                 # what an instruction does
     M_ROWS                      # out = f(a, b), by a kernel of two operands
+    M_PAIR                      # out = f(a, b, c), by a kernel of two operations
     M_ROW                       # out = f(a), by a kernel of one
     M_GATHERED                  # out = f(a[k], b[m]), by a kernel of numbers gathered
     M_EACH2                     # the same one by one, by a function of two numbers
@@ -34,7 +35,7 @@ cdef struct Place:              # where the row of an operand or a result lies
 cdef struct Instruction:
     void* function
     int32_t move
-    int32_t a, b, out           # places
+    int32_t a, b, c, out        # places
     int64_t low, high           # coordinates that it covers
     int32_t sum                 # which of the sums of the chain it is
     int32_t* k                  # which numbers are gathered, from coordinate `low` on

@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.string cimport memcpy, memset
 
 from hoad._core.primitive cimport Scalar1, Scalar2
-from hoad._core.vector cimport Gathered2, Kernel1, Kernel2
+from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 
 
 cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
@@ -62,7 +62,7 @@ cdef class Chain:
         made = &self.code[self.n_code]
         made.move = move
         made.function = function
-        made.a, made.b, made.out = a, b, out
+        made.a, made.b, made.c, made.out = a, b, a, out
         made.low, made.high = low, high
         made.k = made.m = NULL
         made.sum = self.n_sums
@@ -129,6 +129,8 @@ cdef class Chain:
         out = self.at(code.out, bases, start, low)
         if code.move == M_ROWS:
             (<Kernel2>code.function)(a, b, out, n)
+        elif code.move == M_PAIR:
+            (<Kernel3>code.function)(a, b, self.at(code.c, bases, start, low), out, n)
         elif code.move == M_ROW:
             (<Kernel1>code.function)(a, out, n)
         elif code.move == M_GATHERED:
@@ -214,19 +216,30 @@ cdef void expand(const double* x, const View* view, int64_t at, double* p, int64
 
 
 cdef double total(const double* x, int64_t n) noexcept nogil:
-    """The sum of a block: of eight sums, in turn, so that it becomes vectors of any width with the same bits."""
+    """The sum of a block, in the order in which NumPy sums contiguous numbers."""
     cdef double[8] sums
-    cdef int64_t i, k
+    cdef double found
+    cdef int64_t i, k, half
+    if n < 8:
+        found = -0.0
+        for i in range(n):
+            found += x[i]
+        return found
+    if n > 128:
+        half = n // 2 - n // 2 % 8
+        return total(x, half) + total(x + half, n - half)
     for k in range(8):
-        sums[k] = -0.0
-    i = 0
+        sums[k] = x[k]
+    i = 8
     while i + 8 <= n:
         for k in range(8):
             sums[k] += x[i + k]
         i += 8
-    for k in range(n - i):
-        sums[k] += x[i + k]
-    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+    found = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+    while i < n:
+        found += x[i]
+        i += 1
+    return found
 
 
 cdef double pairwise(double* x, int64_t n) noexcept nogil:

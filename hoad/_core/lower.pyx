@@ -506,7 +506,7 @@ cdef class Lowering:
 
 
 cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=0, int32_t guards=0,
-                    bint keep=False):
+                    bint keep=False, bint once=False):
     """Make `outputs` (operands) computable from `inputs` (nodes).
 
     Parameters
@@ -519,6 +519,8 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         Check so many guards, those of them that depend on the inputs, after every run.
     keep
         Write computed values back to their nodes.
+    once
+        The program is to run a single time: it is not worth to be arranged for more.
     """
     cdef int32_t high = floor
     cdef Lowering lowering
@@ -540,5 +542,5 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         lowering.place_checks(guards)
     lowering.program.has_lanes = any(varying)
     if not keep:
-        schedule(lowering.program)
+        schedule(lowering.program, once)
     return lowering.program

@@ -199,7 +199,7 @@ cdef class Recording:
 
     def compute(self, list operands):
         """The values of these operands, as floats and arrays of their own."""
-        return lower(self.graph, operands, [], [], self.frame.start, 0, self.nested).execute([], 1)
+        return lower(self.graph, operands, [], [], self.frame.start, 0, self.nested, True).execute([], 1)
 
     def lanes(self, list operands, int seed):
         """A program for these operands with lanes over a seed input."""

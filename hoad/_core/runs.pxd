@@ -42,6 +42,9 @@ cdef struct Run:
     bint kept               # somebody reads the results but the chain
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it
+    int32_t users           # how many sources of the chain it is
+    int32_t inner           # a run that is done together with this one
+    bint is_inner
 
 cdef struct Link:           # a chain to be
     int32_t phase
@@ -75,9 +78,12 @@ cdef class Runs:
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int pair(self, int32_t number) except -1
+    cdef int32_t partner(self, Run* run, int32_t side) noexcept
+    cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
-    cdef int release(self, Rows rows, int32_t k) except -1
+    cdef int release(self, Rows rows, Run* run, int32_t k) except -1
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1
     cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1
     cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1

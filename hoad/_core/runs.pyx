@@ -15,6 +15,7 @@ from hoad._core.chain cimport (
     M_GATHER,
     M_GATHERED,
     M_LOAD,
+    M_PAIR,
     M_ROW,
     M_ROWS,
     M_SUM,
@@ -26,6 +27,18 @@ from hoad._core.chain cimport (
 )
 from hoad._core.engine cimport Lowered
 from hoad._core.primitive cimport INFO
+from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_SQUARE, OP_SUBTRACT
+from hoad._core.vector cimport (
+    FIRST_ADD,
+    FIRST_LESS,
+    FIRST_TIMES,
+    THEN_ADD,
+    THEN_FROM,
+    THEN_LESS,
+    THEN_TIMES,
+    Kernel3,
+    pair_kernel,
+)
 from hoad._core.views cimport View
 
 cdef enum:
@@ -48,7 +61,8 @@ cdef class Runs:
         run.first = 0
         run.home, run.base, run.kept = SLOTS, NONE, False
         run.phase, run.chain, run.low = 1, NONE, 0
-        run.next = run.row = run.last = NONE
+        run.next = run.row = run.last = run.inner = NONE
+        run.users, run.is_inner = 0, False
         return run
 
     # ---- phases
@@ -120,6 +134,7 @@ cdef class Runs:
         other = &self.runs[source.of]
         if may_join(source) and other.chain == run.chain and run.low == other.low + source.start:
             other.last = number
+            other.users += 1
         else:
             self.give_room(other)
         return 0
@@ -143,16 +158,81 @@ cdef class Runs:
         cdef Chain chain = Chain.__new__(Chain)
         cdef Rows rows = Rows()
         cdef int32_t k = self.links[number].head
+        self.pair(number)
         while k != NONE:
             self.add_instruction(chain, rows, k)
             rows.give_back()
             k = self.runs[k].next
         return chain
 
+    cdef int pair(self, int32_t number) except -1:
+        """Find which runs of a chain are done together with the one run that reads them."""
+        cdef int32_t k = self.links[number].head
+        cdef int32_t side, inner, j
+        cdef Run* run
+        cdef Source* source
+        while k != NONE:
+            run = &self.runs[k]
+            for side in range(run.sides):
+                inner = self.partner(run, side)
+                if inner == NONE:
+                    continue
+                run.inner = inner
+                self.runs[inner].is_inner = True
+                for j in range(self.runs[inner].sides):     # they are read later now
+                    source = &self.runs[inner].source[j]
+                    if source.kind == IN_RUN and not source.gathered and self.runs[source.of].last != NONE:
+                        self.runs[source.of].last = max(self.runs[source.of].last, k)
+                break
+            k = run.next
+        return 0
+
+    cdef int32_t partner(self, Run* run, int32_t side) noexcept:
+        """A run on one side that can be done together with `run`, or NONE."""
+        cdef Source* source = &run.source[side]
+        cdef Run* other
+        if run.work != OPERATION or run.sides != 2 or first_of(run.op) < 0 or not may_join(source):
+            return NONE
+        other = &self.runs[source.of]
+        if (other.chain != run.chain or other.kept or other.users != 1 or other.low != run.low
+                or other.count != run.count or source.start != 0 or other.inner != NONE or other.work != OPERATION
+                or first_of(other.op) < 0):
+            return NONE
+        if is_number(&other.source[0]) and is_number(&other.source[other.sides - 1]):
+            return NONE
+        return source.of
+
+    cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1:
+        """One instruction for a run and the one within."""
+        cdef Run* run = &self.runs[k]
+        cdef Run* inner = &self.runs[run.inner]
+        cdef int32_t side = 1 if run.source[0].kind == IN_RUN and run.source[0].of == run.inner else 0
+        cdef int32_t a = self.row_of(chain, rows, inner, 0, True)
+        cdef int32_t b = self.row_of(chain, rows, inner, inner.sides - 1, True) if inner.sides == 2 else a
+        cdef int32_t c = self.row_of(chain, rows, run, side, True)
+        cdef int second = THEN_ADD
+        cdef Kernel3 kernel
+        cdef int32_t out
+        if run.op == OP_MULTIPLY:
+            second = THEN_TIMES
+        elif run.op == OP_SUBTRACT:
+            second = THEN_LESS if side == 1 else THEN_FROM
+        kernel = pair_kernel(first_of(inner.op), second, chain.places[a].stride != 0, chain.places[b].stride != 0,
+                             chain.places[c].stride != 0)
+        self.release(rows, inner, k)
+        self.release(rows, run, k)
+        out = self.result(chain, rows, run)
+        chain.add(M_PAIR, <void*>kernel, a, b, out, run.low, run.low + run.count).c = c
+        return 0
+
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
         cdef Run* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
         cdef int32_t a, out
+        if run.is_inner:
+            return 0
+        if run.inner != NONE:
+            return self.add_pair(chain, rows, k)
         if run.work == OPERATION:
             if run.sides == 2 and run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
                 return self.add_gathered(chain, rows, run)
@@ -162,13 +242,13 @@ cdef class Runs:
             chain.add(M_ZERO, NULL, out, out, out, run.low, high)
         elif run.work == SUM:
             a = self.row_of(chain, rows, run, 0, False)
-            self.release(rows, k)
+            self.release(rows, run, k)
             out = chain.add_place(SLOTS, 0, run.base, 0)
             chain.add(M_SUM, NULL, a, a, out, run.low, high)
             chain.n_sums += 1
         else:
             a = self.place_of_source(chain, run, &run.source[0])
-            self.release(rows, k)
+            self.release(rows, run, k)
             out = self.result(chain, rows, run)
             chain.add(M_EXPAND if chain.places[a].view != NULL else M_LOAD, NULL, a, a, out, run.low, high)
         return 0
@@ -184,7 +264,7 @@ cdef class Runs:
         cdef int32_t move
         if run.sides == 2:
             b = self.row_of(chain, rows, run, 1, has_forms and chain.places[a].stride != 0)
-        self.release(rows, k)
+        self.release(rows, run, k)
         out = self.result(chain, rows, run)
         move = M_ROWS
         if has_forms:
@@ -213,9 +293,8 @@ cdef class Runs:
         made.k, made.m = k, m
         return 0
 
-    cdef int release(self, Rows rows, int32_t k) except -1:
-        """Let the rows of operands go that no later run reads."""
-        cdef Run* run = &self.runs[k]
+    cdef int release(self, Rows rows, Run* run, int32_t k) except -1:
+        """Let the rows of operands go that no run after number k reads."""
         cdef Run* other
         cdef int32_t side
         for side in range(run.sides):
@@ -304,6 +383,20 @@ cdef class Rows:
 cdef inline bint may_join(Source* source) noexcept:
     """Whether a run may join the chain that makes a source of it."""
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
+
+
+cdef inline bint is_number(Source* source) noexcept:
+    """Whether a source is one number again and again."""
+    return not source.gathered and source.view == NULL and source.stride == 0
+
+
+cdef inline int first_of(uint16_t op) noexcept:
+    """The place of an operation in a pair, or -1."""
+    if op == OP_ADD:
+        return FIRST_ADD
+    if op == OP_SUBTRACT:
+        return FIRST_LESS
+    return FIRST_TIMES if op == OP_MULTIPLY or op == OP_SQUARE else -1
 
 
 cdef int more_registers(Lowered program, int32_t count) except -1:

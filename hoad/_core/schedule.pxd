@@ -2,4 +2,4 @@
 
 from hoad._core.engine cimport Lowered
 
-cdef int schedule(Lowered program) except -1
+cdef int schedule(Lowered program, bint once) except -1

@@ -51,6 +51,7 @@ cdef enum:
     FEWEST = 192            # steps on numbers that are worth a schedule
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
     LONGEST = 1 << 30       # numbers of a row
+    WORTHWHILE = 1 << 20    # bytes of arrays for which a schedule pays that is used once
 
 # What becomes of a step.
 cdef enum Fate:
@@ -436,8 +437,6 @@ cdef class Section(Runs):
             for j in range(count):
                 if found[j].kind == IN_RUN:
                     self.give_room(&self.runs[found[j].of])
-        elif not source.gathered and source.kind == IN_SLOT:
-            source.start = self.now(<int32_t>source.start)
         if source.kind == IN_ARRAY:
             self.keep_array(source.of)
         return 0
@@ -499,6 +498,8 @@ cdef class Section(Runs):
         cdef Source source
         cdef int32_t k
         cdef int32_t out = self.operand(i, rows.n)
+        if self.program.uniform[out] < 0 and rows.form != TOTAL:
+            return False                            # a number, in a slot
         if rows.form == VIEW:
             return self.place_view(i, rows, out)
         if rows.form == PIECES:
@@ -544,8 +545,7 @@ cdef class Section(Runs):
         if not affine:
             source.view, source.start, source.stride = view, start, 1
         if self.program.uniform[register] < 0:
-            self.find_number(source, register)
-            return 0
+            return self.find_number(source, register)
         if self.number[register]:
             source.kind, source.start, source.stride, source.view = IN_SLOT, self.number[register] - 1, 0, NULL
             source.wait = self.after_number(i)
@@ -570,13 +570,14 @@ cdef class Section(Runs):
         source.wait = self.after(register, True)
         return 0
 
-    cdef void find_number(self, Source* source, int32_t register) noexcept:
+    cdef int find_number(self, Source* source, int32_t register) except -1:
         """What a run reads that takes one number again and again."""
         cdef At found = self.where(register)
         source.wait = self.phase_of(&found)
         source.kind, source.of, source.start, source.stride, source.view = found.kind, found.of, found.index, 0, NULL
-        if found.kind == IN_SLOT:
-            source.start = self.now(register)
+        if found.kind == IN_ARRAY:
+            self.keep_array(found.of)
+        return 0
 
     cdef inline int32_t after_number(self, int32_t i) noexcept:
         return self.at[i] + 1       # the phase of the step that computes it
@@ -765,22 +766,31 @@ cdef class Section(Runs):
                 self.now(register))
         return table
 
-    cdef void forget_room(self) noexcept:
-        """Arrays that are in no one's memory need no buffer."""
+    cdef int forget_room(self) except -1:
+        """Arrays that no one reads in memory need no buffer."""
         cdef Lowered program = self.program
-        cdef int32_t k, i, register
+        cdef Run* run
+        cdef int32_t k, side
         cdef int32_t kept = 0
+        for k in range(self.n_runs):
+            run = &self.runs[k]
+            for side in range(run.sides):
+                if run.source[side].kind == IN_ARRAY and not self.is_in_memory(run.source[side].of):
+                    raise RuntimeError(f"register {run.source[side].of} is read, but not kept; this is an error in hoad")
         for k in range(program.n_owned):
-            register = program.owned[k]
-            i = self.maker[register] - 1
-            if i >= 0 and not self.loaded[i] and (
-                    self.fate[i] == A_VIEW or self.fate[i] == ONE_NUMBER
-                    or (self.fate[i] == IN_A_RUN and not self.runs[self.run[i]].kept)):
-                program.uniform[register] = 0
-                continue
-            program.owned[kept] = register
-            kept += 1
+            if self.is_in_memory(program.owned[k]):
+                program.owned[kept] = program.owned[k]
+                kept += 1
+            else:
+                program.uniform[program.owned[k]] = 0
         program.n_owned = kept
+        return 0
+
+    cdef bint is_in_memory(self, int32_t register) noexcept:
+        cdef int32_t i = self.maker[register] - 1
+        if i < 0 or self.loaded[i] or self.fate[i] == SINGLE or self.fate[i] == IN_PIECES:
+            return True
+        return self.fate[i] == IN_A_RUN and self.runs[self.run[i]].kept
 
 
 cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
@@ -998,9 +1008,22 @@ cdef int pack_numbers(Lowered program) except -1:
     return 0
 
 
-cdef int schedule(Lowered program) except -1:
-    """Rewrite the steps without lanes of a program."""
+cdef int64_t bytes_of_arrays(Lowered program) noexcept:
+    cdef int64_t total = 0
+    cdef int32_t k
+    for k in range(program.n_owned):
+        total += program.uniform[program.owned[k]]
+    return total
+
+
+cdef int schedule(Lowered program, bint once) except -1:
+    """Rewrite the steps without lanes of a program.
+
+    What runs but once is left as it is unless its arrays are large: to arrange a step takes longer than to do it.
+    """
     cdef Scheduler scheduler
+    if once and bytes_of_arrays(program) < WORTHWHILE:
+        return 0
     share(program)
     scheduler = Scheduler(program)
     scheduler.run()

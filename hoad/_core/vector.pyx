@@ -24,6 +24,7 @@ cdef extern from "vector.h" nogil:
     ctypedef struct Row2:
         const char* name
         Kernel2 kernel
+    ctypedef Kernel3 Pair[3][2]
     ctypedef struct CForms2 "Forms2":
         Kernel2 rows
     ctypedef struct Arithmetic2:
@@ -35,6 +36,7 @@ cdef extern from "vector.h" nogil:
         const Row2* rows2
         const Row1* arithmetic1
         const Arithmetic2* arithmetic2
+        Pair* pairs
         bint usable
     enum:
         MOST_TARGETS
@@ -115,6 +117,12 @@ cdef const Forms2* arithmetic(str name):
             return <const Forms2*>&row.forms
         row += 1
     return NULL
+
+
+cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept:
+    """The kernel of two operations, `PairFirst` on a and b and `PairSecond` with c; NULL where a and b are numbers."""
+    cdef int rows = 0 if a_is_row and b_is_row else 1 if a_is_row else 2
+    return CHOSEN.pairs[4 * first + second][rows][0 if c_is_row else 1] if a_is_row or b_is_row else NULL
 
 
 cdef bint is_faster(str name):

@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-NAMES = sorted(
-    path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in {"__main__", "build_install", "harness", "run"}
-)
+HELPERS = {"__main__", "beside", "build_install", "child", "harness", "plot", "run"}
+NAMES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in HELPERS)
+TABLES = ("batched", "first_call", "hessians", "irregular", "models", "ode", "rosenbrock")
+OTHERS = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "torch")
+
+
+def in_benchmarks(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=BENCHMARKS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -31,12 +36,73 @@ def test_benchmark_runs(name: str, tmp_path: Path) -> None:
         pytest.skip("; ".join(missing))
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_table_runs_without_peers(name: str, tmp_path: Path) -> None:
+    """hoad beside what was written by hand, where no peer is installed; each problem has its sibling."""
+    target = tmp_path / "rows.json"
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--tiny", "--json", str(target)]
+    done = subprocess.run(
+        [*command, *(word for peer in OTHERS for word in ("--without", peer))], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [row for row in json.loads(target.read_text())["rows"] if "table" in row["data"]]
+    tables = {row["data"]["table"] for row in rows}
+    assert tables
+    assert all(f"{table}, perturbed" in tables for table in tables if not table.endswith(", perturbed"))
+    assert {row["data"].get("peer") for row in rows} <= {None, "NumPy by hand", "C by hand", "ADOL-C"}
+
+
+def test_side_that_is_wrong_is_not_timed() -> None:
+    """A child whose problem has another derivative by hand than its function has."""
+    code = (
+        "import beside\n"
+        "with beside.Child('hoad', 'loop', 4) as right, beside.Child('hoad', 'loop, perturbed', 4) as wrong:\n"
+        "    beside.check([right, right], 'loop')\n"
+        "    beside.check([wrong, right], 'loop')\n"
+    )
+    done = in_benchmarks(code)
+    assert done.returncode == 1
+    assert "AssertionError: hoad is wrong" in done.stderr
+
+
+def test_side_that_ends_says_why() -> None:
+    done = in_benchmarks("import beside; beside.Child('NumPy by hand', 'irregular', 4)")
+    assert done.returncode == 1
+    assert "NumPy by hand ended: LookupError: nobody wrote this derivative by hand" in done.stderr
+
+
+def test_a_samples_points_are_all_new() -> None:
+    code = (
+        "import child, numpy as np\n"
+        "from problems import PROBLEMS\n"
+        "class Seen:\n"
+        "    points = []\n"
+        "    def seconds(self, points):\n"
+        "        self.points += [tuple(x) for x, in points]\n"
+        "        return 2.0 * len(points)\n"
+        "seen = Seen()\n"
+        "assert child.sample(seen, PROBLEMS['loop'], 4, np.random.default_rng(0), 40) == 2.0\n"
+        "assert len(seen.points) == len(set(seen.points)) == 40\n"
+    )
+    done = in_benchmarks(code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_plot_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "figures.png"
+    command = [sys.executable, str(BENCHMARKS / "irregular.py"), "--tiny", "--without", "casadi", "--plot", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
 def test_missing_peer_fails_the_table() -> None:
     code = (
         "import harness\n"
         "rows = harness.measure(lambda settings: (), ('no_such_peer',), harness.TINY)\n"
         "raise SystemExit(harness.finish(rows, harness.TINY, None))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=BENCHMARKS)
+    done = in_benchmarks(code)
     assert done.returncode == 1
     assert "no_such_peer is not installed: pip install 'hoad[bench]'" in done.stdout

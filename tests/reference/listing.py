@@ -129,20 +129,25 @@ def _named(name: str) -> Primitive:
 
 def primal(f: Callable[..., Any], *xs: Any) -> Listing:
     """What f records at these arguments."""
-    tape = hoad.record(f, *xs)[0]
+    return of_program(hoad.record(f, *xs))
+
+
+def of_program(program: hoad.Program) -> Listing:
+    """All tapes of a program, one after the other."""
     listing = Listing()
     place: dict[int, Operand] = {}
 
     def placed(operand: int) -> Operand:
-        return place[operand] if operand >= 0 else Constant(const_value(tape._graph, operand))
+        return place[operand] if operand >= 0 else Constant(const_value(program[0]._graph, operand))
 
-    for i in range(tape._start, tape._end):
-        primitive, operands, params, aval, *_ = node_row(tape._graph, i)
-        if primitive.name == "input":
-            place[i] = listing.add_input(aval)
-        else:
-            place[i] = listing.emit(primitive, [placed(k) for k in operands], params, aval)
-    listing.outputs = [placed(k) for k in tape._outputs]
+    for tape in program:
+        for i in range(tape._start, tape._end):
+            primitive, operands, params, aval, *_ = node_row(tape._graph, i)
+            if primitive.name == "input":
+                place[i] = listing.add_input(aval)
+            else:
+                place[i] = listing.emit(primitive, [placed(k) for k in operands], params, aval)
+    listing.outputs = [placed(k) for k in program[-1]._outputs]
     return listing
 
 

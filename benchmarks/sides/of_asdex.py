@@ -1,0 +1,17 @@
+"""asdex: Hessians in JAX from a coloring of their sparsity, filled in."""
+
+from __future__ import annotations
+
+import asdex
+import jax.numpy as jnp
+import numpy as np
+from problems.problem import Problem
+
+from sides.built import Built
+from sides.of_jax import compiled
+
+
+def build(problem: Problem, n: int) -> Built:
+    f = problem.form("JAX", n)
+    (x,) = problem.point(np.random.default_rng(0), n)
+    return compiled(asdex.hessian(lambda x: f(jnp, x), jnp.asarray(x), output_format="dense"))

@@ -1,0 +1,50 @@
+"""JAX: `jax.jit` of the derivative in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from problems.problem import Function, Problem
+
+from sides.built import Built
+
+
+def product(f: Function) -> Function:
+    """Forward over reverse."""
+    return lambda x, v: jax.jvp(jax.grad(f), (x,), (v,))[1]
+
+
+def entries(f: Function) -> Function:
+    return jax.vmap(lambda x: jax.hessian(f)(x)[jnp.triu_indices(len(x))])
+
+
+DERIVATIVES: dict[str, Callable[[Function], Function]] = {
+    "value": lambda f: f,
+    "gradient": jax.grad,
+    "hessian": jax.hessian,
+    "hvp": product,
+    "entries": entries,
+}
+
+
+def build(problem: Problem, n: int) -> Built:
+    f = problem.form("JAX", n)
+    return compiled(DERIVATIVES[problem.asked](lambda x: f(jnp, x)))
+
+
+def compiled(derivative: Function) -> Built:
+    """It returns before it has computed: a call is over when the result is there."""
+    fast = jax.jit(derivative)
+
+    def call(*arguments: jax.Array) -> Any:
+        return fast(*arguments).block_until_ready()
+
+    def prepare(arguments: tuple[np.ndarray, ...]) -> Callable[[], Any]:
+        return partial(call, *(jnp.array(argument).block_until_ready() for argument in arguments))
+
+    return Built(prepare)
