@@ -55,6 +55,8 @@ EXTENSIONS = [
     "ufuncs",
     "recording",
     "portable",
+    "world",
+    "entry",
 ]
 
 CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")

@@ -36,6 +36,7 @@ QUESTIONS = (
     "loops",
     "lanes",
     "low_level",
+    "jit_call",
     "assignment",
     "composites",
     "import_time",

@@ -18,6 +18,8 @@ Second and higher derivatives
     dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
+Speed
+    jit              a function recorded once and replayed, again and again, by compiled code
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
@@ -66,6 +68,7 @@ Errors, all of them HoadError
     NanError         a result is nan or infinite, inside debug_nans
     ExecutorError    workers could not do their part of a map
     GuardError       a program was replayed on another branch than recorded
+    JitWarning       no error: a jitted function is called as it is
     CheckError       a check of derivatives did not pass
 
 Examples
@@ -88,6 +91,7 @@ from hoad.drivers.custom import custom_vjp
 from hoad.drivers.dense import DensePlan, dense_plan
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
+from hoad.drivers.jit import jit
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.drivers.vmap import vmap
@@ -98,6 +102,7 @@ from hoad.errors import (
     ExecutorError,
     GuardError,
     HoadError,
+    JitWarning,
     NanError,
     NoMethodError,
     NoRuleError,
@@ -132,6 +137,7 @@ __all__ = [
     "Expression",
     "GuardError",
     "HoadError",
+    "JitWarning",
     "NanError",
     "NoMethodError",
     "NoRuleError",
@@ -159,6 +165,7 @@ __all__ = [
     "hvp",
     "implicit",
     "jacobian",
+    "jit",
     "jvp",
     "linearize",
     "ode",

@@ -221,6 +221,22 @@ class NanError(HoadError, FloatingPointError):
     mode: str | None = None
 
 
+class JitWarning(UserWarning):
+    """A function given to `hoad.jit` is called as it is, since it cannot be recorded or keeps changing; it says why.
+
+    Examples
+    --------
+    >>> import random, warnings
+    >>> import hoad
+    >>> noisy = hoad.jit(lambda x: x + random.random())
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = noisy(1.0)
+    >>> print(caught[0].message)
+    <lambda> is called as it is, not replayed: it may read random.random, a Random. The result is right, but not fast.
+    """
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number of things, in words as they are said: "1 operand", "2 operands"."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

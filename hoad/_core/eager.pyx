@@ -43,6 +43,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
             places[i] = <char*>&scalars[i]
     failure = plan_of(sig).run(at, places)
     if failure:
+        graph.has_raised = True
         raise_failure(failure)
     for i in range(len(values)):
         aval = sig.results[i]

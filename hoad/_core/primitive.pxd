@@ -74,3 +74,4 @@ cdef int primitive_count() noexcept
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
 cdef int rules_version(Primitive primitive) noexcept
 cdef dict UFUNCS
+cdef int EPOCH      # how many rules have been given so far

@@ -143,7 +143,7 @@ cdef Primitive primitive_of(int op):
     return <Primitive>PRIMITIVES[op]
 
 
-cdef int EPOCH = 0
+EPOCH = 0
 
 
 def rules_epoch():

@@ -100,6 +100,7 @@ cpdef Aval intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
 cdef bint is_plain_float64(cnp.ndarray array) noexcept
 cdef object in_native_order(object array)
+cdef bint same_bytes(object array, object copy)
 
 cdef class Graph:
     cdef Node* nodes
@@ -123,6 +124,8 @@ cdef class Graph:
     cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
     cdef unsigned long thread    # owner while recording, 0 once closed
     cdef readonly bint valued
+    cdef public bint is_guarded      # what leaves it as a plain number is guarded, as it is replayed by itself
+    cdef public bint has_raised      # an operation raised, which a replay elsewhere would not
     cdef bint has_objects        # some slot holds an ndarray
     cdef bint has_truths         # some constant is a truth value
     cdef Frame* frames

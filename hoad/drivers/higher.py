@@ -13,7 +13,7 @@ from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
-from hoad._core.traced import is_traced
+from hoad._core.traced import Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
 from hoad.arguments import check_function, packed
 from hoad.containers import flatten, leaves_of
@@ -157,7 +157,8 @@ def value(x: Any) -> Any:
     Returns
     -------
     float, bool, ndarray (S) or container
-        A copy that derivatives know nothing of, and that a replay does not renew.
+        A copy that derivatives know nothing of, and that the replay of a program does not renew. A function within
+        `hoad.jit` is recorded again where it would be another.
 
     Raises
     ------
@@ -193,7 +194,22 @@ def value(x: Any) -> Any:
     watchers = WATCHERS.get()
     if watchers:
         watchers[-1].taken(here())
+    for leaf in leaves_of(x):
+        if is_traced(leaf) and graph_of(leaf).is_guarded:
+            _guard(leaf)
     return plain(x, nested=False)
+
+
+def _guard(x: Any) -> None:
+    """Let a program hold only where a number or array that is taken out of it is what it is now, bit by bit."""
+    if not isinstance(x, Scalar):
+        guard_value(x)
+    elif x.dtype == bool:
+        bool(x)
+    elif bool(np.isnan(x)):
+        return
+    elif bool(x == plain_value(x)):
+        bool(np.signbit(x))
 
 
 __all__ = ["derivative", "stop_gradient", "value"]

@@ -22,7 +22,7 @@ from hoad.errors import HoadError
 from hoad.rules import registry
 
 ORDER = [
-    *("Parameters", "Attributes", "Returns", "Yields", "Raises"),
+    *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns"),
     *("See Also", "Notes", "References", "Examples"),
 ]
 

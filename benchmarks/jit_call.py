@@ -1,0 +1,158 @@
+"""What does a call of a jitted function cost, where the function is a few operations?
+
+z = 4xy + 3x sin 4y, called with two floats, and its gradient by an array of two, written to an array (`out=`): every
+guard is on, every point is new. Bars: 0.4 µs and 0.2 µs. CasADi's buffer interface, which is given its arguments once
+and only triggered in the loop, and JAX's compiled function stand beside them. A third question is what a guard on what
+was read costs: the same function with 20 globals.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import harness
+import numpy as np
+from harness import Case, Row, Settings, Side
+
+import hoad
+
+PEERS = ("casadi", "jax")
+CALLS = 1000
+OF_NUMBERS = 0.4
+INTO_AN_ARRAY = 0.2
+RNG = np.random.default_rng(19)
+
+Body = Callable[[Any, Any, Any], Any]
+
+
+def wave(m: Any, x: Any, y: Any) -> Any:
+    return 4 * x * y + 3 * x * m.sin(4 * y)
+
+
+def bell(m: Any, x: Any, y: Any) -> Any:
+    """The same size with other operations and constants."""
+    return 1.5 * y * m.exp(-0.7 * x) - 2 * x * y
+
+
+FUNCTIONS: dict[str, Body] = {"4xy + 3x sin 4y": wave, "1.5y exp(-0.7x) - 2xy (perturbed)": bell}
+
+
+def of_numbers(f: Body) -> Callable[..., Any]:
+    return lambda x, y: f(np, x, y)
+
+
+def of_array(f: Body, m: Any) -> Callable[..., Any]:
+    return lambda p: f(m, p[0], p[1])
+
+
+def points(n: int) -> tuple[list[Any]]:
+    return ([np.array(row) for row in RNG.uniform(0.5, 1.5, (n, 2))],)
+
+
+def pairs(n: int) -> tuple[list[Any]]:
+    return ([tuple(row) for row in RNG.uniform(0.5, 1.5, (n, 2)).tolist()],)
+
+
+def casadi_function(f: Body, derivative: bool) -> Callable[[list[Any]], None]:
+    """CasADi's machine, triggered for each point."""
+    ca = harness.peer("casadi")
+    p = ca.SX.sym("p", 2)
+    z = f(ca, p[0], p[1])
+    made = ca.Function("f", [p], [ca.gradient(z, p) if derivative else z])
+    buffer, trigger = made.buffer()
+    given, found = np.ones(2), np.empty(2 if derivative else 1)
+    buffer.set_arg(0, memoryview(given))
+    buffer.set_res(0, memoryview(found))
+
+    def run(batch: list[Any], held: Any = (buffer, given, found)) -> None:
+        for _ in batch:
+            trigger()
+
+    return run
+
+
+def jax_function(f: Body, derivative: bool) -> Callable[[list[Any]], None]:
+    jax = harness.peer("jax")
+    jax.config.update("jax_enable_x64", True)
+    plain = of_array(f, harness.peer("jax.numpy"))
+    made = jax.jit(jax.grad(plain) if derivative else plain)
+
+    def run(batch: list[Any]) -> None:
+        for p in batch:
+            made(p)
+        made(p).block_until_ready()
+
+    return run
+
+
+def rows(question: str, run: Any, fresh: Any, f: Body, derivative: bool, bar: float, settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    sides = [
+        Side("hoad", run, partial(fresh, n)),
+        Side("casadi buffer", casadi_function(f, derivative), partial(points, n)),
+        Side("jax.jit", jax_function(f, derivative), partial(points, n)),
+    ]
+    mine, *others = (timing.per(n) for timing in harness.interleave(sides, settings))
+    bars = [harness.limit(question, mine.median * 1e6, "µs", bar)]
+    return bars + [harness.faster(question, mine, other) for other in others]
+
+
+def numbers(name: str, settings: Settings) -> list[Row]:
+    f = FUNCTIONS[name]
+    jitted, plain = hoad.jit(of_numbers(f)), of_numbers(f)
+    for x, y in pairs(5)[0]:
+        harness.require_equal(jitted(x, y), plain(x, y))
+
+    def run(batch: list[Any]) -> None:
+        for x, y in batch:
+            jitted(x, y)
+
+    return rows(f"a call with two floats, {name}", run, pairs, f, False, OF_NUMBERS, settings)
+
+
+def gradient(name: str, settings: Settings) -> list[Row]:
+    f = FUNCTIONS[name]
+    jitted, plain = hoad.jit(hoad.grad(of_array(f, np))), hoad.grad(of_array(f, np))
+    out = np.empty(2)
+    for p in points(5)[0]:
+        harness.require_equal(jitted(p, out=out), plain(p))
+
+    def run(batch: list[Any]) -> None:
+        for p in batch:
+            jitted(p, out=out)
+
+    return rows(f"a gradient into an array, {name}", run, points, f, True, INTO_AN_ARRAY, settings)
+
+
+def guards(settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    names = [f"c{k}" for k in range(20)]
+    space = dict.fromkeys(names, 1.5)
+    guarded = hoad.jit(eval(f"lambda x: x * {' * '.join(names)}", space))
+    free = hoad.jit(lambda x: x * 1.5**20)
+
+    def loop(f: Callable[[float], float]) -> Callable[[list[Any]], None]:
+        def run(batch: list[Any]) -> None:
+            for x, _ in batch:
+                f(x)
+
+        return run
+
+    harness.require_equal(guarded(2.0), 2.0 * 1.5**20)
+    sides = [Side(name, loop(f), partial(pairs, n)) for name, f in (("20 globals", guarded), ("none", free))]
+    with_guards, without = (timing.per(n) for timing in harness.interleave(sides, settings))
+    return [harness.cost("a call that guards 20 globals, and does 20 operations", with_guards, without)]
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    for name in FUNCTIONS:
+        yield f"numbers, {name}", partial(numbers, name, settings)
+        yield f"gradient, {name}", partial(gradient, name, settings)
+    yield "guards", partial(guards, settings)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main(__doc__, cases, PEERS))

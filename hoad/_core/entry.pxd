@@ -1,0 +1,75 @@
+"""Calling recorded functions again."""
+
+from cpython.object cimport PyObject
+
+cimport numpy as cnp
+
+from hoad._core.engine cimport Lowered, Workspace
+from hoad._core.tape cimport Aval, int32_t, int64_t
+from hoad._core.world cimport World
+
+cdef enum Kind:
+    NUMBER          # a float
+    ARRAY           # an array, of one shape and dtype
+    FIXED           # anything else, by identity, or numbers and text by value
+    STATIC          # what was said to be static, by value
+
+cdef enum:
+    MOST_AXES = 32
+
+cdef struct Place:              # what a signature takes in one place, or an output gives
+    int kind
+    int ndim
+    int type_number
+    cnp.npy_intp dims[MOST_AXES]
+
+cdef class Room:                # the memory of one run
+    cdef char* memory
+    cdef int64_t size
+    cdef Workspace work
+    cdef list held              # the inputs as arrays; those of numbers are its own
+
+cdef class Recorded:
+    cdef readonly object program
+    cdef readonly World world
+    cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
+    cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
+    cdef Lowered lowered
+    cdef int epoch                  # of the rules that it was recorded with
+    cdef Place* targets             # of each output
+    cdef Room spare                 # a room that nobody uses, and more of them
+    cdef list rooms
+    cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
+
+    cdef Room enter(self)
+    cdef int leave(self, Room room) except -1
+    cdef int run(self, Room room) except -1
+    cdef object values(self, Room room, list made)
+    cdef object write(self, Room room, object out)
+
+cdef class Signature:
+    cdef Place* places
+    cdef readonly int size
+    cdef readonly tuple fixed       # what is expected in every place, None where a number or an array is
+    cdef readonly object form       # what is compared besides: None for arguments by position, without containers
+    cdef public list recorded       # those of them used last come first
+    cdef public object refusal      # why nothing more is recorded, or None
+    cdef public object live         # captured arrays that have changed, and are read live since; None if they cannot be
+    cdef public list reasons        # why it was recorded again
+
+    cdef public Recorded latest     # the one used last
+
+    cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
+    cdef bint fits_one(self, int k, PyObject* x) except -1
+    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1
+    cdef object replay(self, PyObject** args, object out)
+    cdef object attempt(self, Recorded recorded, PyObject** args, object out)
+
+cdef class Jitted:
+    cdef void* vectorcall
+    cdef dict __dict__
+    cdef public list signatures     # those called last come first
+    cdef readonly object driver
+    cdef bint takes_out             # arrays to write to, by the keyword `out`
+
+    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n)

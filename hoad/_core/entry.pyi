@@ -1,0 +1,61 @@
+"""Calling recorded functions again."""
+
+from collections.abc import Callable
+from typing import Any
+
+from typing_extensions import Self
+
+from hoad._core.engine import Lowered
+from hoad._core.tape import Aval
+from hoad._core.world import World
+
+class Recorded:
+    """A program that was recorded for a signature, and the world that its function read."""
+
+    def __init__(
+        self,
+        program: Any,
+        lowered: Lowered,
+        world: World,
+        live: list[Any],
+        arrange: Callable[[list[Any]], Any] | None,
+    ) -> None: ...
+    @property
+    def program(self) -> Any: ...
+    @property
+    def world(self) -> World: ...
+    @property
+    def live(self) -> list[Any]: ...
+    @property
+    def arrange(self) -> Callable[[list[Any]], Any] | None: ...
+
+class Signature:
+    """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
+
+    def __new__(cls, kinds: list[Aval | None], fixed: tuple[Any, ...], static: list[bool], form: Any) -> Self: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def fixed(self) -> tuple[Any, ...]: ...
+    @property
+    def form(self) -> Any: ...
+    recorded: list[Recorded]
+    refusal: str | None
+    reasons: list[str]
+    live: list[Any] | None
+    latest: Recorded | None
+    def given(self, leaves: list[Any], form: Any) -> bool: ...
+    def given_at(self, k: int, leaf: Any) -> bool: ...
+
+class Jitted:
+    """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
+
+    __wrapped__: Callable[..., Any]
+    signatures: list[Signature]
+    @property
+    def driver(self) -> Any: ...
+    def __init__(self, f: Callable[..., Any], driver: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any) -> Any: ...
+    def program(self, *args: Any, **kwargs: Any) -> Any: ...
+    def replayed(self, signature: Signature, leaves: list[Any], out: Any) -> tuple[str, Any]: ...

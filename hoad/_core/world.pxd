@@ -1,0 +1,18 @@
+"""What a function read besides its arguments, and whether it is still so."""
+
+from cpython.object cimport PyObject
+
+cdef struct Watch:
+    int kind
+    PyObject* owner
+    PyObject* key
+    PyObject* expected
+
+cdef class World:
+    cdef Watch* watches
+    cdef readonly int size
+    cdef list alive             # what the watches point to: (kind, owner, key, expected, name)
+
+    cdef int first_change(self) except -2
+
+cdef bint same(object x, object y) except -1

@@ -1,0 +1,549 @@
+"""A function recorded once for each kind of arguments, and replayed by compiled code."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sys
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.entry import Jitted, Recorded, Signature
+from hoad._core.operands import check_class, holds_traced
+from hoad._core.recording import WATCHERS, Recording, differentiating, guard_rows, running
+from hoad._core.tape import Aval, intern_aval
+from hoad._core.traced import is_traced
+from hoad._core.where import is_library
+from hoad._core.world import World
+from hoad.arguments import FLOAT64, Key, called, check_argument, check_function
+from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
+from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
+from hoad.program import Program, Tape
+from hoad.reads import PLAIN, Outer, Reader, Unseen
+from hoad.trace import recorder_among
+from hoad.transform.loops import without_guards
+from hoad.twins import Twin, twin_of
+
+MOST_RECORDINGS = 16  # of one signature
+MOST_SIGNATURES = 128
+
+NUMBER = intern_aval(FLOAT64, ())
+
+
+def jit(
+    f: Callable[..., Any],
+    static_argnums: int | tuple[int, ...] | None = None,
+    static_argnames: str | tuple[str, ...] | None = None,
+) -> Jitted:
+    """f, recorded at the first call for each kind of arguments and replayed by compiled code: ``jit(f)(x) = f(x)``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays and containers, written with NumPy; derivatives of hoad, such as
+        ``hoad.hessian(g)``, and methods too.
+    static_argnums : int or tuple of int, optional
+        Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
+    static_argnames : str or tuple of str, optional
+        The same by name, whether they are passed by position or as keywords.
+
+    Returns
+    -------
+    callable
+        Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
+        their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
+        themselves. With ``out=``, an array or a tuple of arrays, results are written there and it is returned; unless f
+        has a parameter of that name. ``program(*args)`` gives the `Program` that a call runs.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, a static argument is unhashable, or `out` is of another kind than the result.
+    ShapeError
+        If `out` has another shape than the result.
+
+    Warns
+    -----
+    JitWarning
+        If f cannot be recorded, or keeps changing, so that it is called as it is from then on: the result is right, but
+        not fast. The message says what changes.
+
+    Notes
+    -----
+    No answer is stale. A recording is replayed only where the branches that f took, the numbers that it took out by
+    `hoad.value`, and what it read besides its arguments (globals, closure cells, attributes, the items of containers,
+    the contents of arrays) are as they were; else f is recorded again, and the former recording is kept for its return.
+    The page *What hoad sees* lists what cannot be seen.
+
+    Where an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f is called as it is.
+
+    Cost: a call of a function of some numbers takes 0.2 to 0.4 microseconds and some nanoseconds an operation and for
+    each thing that f read. A recording takes what a derivative of f takes, and some ten microseconds for each function
+    that f may call. Large programs are run without the GIL.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> f = hoad.jit(lambda x, y: 4 * x * y + 3 * x * np.sin(4 * y))
+    >>> f(1.0, 0.0), f(2.0, 0.5)
+    (0.0, 9.45578456...)
+    >>> gradient = hoad.jit(hoad.grad(lambda x: np.sum(x**3)))
+    >>> gradient(np.array([1.0, 2.0]), out=np.empty(2))
+    array([ 3., 12.])
+    """
+    check_function("jit", f)
+    driver = _Driver(
+        f, _tuple_of(int, "static_argnums", static_argnums), _tuple_of(str, "static_argnames", static_argnames)
+    )
+    jitted = Jitted(f, driver)
+    functools.update_wrapper(jitted, f, updated=())
+    return jitted
+
+
+def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:
+    found = () if given is None else given if isinstance(given, tuple) else (given,)
+    if any(not isinstance(x, kind) or isinstance(x, bool) for x in found):
+        raise ArgumentError(f"jit takes {name} as {kind.__name__} or a tuple of {kind.__name__}, not {given!r}.")
+    return found
+
+
+class _Driver:
+    """What a jitted function asks where nothing that was recorded fits a call."""
+
+    def __init__(self, f: Callable[..., Any], argnums: tuple[int, ...], argnames: tuple[str, ...]) -> None:
+        self.f, self.argnums, self.argnames = f, argnums, argnames
+        self.refusal: str | None = None  # why nothing is recorded for other signatures
+        try:
+            self.parameters = list(inspect.signature(f).parameters)
+        except (TypeError, ValueError):  # of some built-in functions nothing is known
+            self.parameters = []
+        self.takes_out = "out" not in self.parameters
+
+    def is_static(self, key: Key, given: int) -> bool:
+        """Whether an argument of a call with so many by position is static."""
+        if isinstance(key, str):
+            return key in self.argnames
+        at = self.parameters[key] if key < len(self.parameters) else None
+        return key in self.argnums or key - given in self.argnums or at in self.argnames
+
+    def call(
+        self,
+        jitted: Jitted,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        out: Any,
+        signature: Signature | None,
+        failed: bool,
+    ) -> Any:
+        """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
+        given = _Given(self, args, kwargs)
+        if given.holds_traced() or recorder_among(given.leaves) is not None:
+            return _into(out, self.f(*args, **kwargs))
+        if WATCHERS.get():
+            return _into(out, given.once())
+        if signature is None:
+            signature = self.signature(jitted, given)
+            if signature is None:
+                return _into(out, given.once())
+            state, found = jitted.replayed(signature, given.leaves, out)
+            if state == "done":
+                return found
+            failed = state == "raised"
+        if failed or running() is not None or signature.refusal is not None:
+            return _into(out, given.once())
+        return _into(out, self.recorded(signature, given))
+
+    def program(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """The program of a call."""
+        given = _Given(self, args, kwargs)
+        if given.holds_traced():
+            raise TracedValueError("program shows what a call with plain arguments runs, but an argument is traced.")
+        signature = self.signature(jitted, given)
+        refusal = self.refusal
+        if signature is not None:
+            replayed = jitted.replayed(signature, given.leaves, None)[0] == "done"
+            before = signature.latest
+            if not replayed and signature.refusal is None:
+                self.recorded(signature, given)
+            if signature.latest is not None and (replayed or signature.latest is not before):
+                return signature.latest.program  # type: ignore[no-any-return]
+            refusal = signature.refusal or next(reversed(signature.reasons), "it depends on what is around the call")
+        raise ArgumentError(f"there is no program of {self.name}: {refusal}.")
+
+    def reduced(self, jitted: Jitted) -> Any:
+        """How a jitted function travels: by its name, or as a function to be jitted there. Recordings do not travel."""
+        module, name = getattr(jitted, "__module__", None), getattr(jitted, "__qualname__", None)
+        found: Any = importlib.import_module(module) if isinstance(module, str) else None
+        for part in name.split(".") if isinstance(name, str) else ():
+            found = getattr(found, part, None)
+        return name if found is jitted else (jit, (self.f, self.argnums, self.argnames))
+
+    @property
+    def name(self) -> str:
+        return getattr(self.f, "__qualname__", None) or type(self.f).__name__
+
+    # ---- recordings
+
+    def signature(self, jitted: Jitted, given: _Given) -> Signature | None:
+        """The signature of a call, None if there are too many."""
+        for signature in jitted.signatures:
+            if signature.given(given.leaves, given.form):
+                return signature
+        if len(jitted.signatures) >= MOST_SIGNATURES:
+            if self.refusal is None:
+                self.refusal = (
+                    f"it was recorded for {MOST_SIGNATURES} kinds of arguments, of which {self.varying(jitted, given)}"
+                )
+                self.warn(self.refusal + "; for others")
+            return None
+        made = Signature(given.avals, tuple(given.fixed), given.static, given.form)
+        jitted.signatures = [made, *jitted.signatures]
+        return made
+
+    def varying(self, jitted: Jitted, given: _Given) -> str:
+        """Which argument differs most often between signatures."""
+        alike = [s for s in jitted.signatures if s.size == len(given.leaves)]
+        counts = Counter(k for s in alike for k in range(s.size) if not s.given_at(k, given.leaves[k]))
+        if not counts:
+            return "the number of them keeps changing"
+        return f"{given.names[counts.most_common(1)[0][0]]} keeps changing"
+
+    def recorded(self, signature: Signature, given: _Given) -> Any:
+        """Record the function for a call, unless that is not worth it, and give what the call gives."""
+        try:
+            if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
+                raise Unseen(
+                    f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
+                )
+            made, result = given.recorded(signature)
+        except Outer:
+            return given.once()
+        except Unseen as failure:
+            signature.refusal = str(failure)
+            self.warn(signature.refusal)
+            return given.once()
+        if isinstance(made, Unseen):
+            signature.refusal = str(made)
+            self.warn(signature.refusal)
+        elif isinstance(made, str):
+            signature.reasons.append(made)
+        else:
+            signature.recorded = [made, *signature.recorded]
+            signature.latest = made
+        return result
+
+    def warn(self, reason: str) -> None:
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and is_library(frame.f_code.co_filename):
+            level, frame = level + 1, frame.f_back
+        message = f"{self.name} is called as it is, not replayed: {reason}. The result is right, but not fast."
+        warnings.warn(message, JitWarning, stacklevel=level)
+
+
+def _changing(signature: Signature, given: _Given) -> str:
+    """What differs between what was recorded and now, most often."""
+    found = Counter(signature.reasons)
+    for recorded in signature.recorded:
+        changed = recorded.world.change()
+        found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
+    return found.most_common(1)[0][0]
+
+
+# ---- one call -------------------------------------------------------------------------------------------------------
+
+
+class _Given:
+    """The arguments of a call: numbers and arrays, which become inputs, and everything else, which is fixed.
+
+    Attributes
+    ----------
+    leaves, names : list
+        All of them, with containers taken apart, and what to call each.
+    avals : list
+        Shape and dtype of each that becomes an input, None for others.
+    fixed, static : list
+        The others; and which of them were said to be static, to be compared by `==`.
+    form : tuple or None
+        The keywords and containers, None where there are none.
+    """
+
+    def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.f, self.args, self.kwargs = driver.f, args, kwargs
+        self.keys: list[Key] = [*range(len(args)), *kwargs]
+        self.structures: list[Structure | None] = []
+        self.leaves: list[Any] = []
+        self.names: list[str] = []
+        self.static: list[bool] = []
+        for key, value in zip(self.keys, (*args, *kwargs.values()), strict=True):
+            self.add(key, value, driver.is_static(key, len(args)))
+        self.avals = [None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)]
+        self.fixed = [None if aval else leaf for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        plain = not kwargs and not any(self.structures)
+        self.form = None if plain else (tuple(kwargs), tuple(self.structures))
+
+    def add(self, key: Key, value: Any, static: bool) -> None:
+        """One argument."""
+        name = called(self.f, key)
+        if static or kind_of(type(value)) is None:
+            if static:
+                _check_static(name, value)
+            self.structures.append(None)
+            self.leaves.append(value)
+            self.names.append(name)
+            self.static.append(static)
+            return
+        leaves, structure = flatten(value)
+        self.structures.append(structure)
+        self.leaves += leaves
+        self.names += [name + path for path in structure.paths()]
+        self.static += [False] * len(leaves)
+
+    def holds_traced(self) -> bool:
+        return any(holds_traced(leaf) for leaf in self.leaves)
+
+    def filled(self, inputs: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments with these values for the inputs."""
+        leaves = iter(
+            [leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        )
+        made = [
+            next(leaves) if structure is None else structure.unflatten([next(leaves) for _ in range(structure.size)])
+            for structure in self.structures
+        ]
+        n = len(self.args)
+        return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
+
+    def run(self, *inputs: Any, f: Callable[..., Any] | None = None) -> Any:
+        """The function, or its twin, with these inputs."""
+        args, kwargs = self.filled(iter(inputs))
+        return (self.f if f is None else f)(*args, **kwargs)
+
+    def entered(self, d: Recording) -> list[Any]:
+        """The inputs of a recording, traced."""
+        d.asked = "jit", self.f, tuple(self.keys), None
+        for leaf, name, aval in zip(self.leaves, self.names, self.avals, strict=True):
+            if aval is not None and isinstance(leaf, np.ndarray):
+                check_class(leaf)
+            if aval is not None and aval.inexact:
+                check_argument("jit", name, leaf)
+        return [d.input(_input(leaf)) for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
+
+    def once(self) -> Any:
+        """What the function gives, traced for this call only; as plain numbers where it returns what cannot be so."""
+        try:
+            with differentiating() as d:
+                returned = self.run(*self.entered(d))
+                results = _Results(d, returned)
+                del returned
+                return results.arranged(d.results(results.operands))
+        except Unseen:
+            return self.f(*self.args, **self.kwargs)
+
+    def reader(self) -> Reader:
+        roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
+        return Reader([(getattr(self.f, "__name__", "f"), self.f), *roots])
+
+    def recorded(self, signature: Signature) -> tuple[Recorded | str | Unseen, Any]:
+        """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
+        reader = self.reader()
+        twin, live = self.twin(signature, reader)
+        former = (r.world for r in signature.recorded if r.live == live and r.world.change() is None)
+        world = next(former, None) or reader.world(live)
+        if not live:
+            return self.traced(reader, world)
+        try:
+            return self.traced(reader, world, twin, live)
+        except Exception:  # it takes an array, and no traced one
+            signature.live = None
+            return self.traced(reader, reader.world())
+
+    def twin(self, signature: Signature, reader: Reader) -> tuple[Twin | None, list[Any]]:
+        """What is recorded for the function, so that captured arrays that have changed are inputs; and these."""
+        if signature.live is None:
+            return None, []
+        changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
+        found = {id(array): array for array in (*signature.live, *changed) if array.dtype.kind in "fc"}
+        signature.live = list(found.values())
+        met = [array for key, array in found.items() if key in reader.met]
+        return twin_of(self.f, met) if met else (None, [])
+
+    def traced(
+        self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
+    ) -> tuple[Recorded | str | Unseen, Any]:
+        """The same for the function or its twin, to which `live` arrays are given."""
+        with differentiating(nested=False) as d, _Audit(reader) as audit:
+            d.graph.is_guarded = True
+            inputs = self.entered(d)
+            if twin is not None:
+                twin.fill([d.input(array) for array in live])
+            returned = self.run(*inputs, f=self.f if twin is None else twin.f)
+            audit.end()
+            results = _Results(d, returned)
+            del returned
+            values = d.compute(results.operands)
+            d.keep()
+        graph = d.graph
+        window = (0, d.size, 0, d.guards)
+        tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
+        tape._source = None if live else (self.kept(), {})
+        program = Program([tape])
+        changed = world.change()
+        if changed is not None:
+            return f"it changes {changed}, which it reads", results.arranged(values)
+        if graph.has_raised:
+            return "an operation in it raises, and it handles that", results.arranged(values)
+        if audit.unknown is not None:
+            return Unseen(f"it calls {audit.unknown}, which is not found by reading it"), results.arranged(values)
+        arrange = None if results.single and results.gives is None else results.arranged
+        return Recorded(program, program._lowered(), world, list(live), arrange), results.arranged(values)
+
+    def kept(self) -> Callable[..., Any]:
+        """The function of the inputs, for a program to be recorded again; without the values they had."""
+        kept = _Given.__new__(_Given)
+        kept.__dict__ = self.__dict__ | {"leaves": self.fixed, "args": (None,) * len(self.args)}
+        kept.kwargs = dict.fromkeys(self.kwargs)
+        return kept.run
+
+    def branch(self, program: Program, live: list[Any]) -> str:
+        """At which branch a program differs from what these arguments take."""
+        inputs = [leaf for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
+        guards = guard_rows(program[-1]._graph)
+        outcomes = without_guards(program, [node for node, _, _ in guards])._run((*inputs, *live))
+        pairs = zip(outcomes, guards, strict=True)
+        return next(
+            (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
+        )
+
+
+def _aval_of(leaf: Any) -> Aval | None:
+    """Shape and dtype of a leaf that becomes an input; None for others."""
+    if type(leaf) is float or type(leaf) is np.float64:
+        return NUMBER
+    if isinstance(leaf, (np.ndarray, np.inexact, complex)):
+        dtype = leaf.dtype if isinstance(leaf, (np.ndarray, np.generic)) else np.dtype(np.complex128)
+        if dtype.kind in "biufc":
+            return intern_aval(dtype.newbyteorder("="), np.shape(leaf))
+    return None
+
+
+def _input(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, (float, np.ndarray)) else np.asarray(leaf)
+
+
+def _check_static(name: str, value: Any) -> None:
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentError(
+            f"jit was told that argument {name} is static, and records anew for each value of it, but a "
+            f"{type(value).__name__} is not hashable. Pass a tuple, or leave it out of the static arguments."
+        ) from None
+
+
+# ---- what a function gives ------------------------------------------------------------------------------------------
+
+
+class _Results:
+    """What a function returned: its numbers as operands, and what else there is around them."""
+
+    def __init__(self, d: Recording, returned: Any) -> None:
+        self.single = type(returned) is not tuple or not all(map(_is_output, returned)) or not returned
+        if self.single and not _is_output(returned):
+            leaves, structure = flatten(returned)
+            places = [k for k, leaf in enumerate(leaves) if _is_output(leaf)]
+            parts = Parts(structure, leaves, places)
+            for constant in parts.constants:
+                _check_constant(constant)
+            self.gives: Forms | None = [parts]
+            outputs = [leaves[k] for k in places]
+        else:
+            self.gives = None
+            outputs = [returned] if self.single else list(returned)
+        self.operands = [d.operand(x) for x in outputs]
+
+    def arranged(self, values: list[Any]) -> Any:
+        """What the function gave, with these values."""
+        if self.gives is not None:
+            return regrouped(values, self.gives, constants=True)[0]
+        return values[0] if self.single else tuple(values)
+
+
+def _is_output(x: Any) -> bool:
+    """Whether something that a function returned is computed by its program, or made anew at every call."""
+    if is_traced(x):
+        return True
+    return isinstance(x, np.ndarray) and (x.dtype.kind in "biufc" or holds_traced(x))
+
+
+def _check_constant(x: Any) -> None:
+    """Raise for what cannot be given again as it is."""
+    if isinstance(x, (*PLAIN, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
+        return
+    raise Unseen(f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one")
+
+
+def _into(out: Any, result: Any) -> Any:
+    """Write a result to arrays."""
+    if out is None:
+        return result
+    targets, values = leaves_of(out), leaves_of(result)
+    if len(targets) != len(values):
+        raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
+    for k, (target, value) in enumerate(zip(targets, values, strict=True)):
+        found = np.asarray(value)
+        if not isinstance(target, np.ndarray):
+            raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
+        if target.shape != found.shape:
+            raise ShapeError(f"output {k} has shape {found.shape}, but out has shape {target.shape}.")
+        if target.dtype != found.dtype:
+            raise ArgumentError(f"output {k} has dtype {found.dtype}, but out has {target.dtype}.")
+        target[...] = found
+    return out
+
+
+# ---- what ran -------------------------------------------------------------------------------------------------------
+
+
+class _Audit:
+    """Looks whether code runs that reading did not find."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.unknown: str | None = None
+
+    def __enter__(self) -> _Audit:
+        self.before = sys.getprofile()
+        sys.setprofile(self.seen)
+        return self
+
+    def end(self) -> None:
+        """Look no more."""
+        if sys.getprofile() == self.seen:
+            sys.setprofile(self.before)
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def seen(self, frame: types.FrameType, event: Any, argument: Any) -> None:
+        """What Python calls as functions are entered and left."""
+        if self.before is not None:
+            self.before(frame, event, argument)
+        code = frame.f_code
+        if event != "call" or id(code) in self.reader.codes or _is_library(code):
+            return
+        if frame.f_back is None or not _is_library(frame.f_back.f_code):  # rules, primitives: by hoad itself
+            self.unknown = f"{code.co_qualname if sys.version_info >= (3, 11) else code.co_name}"
+
+
+def _is_library(code: types.CodeType) -> bool:
+    return code.co_filename.startswith("<frozen ") or is_library(code.co_filename)
+
+
+__all__ = ["jit"]

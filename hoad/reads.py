@@ -1,0 +1,405 @@
+"""What a Python function may read besides its arguments, as watches of a `World`.
+
+Found by reading code, before the function is called: the globals and closure cells that it names, and those that the
+functions named there name; of modules, classes and objects met on the way, the attributes that any of this code names;
+of lists, dicts and arrays, all that is in them. That is more than a call reads, never less, but for what the table in
+docs/reference/what-hoad-sees.md lists. What must not be replayed (clocks, randomness, files) is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import io
+import sys
+import threading
+import types
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from hoad._core.entry import Jitted
+from hoad._core.traced import is_traced
+from hoad._core.where import is_library
+from hoad._core.world import ABSENT, World
+from hoad.arguments import Choice
+from hoad.program import Program, Tape
+
+MOST_WATCHES = 20_000
+
+# Values that never change.
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type(NotImplemented), np.dtype)
+PLAIN_KINDS = (np.generic, np.ufunc, Tape)
+# Modules whose functions and classes give something else at every call, or read what is outside the process.
+CHANGING = frozenset(
+    ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"]
+)
+# Modules whose classes in C have objects that never change.
+UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re", "types"])
+CHANGING_BUILTINS = frozenset(["__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "open"])
+CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
+NOW = frozenset(["now", "today", "utcnow"])
+# With these any attribute may be read.
+BY_NAME = frozenset(["__dict__", "__getattribute__", "attrgetter", "dir", "getattr", "hasattr", "methodcaller", "vars"])
+
+HEAP_TYPE = 1 << 9  # of the flags of classes: those made by Python, not by C
+
+Watch = tuple[str, Any, Any, Any, str]
+
+
+class Unseen(Exception):
+    """Something that a replay could not see change; says what."""
+
+
+class Outer(Exception):
+    """A traced value of a derivative around the call."""
+
+
+# ---- code -----------------------------------------------------------------------------------------------------------
+
+
+class Reads:
+    """What code names: globals, attributes, modules; and whether it handles exceptions."""
+
+    def __init__(self) -> None:
+        self.globals: set[str] = set()
+        self.attributes: set[str] = set()
+        self.modules: set[str] = set()
+        self.handles = False
+        self.writes = False  # to globals, or to variables of a function around it
+        self.codes: list[types.CodeType] = []
+
+
+@functools.lru_cache(maxsize=1024)
+def reads_of(code: types.CodeType) -> Reads:
+    """What a piece of code and those defined within it name."""
+    found = Reads()
+    ahead = [code]
+    while ahead:
+        inner = ahead.pop()
+        found.codes.append(inner)
+        ahead += [constant for constant in inner.co_consts if isinstance(constant, types.CodeType)]
+        for step in dis.get_instructions(inner):
+            _note(found, step.opname, step.argval)
+            found.writes |= step.opname.endswith("_GLOBAL") and not step.opname.startswith("LOAD")
+            found.writes |= step.opname == "STORE_DEREF" and step.argval in code.co_freevars
+    return found
+
+
+def _note(found: Reads, name: str, argument: Any) -> None:
+    if name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
+        found.globals.add(argument)
+    elif name in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM") or name.startswith("LOAD_SUPER"):
+        found.attributes.add(argument)
+    elif name == "IMPORT_NAME":
+        found.modules.add(argument)
+    elif name in ("SETUP_FINALLY", "PUSH_EXC_INFO"):
+        found.handles = True
+
+
+# ---- what it leads to -----------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """Goes through everything that functions may read, and watches it."""
+
+    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
+        self.names: set[str] = set()
+        self.by_name = False
+        self.handles = False
+        self.codes: dict[int, types.CodeType] = {}
+        roots = list(roots)
+        before: Any = None
+        while before != (before := (len(self.names), self.by_name, self.handles)):  # until no new name is met
+            self.watches: dict[Any, Watch] = {}
+            self.met: dict[int, Any] = {}
+            self.ahead = [(name, root) for name, root in reversed(roots)]
+            while self.ahead:
+                self.visit(*self.ahead.pop())
+
+    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
+        """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
+        watches = dict(self.watches)
+        for array in live:
+            key = "array", id(array), None
+            layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
+            watches[key] = "layout", array, None, layout, watches[key][-1]
+        return World(list(watches.values()))
+
+    def watch(self, kind: str, owner: Any, key: Any, expected: Any, name: str) -> None:
+        self.watches[kind, id(owner), key] = kind, owner, key, expected, name
+        if len(self.watches) > MOST_WATCHES:
+            raise Unseen(f"it may read more than {MOST_WATCHES} things, such as {name}")
+
+    def visit(self, name: str, x: Any) -> None:
+        """Watch what an object holds, and go on from there."""
+        kind = type(x)
+        if kind in PLAIN or x is ABSENT or isinstance(x, PLAIN_KINDS) or id(x) in self.met:
+            return
+        if is_traced(x):
+            raise Outer
+        self.met[id(x)] = x
+        check_kind(name, kind)
+        for cls in kind.__mro__:
+            visit = VISITS.get(cls)
+            if visit is not None:
+                visit(self, name, x)
+                break
+        else:
+            check_open(name, x)
+        if kind.__flags__ & HEAP_TYPE and not isinstance(x, (type, types.ModuleType, *WHOLE)):
+            self.visit_instance(name, x)
+
+    def later(self, name: str, x: Any) -> None:
+        self.ahead.append((name, x))
+
+    # ---- by kind
+
+    def visit_items(self, name: str, x: Any) -> None:
+        for k, item in enumerate(x):
+            self.later(f"{name}[{k}]", item)
+
+    def visit_list(self, name: str, x: list[Any]) -> None:
+        self.watch("list", x, None, tuple(x), name)
+        self.visit_items(name, list.__iter__(x))
+
+    def visit_content(self, name: str, x: Any) -> None:
+        self.watch("content", x, None, tuple(x), name)
+        self.visit_items(name, x)
+
+    def visit_dict(self, name: str, x: dict[Any, Any]) -> None:
+        items = [part for item in dict.items(x) for part in item]
+        self.watch("mapping", x, None, tuple(items), name)
+        if isinstance(x, OrderedDict):  # has an order of its own
+            self.watch("content", x, None, tuple(x), name)
+        for key, item in dict.items(x):
+            self.later(name, key)
+            self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
+
+    def visit_proxy(self, name: str, x: types.MappingProxyType[Any, Any]) -> None:
+        self.watch("content", x.items(), None, tuple(x.items()), name)
+        self.visit_items(name, x.values())
+
+    def visit_array(self, name: str, x: np.ndarray[Any, Any]) -> None:
+        if not x.dtype.isnative:
+            raise Unseen(f"it may read {name}, an array in another byte order than the machine's")
+        self.watch("array", x, None, np.array(x, order="C", subok=False), name)
+        if x.dtype.hasobject:
+            self.visit_items(name, x.ravel().tolist())
+
+    def visit_module(self, name: str, x: types.ModuleType) -> None:
+        library = is_library(getattr(x, "__file__", None) or "") or x.__name__ in sys.builtin_module_names
+        known = vars(x)
+        asked = self.names if not self.by_name or library else self.names | set(known)
+        for key in sorted(asked):
+            if key in known:
+                self.watch("item", known, key, known[key], f"{name}.{key}")
+                self.later(f"{name}.{key}", known[key])
+            elif self.handles or self.by_name:
+                self.watch("item", known, key, ABSENT, f"{name}.{key}")
+
+    def visit_function(self, name: str, x: types.FunctionType) -> None:
+        library = is_library(x.__code__.co_filename)
+        for cell_name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
+            held = content_of(cell)
+            if not library:
+                self.watch("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
+            self.later(cell_name, held)
+        if library:
+            self.check_function(name, x)
+            return
+        defaults, keywords = x.__defaults__, x.__kwdefaults__
+        none = [ABSENT if held is None else held for held in (defaults, keywords)]
+        self.watch("function", x, None, (x.__code__, *none), name)
+        self.visit_attributes(name, x, vars(x))
+        self.later(f"a default of {name}", defaults)
+        self.later(f"a default of {name}", keywords)
+        self.visit_code(x.__code__, x.__globals__)
+
+    def visit_code(self, code: types.CodeType, known: dict[str, Any]) -> None:
+        """The globals and modules that code names."""
+        reads = reads_of(code)
+        self.codes.update((id(inner), inner) for inner in reads.codes)
+        self.names |= reads.attributes
+        self.handles |= reads.handles
+        self.by_name |= not BY_NAME.isdisjoint(reads.globals | reads.attributes)
+        for key in sorted(reads.globals):
+            self.watch_global(key, known)
+        for module in sorted(reads.modules):
+            self.visit_import(module, known.get("__package__") or "")
+
+    def watch_global(self, key: str, known: dict[str, Any]) -> None:
+        held = known.get(key, ABSENT)
+        self.watch("item", known, key, held, f"the global {key}")
+        if held is not ABSENT:
+            self.later(key, held)
+            return
+        own = known.get("__builtins__", builtins)
+        own = own if isinstance(own, dict) else vars(own)
+        if key in CHANGING_BUILTINS and own.get(key) is getattr(builtins, key):
+            raise Unseen(f"it calls {key}")
+        self.watch("item", own, key, own.get(key, ABSENT), f"the builtin {key}")
+        self.later(key, own.get(key))
+
+    def visit_import(self, name: str, package: str) -> None:
+        """A module that is imported within a function: by its own name, or relative to a package around it."""
+        around = package.split(".") if package else []
+        paths = [[*around[:k], *name.split(".")] if name else around[:k] for k in range(len(around) + 1)]
+        for path in filter(None, paths):
+            for k in range(1, len(path) + 1):
+                full = ".".join(path[:k])
+                self.watch("item", sys.modules, full, sys.modules.get(full, ABSENT), f"the module {full}")
+                self.later(full, sys.modules.get(full))
+
+    def visit_builtin(self, name: str, x: Any) -> None:
+        self.check_function(name, x)
+        if not isinstance(x.__self__, types.ModuleType):
+            self.later(name, x.__self__)
+
+    def visit_method(self, name: str, x: types.MethodType) -> None:
+        self.later(name, x.__self__)
+        self.later(name, x.__func__)
+
+    def visit_property(self, name: str, x: property) -> None:
+        self.later(name, x.fget)
+
+    def visit_wrapper(self, name: str, x: Any) -> None:
+        self.later(name, x.__func__)
+
+    def visit_partial(self, name: str, x: functools.partial[Any]) -> None:
+        for part in (x.func, x.args, x.keywords):
+            self.later(name, part)
+
+    def visit_jitted(self, name: str, x: Jitted) -> None:
+        self.later(name, x.__wrapped__)
+
+    def visit_class(self, name: str, x: type) -> None:
+        if x.__module__ == "datetime" and NOW & self.names:
+            raise Unseen(f"it may ask {name} for the time")
+        own = [cls for cls in x.__mro__ if not is_library_class(cls)]
+        if not own:
+            return
+        said = {key: held for cls in reversed(x.__mro__[:-1]) for key, held in vars(cls).items()}
+        special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
+        names = special | (set(said) if self.by_name else self.names & set(said))
+        keys = tuple(sorted(names | (self.names if self.handles else set())))
+        self.watch("class", x, keys, tuple(said.get(key, ABSENT) for key in keys), name)
+        for key in keys:
+            self.later(f"{name}.{key}", said.get(key))
+        if type(x) is not type:
+            self.later(f"the class of {name}", type(x))
+
+    def visit_instance(self, name: str, x: Any) -> None:
+        """An object of a class: its attributes."""
+        kind = type(x)
+        self.watch("type", x, None, kind, f"the class of {name}")
+        self.later(kind.__name__, kind)
+        held = object_attribute(x, "__dict__")
+        if type(held) is dict:
+            self.visit_attributes(name, x, held)
+        for cls in kind.__mro__:
+            for key, slot in vars(cls).items():
+                if isinstance(slot, types.MemberDescriptorType):
+                    value = object_attribute(x, key)
+                    self.watch("slot", x, key, value, f"{name}.{key}")
+                    self.later(f"{name}.{key}", value)
+
+    def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
+        if self.by_name or (is_library_class(type(x)) and not isinstance(x, types.FunctionType)):
+            self.later(f"the attributes of {name}", held)
+            return
+        own = {key for key in self.names if key in held or self.handles or has_attribute(type(x), key)}
+        keys = tuple(sorted(own))
+        if keys:
+            self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
+        for key in keys:
+            self.later(f"{name}.{key}", held.get(key))
+
+    def check_function(self, name: str, x: Any) -> None:
+        if is_changing(getattr(x, "__module__", None)):
+            raise Unseen(f"it may call {name}")
+
+
+def content_of(cell: types.CellType) -> Any:
+    """What a cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ABSENT
+
+
+def object_attribute(x: Any, key: str) -> Any:
+    """What lies in a slot of an object."""
+    try:
+        return object.__getattribute__(x, key)
+    except AttributeError:
+        return ABSENT
+
+
+def has_attribute(cls: type, key: str) -> bool:
+    """Whether a class, or one that it derives from, says something of this name."""
+    return any(key in vars(base) for base in cls.__mro__)
+
+
+def is_changing(module: Any) -> bool:
+    """Whether what a module has gives something else at every call."""
+    return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
+
+
+def is_library_class(cls: type) -> bool:
+    """Whether a class is of Python, NumPy, SciPy or hoad."""
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return cls.__module__ in sys.builtin_module_names or cls.__module__ == "builtins"
+    return is_library(file)
+
+
+def check_kind(name: str, kind: type) -> None:
+    """Raise for objects that give something else at every call."""
+    if issubclass(kind, CHANGING_CLASSES) or any(is_changing(cls.__module__) for cls in kind.__mro__):
+        raise Unseen(f"it may read {name}, a {kind.__name__}")
+
+
+def check_open(name: str, x: Any) -> None:
+    """Raise for an object whose state lies in C, unless it never changes."""
+    kind = type(x)
+    python = kind.__dictoffset__ or any("__slots__" in vars(cls) for cls in kind.__mro__)
+    unchanging = kind.__module__ in UNCHANGING or kind.__module__.startswith("hoad._core.")
+    if not (python or callable(x) or hasattr(kind, "__get__") or unchanging):
+        raise Unseen(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
+
+
+Visit = Callable[[Reader, str, Any], None]
+VISITS: dict[type, Visit] = {
+    tuple: Reader.visit_items,
+    frozenset: Reader.visit_items,
+    list: Reader.visit_list,
+    set: Reader.visit_content,
+    deque: Reader.visit_content,
+    bytearray: Reader.visit_content,
+    dict: Reader.visit_dict,
+    types.MappingProxyType: Reader.visit_proxy,
+    np.ndarray: Reader.visit_array,
+    types.ModuleType: Reader.visit_module,
+    types.FunctionType: Reader.visit_function,
+    types.BuiltinFunctionType: Reader.visit_builtin,
+    types.MethodType: Reader.visit_method,
+    property: Reader.visit_property,
+    staticmethod: Reader.visit_wrapper,
+    classmethod: Reader.visit_wrapper,
+    functools.partial: Reader.visit_partial,
+    type: Reader.visit_class,
+    Jitted: Reader.visit_jitted,
+    Program: Reader.visit_list,
+}
+# Of these kinds nothing else is looked at. Tapes never change; a `Choice` keeps a function that is in a cell beside it.
+WHOLE = (Choice, Jitted, Program)
+
+
+__all__ = ["Outer", "Reader", "Unseen"]

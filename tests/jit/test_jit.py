@@ -1,0 +1,785 @@
+"""Calls of jitted functions: signatures, results, branches, composition, threads, pickles, errors."""
+
+from __future__ import annotations
+
+import array
+import contextvars
+import gc
+import math
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import types
+import warnings
+import weakref
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from jit import models
+
+import hoad
+from hoad.drivers.jit import MOST_RECORDINGS, MOST_SIGNATURES
+
+X, Y = 1.25, -0.5
+VECTOR = np.array([1.0, -2.0, 3.0])
+
+
+def recordings(f: Any) -> list[int]:
+    """How many there are for each signature, the one called last first."""
+    return [len(signature.recorded) for signature in f.signatures]
+
+
+def wave(x: Any, y: Any) -> Any:
+    return 4 * x * y + 3 * x * math.sin(4 * y)
+
+
+def wave_gradient(x: float, y: float) -> tuple[float, float]:
+    return 4 * y + 3 * math.sin(4 * y), 4 * x + 12 * x * math.cos(4 * y)
+
+
+# ---- what it gives --------------------------------------------------------------------------------------------------
+
+
+def test_numbers() -> None:
+    for x, y in [(X, Y), (2.0, 3.0), (0.0, -0.0), (math.inf, 1.0)]:
+        assert models.wave(x, y) == pytest.approx(wave(x, y), rel=1e-15, nan_ok=True)
+    assert type(models.wave(X, Y)) is float
+
+
+def test_gradient_of_numbers() -> None:
+    gradient = hoad.jit(hoad.grad(lambda x, y: 4 * x * y + 3 * x * np.sin(4 * y), argnums=(0, 1)))
+    for x, y in [(X, Y), (2.0, 3.0), (-1.0, 0.25)]:
+        assert gradient(x, y) == pytest.approx(wave_gradient(x, y), rel=1e-14)
+    assert recordings(gradient) == [1]
+
+
+@pytest.mark.parametrize("x", [VECTOR, VECTOR[::-1], np.arange(12.0)[::4], np.asfortranarray(VECTOR)])
+def test_arrays(x: Any) -> None:
+    f = hoad.jit(hoad.hessian(models.cube))
+    for _ in range(3):
+        np.testing.assert_allclose(f(x), np.diag(6 * x), rtol=1e-15)
+        np.testing.assert_allclose(f(x + 1), np.diag(6 * (x + 1)), rtol=1e-15)
+    assert recordings(f) == [1]
+
+
+@pytest.mark.parametrize(
+    ("x", "dtype"),
+    [
+        (np.float32(1.5), np.float32),
+        (np.ones(3, np.float32), np.float32),
+        (1.5 + 2j, np.complex128),
+        (np.ones(2, np.complex64), np.complex64),
+        (np.ones(2, ">f8"), np.float64),
+        (np.float64(2.0), np.float64),
+        (np.array(2.0), np.float64),
+        (np.arange(3), np.int64),
+        (np.array([True, False]), np.bool_),
+        (np.array(True), np.bool_),
+    ],
+    ids=str,
+)
+def test_dtypes(x: Any, dtype: Any) -> None:
+    f = hoad.jit(lambda x: x * 1)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), x * 1)
+    assert np.asarray(f(x)).dtype == np.asarray(x * 1).dtype or dtype == np.bool_
+    assert recordings(f) == [1]
+
+
+def test_each_kind_of_arguments_has_its_signature() -> None:
+    f = hoad.jit(lambda x: 2 * x)
+    for x in (1.0, np.ones(2), np.ones(3), np.ones((2, 3)), np.ones(2, np.float32), 3, 4, True, 1):
+        for _ in range(2):
+            np.testing.assert_array_equal(f(x), 2 * np.asarray(x))
+    assert recordings(f) == [1] * 9
+
+
+def test_one_true_and_one_point_zero_are_three_things() -> None:
+    f = hoad.jit(lambda x, n: x * 10 if n is True else x * 100 if type(n) is int else x * n)
+    assert [f(1.0, n) for n in (1, True, 1.0, 1, True)] == [100.0, 10.0, 1.0, 100.0, 10.0]
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+def test_containers_in_and_out() -> None:
+    f = hoad.jit(lambda p, *rest, scale: {"a": p.a * scale["s"], "n": 3, "all": [p.b, *rest], "none": None})
+    for k in range(3):
+        found = f(Pair(1.0 + k, VECTOR * k), 5.0, scale={"s": 2.0 * k})
+        assert found["a"] == (1.0 + k) * 2.0 * k
+        np.testing.assert_array_equal(found["all"][0], VECTOR * k)
+        assert found["all"][1] == 5.0
+        assert (found["n"], found["none"]) == (3, None)
+    assert recordings(f) == [1]
+    with pytest.raises(KeyError):
+        f(Pair(1.0, 1.0), scale={"t": 1.0})
+
+
+@pytest.mark.parametrize("result", [None, 3, "text", (), [], {}, (1, 2), True, 2.5, np.float32(2), ((), {"a": ()})])
+def test_what_is_not_traced_is_given_as_it_is(result: Any) -> None:
+    f = hoad.jit(lambda x: result)
+    for _ in range(3):
+        assert f(1.0) == result
+        assert type(f(1.0)) is type(result)
+    assert recordings(f) == [1]
+
+
+def test_without_arguments() -> None:
+    rate = 2.0
+    f = hoad.jit(lambda: rate * np.ones(2))
+    assert f().tolist() == [2.0, 2.0]
+    f()[0] = 100.0  # a new array each time
+    assert f().tolist() == [2.0, 2.0]
+    rate = 3.0
+    assert f().tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+def test_arrays_that_were_not_traced_are_new_at_every_call(kind: Any) -> None:
+    f = hoad.jit(lambda x: (x, np.ones(2, kind)))
+    first, second = f(1.0)[1], f(2.0)[1]
+    second[0] = 7
+    assert f(3.0)[1].tolist() == [1, 1] == first.tolist()
+
+
+def test_an_argument_that_comes_back_is_a_copy() -> None:
+    f = hoad.jit(lambda x: x)
+    for _ in range(2):
+        x = VECTOR.copy()
+        found = f(x)
+        x[0] = 50.0
+        assert found[0] == 1.0
+
+
+def test_keywords_and_defaults() -> None:
+    f = hoad.jit(lambda x, y=2.0, *, z=3.0: x + 10 * y + 100 * z)
+    assert [f(1.0), f(1.0, 5.0), f(1.0, y=5.0), f(x=1.0, z=1.0), f(1.0)] == [321.0, 351.0, 351.0, 121.0, 321.0]
+
+
+def test_keywords_in_another_order() -> None:
+    f = hoad.jit(lambda **kw: list(kw.values())[0])  # noqa: RUF015
+    assert [f(a=1.0, b=2.0), f(b=2.0, a=1.0), f(a=3.0, b=4.0)] == [1.0, 2.0, 3.0]
+
+
+# ---- static arguments -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnames": "n"}, {"static_argnums": (-1,)}])
+def test_static_arguments(options: Any) -> None:
+    f = hoad.jit(lambda x, n: x ** math.floor(n), **options)
+    assert [f(2.0, 3.0), f(3.0, 3.0), f(2.0, 4.0), f(2.0, 3.0)] == [8.0, 27.0, 16.0, 8.0]
+    assert recordings(f) == [1, 1]
+
+
+def test_static_arguments_are_compared_by_value() -> None:
+    f = hoad.jit(lambda x, names: x * len(names), static_argnames="names")
+    assert [f(2.0, frozenset("ab")), f(3.0, frozenset("ba")), f(2.0, names=("a",)), f(3.0, ("a",))] == [
+        4.0,
+        6.0,
+        2.0,
+        3.0,
+    ]
+    assert recordings(f) == [1, 1, 1]
+
+
+def test_a_static_argument_must_be_hashable() -> None:
+    f = hoad.jit(lambda x, names: x * len(names), static_argnums=1)
+    with pytest.raises(hoad.ArgumentError, match=r"argument names is static.* a list is not hashable.*Pass a tuple"):
+        f(1.0, ["a"])
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": "x"}, {"static_argnames": 1}, {"static_argnums": True}])
+def test_wrong_options(options: Any) -> None:
+    with pytest.raises(hoad.ArgumentError, match="jit takes static_arg"):
+        hoad.jit(lambda x: x, **options)
+
+
+# ---- branches -------------------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_turns() -> None:
+    g = hoad.jit(lambda x: x * x if x > 0 else -x)
+    for k in range(10_000):
+        x = float(k % 7 - 3)
+        assert g(x) == (x * x if x > 0 else -x)
+    assert recordings(g) == [2]
+
+
+def test_sixteen_ways() -> None:
+    def f(x: Any) -> Any:
+        for k in range(MOST_RECORDINGS - 1):
+            if x < k:
+                return x * k
+        return -x
+
+    g = hoad.jit(f)
+    values = [k - 0.5 for k in range(MOST_RECORDINGS)] * 50
+    random.Random(3).shuffle(values)
+    for x in values:
+        assert g(x) == f(x)
+    assert recordings(g) == [MOST_RECORDINGS]
+
+
+def test_too_many_ways_are_told_once() -> None:
+    def f(x: Any) -> Any:
+        return x * round(hoad.value(x))
+
+    g = hoad.jit(f)
+    points = [k + 0.25 for k in range(40)]
+    with pytest.warns(hoad.JitWarning, match=r"f is called as it is.*recorded 16 times.*the branch at .*test_jit.py"):
+        found = [g(x) for x in points]
+    assert found == [x * k for k, x in enumerate(points)]
+    assert recordings(g) == [MOST_RECORDINGS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert g(1000.25) == 1000.25 * 1000
+
+
+def test_too_many_signatures_are_told_once() -> None:
+    g = hoad.jit(lambda x, n: x * n)
+    counts = range(MOST_SIGNATURES + 20)
+    message = f"{MOST_SIGNATURES} kinds of arguments, of which n keeps changing"
+    with pytest.warns(hoad.JitWarning, match=message) as told:
+        found = [g(1.5, n) for n in counts]
+    assert found == [1.5 * n for n in counts]
+    assert len(told) == 1
+    assert len(g.signatures) == MOST_SIGNATURES
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, math.nan, 3.5, np.array([1.0, 2.0]), np.array([0.0, -0.0])], ids=str)
+def test_what_was_taken_out_is_guarded_bit_by_bit(x: Any) -> None:
+    f = hoad.jit(lambda x: x * 0 + np.copysign(1.0, hoad.value(x)))
+    for y in (x, -x, x + 1, x):
+        for _ in range(2):
+            np.testing.assert_array_equal(f(y), y * 0 + np.copysign(1.0, y))
+
+
+def test_a_branch_on_what_is_not_returned() -> None:
+    f = hoad.jit(lambda x: 1.0 if np.sum(x) > 0 else 2.0)
+    assert [f(VECTOR), f(-VECTOR), f(VECTOR)] == [1.0, 2.0, 1.0]
+
+
+# ---- out ------------------------------------------------------------------------------------------------------------
+
+
+def test_results_are_written_to_arrays() -> None:
+    gradient = hoad.jit(hoad.grad(models.cube))
+    out = np.empty(3)
+    for x in (VECTOR, 2 * VECTOR):
+        assert gradient(x, out=out) is out
+        np.testing.assert_allclose(out, 3 * x**2, rtol=1e-15)
+    both = np.empty(()), np.empty(())
+    pair = hoad.jit(lambda x, y: (x * y, x + y))
+    for _ in range(2):
+        assert pair(X, Y, out=both) is both
+        assert (float(both[0]), float(both[1])) == (X * Y, X + Y)
+    strided = np.zeros(6)[::2]
+    np.testing.assert_allclose(gradient(VECTOR, out=strided), 3 * VECTOR**2, rtol=1e-15)
+    row = VECTOR.copy()
+    np.testing.assert_allclose(gradient(row, out=row), 3 * VECTOR**2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.empty(2), r"has shape \(3,\), but out has shape \(2,\)|has shape \(3,\)"),
+        (np.empty(3, np.float32), "dtype float64, but out has float32"),
+        ([0.0, 0.0, 0.0], "out"),
+        ((np.empty(3), np.empty(3)), "out"),
+        (3.0, "out"),
+    ],
+    ids=["shape", "dtype", "list", "tuple", "number"],
+)
+def test_out_that_does_not_fit(first: bool, out: Any, message: str) -> None:
+    gradient = hoad.jit(hoad.grad(models.cube))
+    if not first:
+        gradient(VECTOR)
+    with pytest.raises(hoad.HoadError, match=message):
+        gradient(VECTOR, out=out)
+    np.testing.assert_allclose(gradient(VECTOR), 3 * VECTOR**2)
+
+
+def test_out_is_read_only() -> None:
+    out = np.empty(3)
+    out.flags.writeable = False
+    gradient = hoad.jit(hoad.grad(models.cube))
+    for _ in range(2):
+        with pytest.raises((hoad.ArgumentError, ValueError), match="read-only"):
+            gradient(VECTOR, out=out)
+
+
+def test_nothing_is_written_where_a_guard_fails() -> None:
+    def f(x: Any) -> Any:
+        if x[0] < 0:
+            raise ValueError("negative")
+        return 2 * x
+
+    g, out = hoad.jit(f), np.zeros(3)
+    g(VECTOR, out=out)
+    with pytest.raises(ValueError, match="negative"):
+        g(-VECTOR, out=out)
+    assert out.tolist() == [2.0, -4.0, 6.0]
+
+
+def test_a_parameter_named_out_is_the_functions_own() -> None:
+    f = hoad.jit(lambda x, out: x + out)
+    assert f(1.0, out=2.0) == 3.0
+
+
+@pytest.mark.parametrize("out", [np.empty(3), None], ids=["into an array", "a new array"])
+def test_a_replay_allocates_nothing(out: Any) -> None:
+    """Neither Python's memory grows nor NumPy's, however often it is called; a result is all there is of new."""
+    gradient = hoad.jit(hoad.grad(models.cube))
+    for _ in range(3):
+        gradient(VECTOR, out=out)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        gradient(VECTOR, out=out)
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        for _ in range(1000):
+            gradient(VECTOR, out=out)
+        now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert now - before < 100  # the number that counts
+    assert peak - before < (200 if out is not None else 600)
+
+
+# ---- composition ----------------------------------------------------------------------------------------------------
+
+
+def test_inside_and_outside_of_derivatives() -> None:
+    x = np.array([0.5, 1.5])
+    f = hoad.jit(models.cube)
+    np.testing.assert_allclose(hoad.hessian(f)(x), np.diag(6 * x), rtol=1e-15)
+    np.testing.assert_allclose(hoad.grad(f)(x), 3 * x**2, rtol=1e-15)
+    np.testing.assert_allclose(hoad.jit(hoad.hessian(f))(x), np.diag(6 * x), rtol=1e-15)
+    np.testing.assert_allclose(hoad.jit(hoad.grad(hoad.jit(hoad.jit(f))))(x), 3 * x**2, rtol=1e-15)
+    np.testing.assert_allclose(hoad.vmap(hoad.jit(hoad.grad(f)))(np.stack([x, -x])), 3 * np.stack([x, -x]) ** 2)
+    np.testing.assert_allclose(hoad.jit(hoad.vmap(hoad.grad(f)))(np.stack([x, -x])), 3 * np.stack([x, -x]) ** 2)
+    assert hoad.jit(lambda y: hoad.derivative(np.sin, 3)(y))(0.0) == -1.0
+
+
+def test_branches_of_a_map() -> None:
+    f = hoad.jit(hoad.vmap(lambda x: x * x if x > 0 else -x))
+    for x in (np.array([1.0, -2.0, 3.0]), np.array([-1.0, -2.0, 3.0]), np.array([1.0, 2.0, 3.0])):
+        for _ in range(2):
+            np.testing.assert_array_equal(f(x), np.where(x > 0, x * x, -x))
+
+
+def test_guards_land_in_the_recording_around() -> None:
+    f = hoad.jit(lambda x: x * x if x > 0 else -x)
+    f(1.0)
+    program = hoad.record(lambda x: f(x) + 1.0, 2.0)
+    assert program.evaluate(3.0) == 10.0
+    with pytest.raises(hoad.GuardError):
+        program.evaluate(-3.0)
+    assert [hoad.grad(f)(x) for x in (2.0, -2.0)] == [4.0, -1.0]
+
+
+def test_a_value_of_a_derivative_around_in_a_closure() -> None:
+    def f(a: Any) -> Any:
+        return hoad.jit(lambda x: a * x)(3.0) * a
+
+    assert hoad.grad(f)(2.0) == 12.0
+    assert hoad.jit(hoad.grad(f))(2.0) == 12.0
+    assert hoad.jit(hoad.grad(f))(5.0) == 30.0
+
+
+def test_plain_arguments_within_a_derivative() -> None:
+    inner = hoad.jit(lambda x: x * x)
+    assert hoad.grad(lambda a: a * inner(3.0))(2.0) == 9.0
+    assert inner(4.0) == 16.0
+    assert hoad.grad(lambda a: a * inner(4.0))(2.0) == 16.0
+
+
+def test_recursion() -> None:
+    @hoad.jit
+    def power(x: Any, n: int) -> Any:
+        return x * power(x, n - 1) if n else 1.0
+
+    assert [power(2.0, 5), power(3.0, 5), power(2.0, 0)] == [32.0, 243.0, 1.0]
+
+
+def test_a_generator_within() -> None:
+    f = hoad.jit(lambda x: sum(x[k] * k for k in range(3)))
+    assert [f(VECTOR), f(2 * VECTOR)] == [4.0, 8.0]
+
+
+def test_methods() -> None:
+    class Spring:
+        def __init__(self, stiffness: float) -> None:
+            self.stiffness = stiffness
+
+        @hoad.jit
+        def energy(self, x: Any) -> Any:
+            """Of a spring."""
+            return 0.5 * self.stiffness * x * x
+
+    one, two = Spring(2.0), Spring(4.0)
+    for _ in range(3):
+        assert (one.energy(3.0), two.energy(3.0), Spring.energy(one, 1.0)) == (9.0, 18.0, 1.0)
+    one.stiffness = 10.0
+    assert (one.energy(3.0), two.energy(3.0)) == (45.0, 18.0)
+    assert hoad.grad(two.energy)(3.0) == 12.0
+    assert Spring.energy.__doc__ == "Of a spring."
+    assert Spring.energy.__name__ == "energy"
+    assert isinstance(one.energy, types.MethodType)
+
+
+def test_a_primitive_in_python_runs_at_every_call() -> None:
+    seen = []
+
+    @hoad.primitive
+    def noted(x: Any) -> Any:
+        seen.append(float(x))
+        return 2.0 * x
+
+    f = hoad.jit(lambda x: noted(x) + 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hoad.JitWarning)
+        assert [f(x) for x in (1.0, 2.0, 3.0)] == [3.0, 5.0, 7.0]
+    assert seen[-1] == 3.0
+
+
+def test_a_call_within_a_call() -> None:
+    """A primitive that calls the function that it is part of: each run has memory of its own."""
+
+    @hoad.primitive
+    def deeper(x: Any) -> Any:
+        return f(x - 1.0) if x > 1 else 1.0
+
+    f = hoad.jit(lambda x: x * 3.0 + deeper(x) + x)
+    assert f(0.5) == 3.0
+    for _ in range(2):
+        assert f(3.0) == 4 * (3 + 2 + 1) + 1.0
+
+
+# ---- what else a call does ------------------------------------------------------------------------------------------
+
+
+def test_the_program() -> None:
+    program = models.wave.program(1.0, 2.0)
+    assert program.evaluate(X, Y) == models.wave(X, Y)
+    f = hoad.jit(lambda x: x * x if x > 0 else -x)
+    assert "negative" in f.program(-1.0).table() or "-@1" in f.program(-1.0).table()
+    assert "@1 * @1" in f.program(1.0).table()
+    assert recordings(f) == [2]
+    timed = hoad.jit(lambda x: x + time.time())
+    with pytest.warns(hoad.JitWarning):
+        timed(1.0)
+    with pytest.raises(hoad.ArgumentError, match=r"no program of .*<lambda>: it may call time"):
+        timed.program(1.0)
+
+
+def test_nans_are_told() -> None:
+    f = hoad.jit(lambda x: np.sqrt(x))
+    f(1.0)
+    with hoad.debug_nans(), pytest.raises(hoad.NanError, match="sqrt"):
+        f(-1.0)
+    assert math.isnan(f(-1.0))
+
+
+def test_an_error_is_raised_at_every_call() -> None:
+    def f(x: Any) -> Any:
+        if x > 1:
+            raise KeyError("too large")
+        return 2 * x
+
+    g = hoad.jit(f)
+    for _ in range(3):
+        with pytest.raises(KeyError, match="too large"):
+            g(2.0)
+        assert g(0.5) == 1.0
+    assert recordings(g) == [1]
+
+
+def test_an_error_of_the_replay_is_that_of_the_function() -> None:
+    g = hoad.jit(lambda a: np.linalg.inv(a))
+    np.testing.assert_array_equal(g(np.eye(2)), np.eye(2))
+    with pytest.raises(np.linalg.LinAlgError):
+        g(np.zeros((2, 2)))
+    np.testing.assert_array_equal(g(2 * np.eye(2)), np.eye(2) / 2)
+
+
+def test_an_error_that_is_handled() -> None:
+    def f(a: Any) -> Any:
+        try:
+            return np.linalg.inv(a)[0, 0]
+        except np.linalg.LinAlgError:
+            return -1.0
+
+    g = hoad.jit(f)
+    for a, found in [(np.zeros((2, 2)), -1.0), (np.eye(2), 1.0), (np.zeros((2, 2)), -1.0), (2 * np.eye(2), 0.5)]:
+        assert g(a) == found
+        assert g(a) == found
+
+
+def test_what_hoad_cannot_record_is_an_error() -> None:
+    g = hoad.jit(lambda x: math.sin(x))
+    for _ in range(2):
+        with pytest.raises(hoad.TracedValueError, match=r"float\(\) of a traced value"):
+            g(1.0)
+
+
+def test_expressions_of_symbols() -> None:
+    x = hoad.symbols("x")
+    assert hoad.jit(lambda x: x * x + 1.0)(x).evaluate({x: 3.0}) == 10.0
+
+
+def test_no_function() -> None:
+    with pytest.raises(hoad.ArgumentError, match="jit takes a function"):
+        hoad.jit(np.sin(1.0))  # type: ignore[arg-type]
+
+
+def test_an_array_of_a_class_of_its_own() -> None:
+    g = hoad.jit(lambda x: x * x)
+    with pytest.raises(hoad.DTypeError):
+        g(np.ma.masked_array([1.0], [True]))
+
+
+# ---- what is called as it is ----------------------------------------------------------------------------------------
+
+SOURCE = np.random.default_rng(5)
+STREAM = iter(range(10**9))
+
+
+BUFFER = array.array("d", [1.0, 2.0])
+LOCK = threading.Lock()
+CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("rate", default=2.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "change", "what"),
+    [
+        (lambda x: BUFFER[0] * x, lambda: BUFFER.__setitem__(0, BUFFER[0] + 1), "BUFFER, a array, which cannot"),
+        (lambda x: x if LOCK.locked() else -x, lambda: LOCK.release() if LOCK.locked() else LOCK.acquire(), "LOCK"),
+        (lambda x: CONTEXT.get() * x, lambda: CONTEXT.set(CONTEXT.get() + 1.0), "CONTEXT, a ContextVar"),
+        (lambda x: len(os.environ) * x, lambda: os.environ.__setitem__(f"HOAD_{len(os.environ)}", "1"), "os.environ"),
+        (
+            lambda x: sys._getframe().f_globals["hidden"](x),
+            lambda: HIDDEN.append(1.0),
+            "calls hidden, which is not found",
+        ),
+    ],
+    ids=["buffer", "lock", "context", "environment", "hidden"],
+)
+def test_what_cannot_be_watched_is_called_as_it_is(f: Any, change: Any, what: str) -> None:
+    before = dict(os.environ)
+    g = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match=what):
+        assert g(1.5) == f(1.5)
+    for _ in range(3):
+        change()
+        assert g(1.5) == f(1.5)
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+
+
+HIDDEN = [1.0]
+
+
+def hidden(x: Any) -> Any:
+    return x * len(HIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (lambda x: x * time.perf_counter(), "time.perf_counter"),
+        (lambda x: x + random.random(), "random.random"),
+        (lambda x: x + SOURCE.normal(), "SOURCE, a Generator"),
+        (lambda x: x + np.random.default_rng().normal(), "np.random"),
+        (lambda x: x + next(STREAM), "STREAM"),
+        (lambda x: x * eval("1.0"), "eval"),
+        (lambda x: x * bool(open), "open"),
+        (lambda x: types.SimpleNamespace(x=x).x if False else [object()], "an object of class object"),
+    ],
+    ids=["clock", "random", "generator", "seedless", "iterator", "eval", "file", "object"],
+)
+def test_what_changes_by_itself_is_called_as_it_is(f: Any, what: str) -> None:
+    g = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match=what) as told:
+        found = [g(1.0) for _ in range(4)]
+    assert len(told) == 1
+    assert recordings(g) == [0]
+    if what not in ("eval", "open"):
+        assert len({str(x) if isinstance(x, float) else id(x) for x in found}) == 4
+
+
+def test_the_warning_points_to_the_call() -> None:
+    g = hoad.jit(lambda x: x + random.random())
+    with pytest.warns(hoad.JitWarning) as told:
+        g(1.0)
+    assert Path(told[0].filename).name == "test_jit.py"
+
+
+def test_a_function_that_changes_what_it_reads() -> None:
+    count = 0
+
+    def f(x: Any) -> Any:
+        nonlocal count
+        count += 1
+        return x * count
+
+    g = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match=r"it changes count in .*f, which it reads"):
+        found = [g(2.0) for _ in range(40)]
+    assert found == [2.0 * (k + 1) for k in range(40)]
+
+
+def test_a_captured_array_that_changes_at_every_call_is_read_live() -> None:
+    weights = np.arange(3.0)
+    g = hoad.jit(hoad.grad(lambda x: np.sum(weights * x**2)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(1000):
+            weights[:] = k, -k, 1.0
+            assert g(VECTOR).tolist() == [2.0 * k, 4.0 * k, 6.0]
+    assert recordings(g) == [2]
+
+
+def test_a_captured_array_that_changes_where_it_cannot_be_traced() -> None:
+    weights = np.arange(3.0)
+    g = hoad.jit(lambda x: x * float(weights[0]))
+
+    def at(k: int) -> float:
+        weights[0] = k
+        return float(g(2.0))
+
+    with pytest.warns(hoad.JitWarning, match="keeps changing: weights"):
+        found = [at(k) for k in range(40)]
+    assert found == [2.0 * k for k in range(40)]
+
+
+# ---- what is not seen: the table of docs/reference/what-hoad-sees.md ------------------------------------------------
+
+
+def test_printing_is_done_when_it_is_recorded(capsys: Any) -> None:
+    g = hoad.jit(lambda x: (print("seen"), 2 * x)[1])
+    assert [g(1.0), g(2.0), g(3.0)] == [2.0, 4.0, 6.0]
+    assert capsys.readouterr().out == "seen\n"
+
+
+def test_what_is_written_and_not_read() -> None:
+    class Log:
+        last = 0.0
+
+    log: Any = Log()
+
+    def f(x: Any) -> Any:
+        log.seen = hoad.value(0.0)
+        return 2 * x
+
+    g = hoad.jit(f)
+    assert [g(1.0), g(2.0)] == [2.0, 4.0]
+    del log.seen
+    g(3.0)
+    assert not hasattr(log, "seen")
+
+
+def test_text_of_traced_values() -> None:
+    g = hoad.jit(lambda x: (f"{x:.1f}", 2 * x))
+    assert [g(1.0), g(2.0)] == [("1.0", 2.0), ("1.0", 4.0)]
+
+
+def test_the_state_of_numpy() -> None:
+    g = hoad.jit(lambda x: x * np.geterr()["divide"].count("raise"))
+    with np.errstate(divide="warn"):
+        assert g(2.0) == 0.0
+    with np.errstate(divide="raise"):
+        assert g(2.0) == 0.0
+
+
+def test_the_frames_around() -> None:
+    g = hoad.jit(lambda x: x * sys._getframe().f_lineno)
+    first = g(1.0)
+    assert g(2.0) == 2 * first
+
+
+def test_what_a_class_calls_equal() -> None:
+    class Loose:
+        def __init__(self, rate: float) -> None:
+            self.rate = rate
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Loose)
+
+        def __hash__(self) -> int:
+            return 1
+
+    g = hoad.jit(lambda x, loose: loose.rate * x, static_argnums=1)
+    assert [g(2.0, Loose(1.0)), g(2.0, Loose(5.0))] == [2.0, 2.0]
+
+
+# ---- threads and processes ------------------------------------------------------------------------------------------
+
+
+def test_eight_threads() -> None:
+    f = hoad.jit(lambda x, y: np.sum(x * y) if y > 0 else np.sum(x) - y)
+    wrong: list[Any] = []
+    start = threading.Barrier(8)
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        start.wait()
+        for _ in range(2000):
+            x, y = rng.normal(size=3 + seed % 2), float(rng.normal())
+            wanted = np.sum(x * y) if y > 0 else np.sum(x) - y
+            if abs(f(x, y) - wanted) > 1e-12:
+                wrong.append((x, y))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_pickles() -> None:
+    again = pickle.loads(pickle.dumps(models.wave))
+    assert again is models.wave
+    gradient = pickle.loads(pickle.dumps(hoad.jit(models.cube, static_argnames="n")))
+    assert gradient(VECTOR) == models.cube(VECTOR)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(hoad.jit(lambda x: x))
+
+
+def test_another_process() -> None:
+    program = hoad.jit(hoad.grad(models.cube)).program(VECTOR)
+    data = pickle.dumps((models.wave, program))
+    code = (
+        "import pickle, sys, numpy as np; f, program = pickle.loads(sys.stdin.buffer.read()); "
+        "print(f(1.25, -0.5), program.evaluate(np.array([1.0, -2.0, 3.0])).tolist())"
+    )
+    where = str(Path(__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {[where, *sys.path]!r}; {code}"],
+        input=data,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode().split(maxsplit=1) == [repr(models.wave(X, Y)), "[3.0, 12.0, 27.0]\n"]
+
+
+def test_a_function_is_let_go() -> None:
+    array = np.ones(1000)
+    watched = weakref.ref(array)
+    g = hoad.jit(lambda x, held=array: np.sum(held) * x)
+    g(1.0)
+    del g, array
+    gc.collect()
+    assert watched() is None
