@@ -45,6 +45,7 @@ EXTENSIONS = [
     "pack",
     "serial",
     "runs",
+    "section",
     "schedule",
     "engine",
     "loops",

@@ -15,7 +15,7 @@ from sides.built import Arguments, Built
 
 def build(problem: Problem, n: int, out: bool = False) -> Built:
     f = problem.form("hoad", n)
-    replay = replayed(DERIVATIVES[problem.asked](lambda x: f(np, x)))
+    replay = hoad.jit(DERIVATIVES[problem.asked](lambda x: f(np, x)))
     return Built(_into_kept_array(replay) if out else lambda arguments: partial(replay, *arguments))
 
 
@@ -47,26 +47,3 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "hvp": hoad.hvp,
     "entries": entries,
 }
-
-
-# ------------------------------------------------------------------------------------------ until there is hoad.jit
-
-
-class _Replayed:
-    """A function recorded at its first call, for arguments of the same shapes and branches from then on."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        self.evaluate: Function | None = None
-
-    def __call__(self, *arguments: np.ndarray, out: np.ndarray | None = None) -> Any:
-        if self.evaluate is None:
-            self.evaluate = hoad.record(self.function, *arguments).evaluate
-        value = self.evaluate(*arguments)
-        if out is None:
-            return value
-        out[...] = value
-        return out
-
-
-replayed: Callable[[Function], Function] = getattr(hoad, "jit", _Replayed)

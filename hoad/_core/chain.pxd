@@ -42,6 +42,7 @@ cdef struct Instruction:
     int32_t* k                  # which numbers are gathered, from coordinate `low` on
     int32_t* m
 
+
 @cython.final
 cdef class Chain:
     cdef Place* places

@@ -10,6 +10,7 @@ cdef struct Stretch:            # of an array: numbers that follow each other wh
     int64_t start, count        # items
     int32_t slot                # where the first comes from; below 0 for zeros
 
+
 @cython.final
 cdef class Pack:
     cdef int32_t register       # of the array

@@ -40,7 +40,6 @@ from hoad._core.vector cimport (
     Kernel3,
     pair_kernel,
 )
-from hoad._core.views cimport View
 
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any

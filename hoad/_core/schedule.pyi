@@ -1,12 +1,6 @@
-"""What the steps of a program become."""
+"""Schedules: the steps of a program rewritten, as chains, packs and serial code."""
 
 from typing import final
-
-from hoad._core.runs import Runs
-
-@final
-class Section(Runs):
-    """The steps of a program that have no lanes, on their way to runs."""
 
 @final
 class Scheduler:

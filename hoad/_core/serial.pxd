@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from hoad._core.engine cimport Step
 from hoad._core.tape cimport Slot
 
+
 @cython.final
 cdef class Serial:
     cdef int32_t* code

@@ -19,6 +19,7 @@ cdef struct View:       # where the numbers that meet the coordinates 0, 1, ... 
     int64_t* dims
     int64_t* strides    # in numbers
 
+
 @cython.final
 cdef class Rowwise:
     cdef int form

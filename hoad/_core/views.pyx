@@ -5,7 +5,6 @@ otherwise: at an offset, with a stride for each of some dimensions.
 """
 
 cimport cython
-cimport numpy as cnp
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
@@ -92,7 +91,8 @@ cdef Rowwise elementwise(Signature sig):
         return None
     row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
-        dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), in_numbers(broadcast_strides(sig.avals[k], p.shape))])
+        seen = in_numbers(broadcast_strides(sig.avals[k], p.shape))
+        dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
         row.set_view(k, 0, dims, strides[1])
     return row
 

@@ -63,7 +63,7 @@ def test_record_and_replay() -> None:
 
 def test_a_program_in_a_pickle() -> None:
     program = pickle.loads(pickle.dumps(hoad.record(checkpointed, X)))
-    assert program.evaluate(X) == plain(X)
+    assert program.evaluate(X) == pytest.approx(plain(X), rel=1e-13)
     np.testing.assert_allclose(hoad.gradient(program).evaluate(X), hoad.grad(plain)(X), rtol=1e-14)
 
 
@@ -377,11 +377,12 @@ def test_equal_calls_share_one_program_and_nothing_outlives_its_use() -> None:
 def test_threads() -> None:
     program = hoad.gradient(hoad.record(checkpointed, X))
     want = program.evaluate(X).tolist()
+    traced = hoad.grad(checkpointed)(X).tolist()  # done step by step, with other functions of the C library
     wrong: list[Any] = []
 
     def replay() -> None:
         for _ in range(50):
-            if program.evaluate(X).tolist() != want or hoad.grad(checkpointed)(X).tolist() != want:
+            if program.evaluate(X).tolist() != want or hoad.grad(checkpointed)(X).tolist() != traced:
                 wrong.append(1)
 
     threads = [threading.Thread(target=replay) for _ in range(4)]
