@@ -21,6 +21,7 @@ def lower(
     floor: int = 0,
     guards: int = 0,
     keep: bool = False,
+    once: bool = False,
 ) -> Lowered: ...
 
 class NoValueError(RuntimeError):
