@@ -35,6 +35,7 @@ cdef class Section(Runs):
     # of each step
     cdef uint64_t* family
     cdef int32_t* level
+    cdef int32_t levels
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
     cdef int32_t* run               # the run it is a member of

@@ -35,6 +35,7 @@ from hoad._core.views cimport ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, r
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
     FEWEST = 192            # steps on numbers that are worth a schedule
+    NARROWEST = 6           # steps on numbers a level: below, they wait for one another and make no runs
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
     LONGEST = 1 << 30       # numbers of a row
 
@@ -93,7 +94,7 @@ cdef class Section(Runs):
         if numbers < FEWEST and not any_rows:
             return False
         self.find_families()
-        if numbers >= FEWEST:
+        if numbers >= FEWEST and numbers >= NARROWEST * <int64_t>self.levels:
             self.find_groups(True)
             wide = self.is_wide(numbers)
             if not wide:
@@ -138,6 +139,7 @@ cdef class Section(Runs):
                 for k in range(array_step.n_out):
                     self.maker[self.program.places[array_step.first + array_step.n_in + k]] = i + 1
                 self.family[i] = mixed(<uint64_t>i, 3)
+                self.levels = max(self.levels, self.level[i] + 1)
                 continue
             if step.form == ITEM_STEP:
                 self.level[i] = self.level_of(step.a)
@@ -147,6 +149,7 @@ cdef class Section(Runs):
                 self.level[i] = 1 + max(self.level_of(step.a), self.level_of(step.b))
                 key = mixed(<uint64_t>step.op + 4, self.family_of(step.a))
                 self.family[i] = mixed(key, self.family_of(step.b)) if ARITY[step.op] == 2 else key
+            self.levels = max(self.levels, self.level[i] + 1)
             self.maker[step.out] = i + 1
         return 0
 
@@ -211,12 +214,10 @@ cdef class Section(Runs):
     cdef int sort(self) except -1:
         """Put the steps in the order of their groups, and these in the order of their levels."""
         cdef int32_t i, g, total, count
-        cdef int32_t levels = 1
+        cdef int32_t levels = self.levels
         cdef int32_t* rank
         cdef int32_t* first
         cdef int64_t bytes_of_rank = (self.n_groups + 1) * <int64_t>sizeof(int32_t)
-        for i in range(self.n):
-            levels = max(levels, self.level[i] + 1)
         self.cap_starts = self.n_groups + 1
         self.starts = <int32_t*>take_zeroed(self.cap_starts * sizeof(int32_t))
         rank = <int32_t*>take_zeroed(bytes_of_rank)
