@@ -280,11 +280,11 @@ def _stacked(recording: Recording, targets: list[int], seeded: int, unit: comple
 
     if size > MOST_UNROLLED:
         units = Map(recording, seeded, size, unit, sweep)
-        pattern = _pattern(units.pattern()) if size >= LEAST_COLUMNS else None
+        pattern = _pattern(units.pattern())
         if pattern is not None:
             directions = pattern.directions
             units = Map(recording, seeded, directions, unit, sweep)
-    if units is None or units.is_of_numbers:
+    if units is None or units.is_of_numbers or directions <= MOST_UNROLLED:
         _tell(forward, size, directions, "sweeps", 1)
         blocks = _unrolled(recording, targets, seeded, unit, directions, sweep)
     else:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.calls import apply_primitive
+from hoad._core.operands import holds_traced
 from hoad._core.pattern import intervals
 from hoad._core.recording import const_value, node_row, operand_avals
 from hoad._core.tape import Graph
 from hoad.dependence import Intervals, links, mixing
-from hoad.primitive import RESULT
+from hoad.primitive import GATHER_ITEMS, PUT_ITEMS, RESULT
 
 # The items of all nodes of a sweep, 8 bytes each, up to which a pattern is looked for.
 MOST_ITEMS = 1 << 23
@@ -47,12 +49,15 @@ class Pattern:
 
     def spread_traced(self, compressed: Any, target: int) -> Any:
         """As `spread`, of traced values."""
+        if not holds_traced((compressed,)):
+            return self.spread(compressed, target)
         lows, highs = self.rows[target]
-        columns = np.arange(self.columns)
-        inside = (lows <= columns[:, None]) & (columns[:, None] <= highs)
-        times = -(-self.columns // self.directions)
-        repeated = np.broadcast_to(compressed, (times, *compressed.shape))
-        return np.where(inside, np.reshape(repeated, (-1, len(lows)))[: self.columns], 0.0)
+        columns = lows[:, None] + np.arange(self.directions)
+        rows, k = np.nonzero(columns <= highs[:, None])
+        columns = columns[rows, k]
+        entries = apply_primitive(GATHER_ITEMS, None, compressed, columns % self.directions * len(lows) + rows)
+        zeros = np.zeros((self.columns, len(lows)), compressed.dtype)
+        return apply_primitive(PUT_ITEMS, None, zeros, entries, columns * len(lows) + rows)
 
 
 def pattern_of(graph: Graph, seed: int, outputs: list[int]) -> Pattern | None:
