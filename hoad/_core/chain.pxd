@@ -20,7 +20,10 @@ cdef enum Move:                 # what an instruction does
     M_GATHERED                  # out = f(a[k], b[m]), by a kernel of numbers gathered
     M_EACH2                     # the same one by one, by a function of two numbers
     M_EACH1
+    M_LOOP1                     # the same by a loop of NumPy's
+    M_LOOP2
     M_LOAD                      # out = a, through its stride
+    M_COPY                      # out = 0 + a
     M_GATHER                    # out = a[k]
     M_EXPAND                    # out = a, through its view
     M_ZERO                      # out = 0
@@ -35,6 +38,7 @@ cdef struct Place:              # where the row of an operand or a result lies
 
 cdef struct Instruction:
     void* function
+    void* data                  # for a loop of NumPy's
     int32_t move
     int32_t a, b, c, out        # places
     int64_t low, high           # coordinates that it covers
@@ -66,6 +70,7 @@ cdef class Chain:
     cdef void run(self, Slot* u, char* scratch) noexcept nogil
     cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil
     cdef int64_t blocks(self) noexcept nogil
+    cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
     cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil
 
 cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1

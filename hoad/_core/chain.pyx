@@ -12,17 +12,26 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 
 from libc.string cimport memcpy, memset
 
+cimport numpy as cnp
+
+from hoad._core.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.primitive cimport Scalar1, Scalar2
 from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+
+
+cdef enum:
+    MOST_ROWS = 2147483647
 
 
 cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
     """Make room for `wanted` rows of a table."""
     cdef int64_t rows = capacity[0]
     cdef void* moved
-    if wanted <= rows:
+    if 0 <= wanted <= rows:
         return 0
-    rows = max(rows + rows // 2, <int64_t>wanted, 8)
+    if wanted < 0:
+        raise MemoryError(f"a table of the engine has at most {MOST_ROWS} rows")
+    rows = min(max(rows + rows // 2, <int64_t>wanted, 8), <int64_t>MOST_ROWS)
     moved = PyMem_RawRealloc(table[0], rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
@@ -67,6 +76,7 @@ cdef class Chain:
         made.a, made.b, made.c, made.out = a, b, a, out
         made.low, made.high = low, high
         made.k = made.m = NULL
+        made.data = NULL
         made.sum = self.n_sums
         self.low = min(self.low, low) if self.n_code else low
         self.high = max(self.high, high) if self.n_code else high
@@ -104,6 +114,7 @@ cdef class Chain:
         cdef double** bases = <double**>(sums + self.n_sums * self.blocks())
         cdef double* row
         cdef int32_t i
+        cdef int64_t k
         cdef int64_t start
         cdef Place* place
         for i in range(self.n_places):
@@ -114,8 +125,8 @@ cdef class Chain:
                 bases[i] = <double*>u + place.start
             else:
                 bases[i] = <double*>u[place.space].o + place.start
-        for i in range(self.n_sums * self.blocks()):
-            sums[i] = -0.0         # the neutral element of a sum
+        for k in range(self.n_sums * self.blocks()):
+            sums[k] = -0.0         # the neutral element of a sum
         start = self.low
         while start < self.high:
             for i in range(self.n_code):
@@ -126,7 +137,8 @@ cdef class Chain:
             start += BLOCK
         for i in range(self.n_code):
             if self.code[i].move == M_SUM:
-                bases[self.code[i].out][0] = pairwise(sums + self.code[i].sum * self.blocks(), self.blocks())
+                row = sums + self.code[i].sum * self.blocks()
+                bases[self.code[i].out][0] = SUM_OF_NEGATIVE_ZERO + pairwise(row, self.blocks())
 
     cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil:
         """One instruction, as far as it covers a block."""
@@ -153,6 +165,10 @@ cdef class Chain:
             load(a, self.places[code.a].stride, out, n)
         elif code.move == M_GATHER:
             gather(bases[code.a], code.k + (low - code.low), out, n)
+        elif code.move == M_COPY:
+            copy(a, self.places[code.a].stride, out, n)
+        elif code.move == M_LOOP1 or code.move == M_LOOP2:
+            self.loop(code, a, b, out, n)
         elif code.move == M_EXPAND:
             expand(bases[code.a], self.places[code.a].view, low - code.low, out, n)
         elif code.move == M_ZERO:
@@ -163,6 +179,18 @@ cdef class Chain:
             each1(<Scalar1>code.function, a, out, n)
         else:
             each2(<Scalar2>code.function, a, b, out, n)
+
+    cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil:
+        """A loop of NumPy's, on rows or one number again and again."""
+        cdef char* args[3]
+        cdef cnp.npy_intp steps[3]
+        cdef cnp.npy_intp count = n
+        cdef int last = 1 if code.move == M_LOOP1 else 2
+        args[0], args[1], args[last] = <char*>a, <char*>b, <char*>out
+        steps[0] = self.places[code.a].stride * <cnp.npy_intp>sizeof(double)
+        steps[1] = self.places[code.b].stride * <cnp.npy_intp>sizeof(double)
+        steps[last] = sizeof(double)
+        (<Loop>code.function)(args, &count, steps, code.data)
 
     cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
         """Where the number of a place at coordinate `low` lies."""
@@ -178,6 +206,13 @@ cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept n
         return
     for i in range(n):
         p[i] = x[i * stride]
+
+
+cdef void copy(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+    """p = 0 + x: what is added to zeros is never -0.0."""
+    cdef int64_t i
+    for i in range(n):
+        p[i] = 0.0 + x[i * stride]
 
 
 cdef void gather(const double* x, const int32_t* k, double* p, int64_t n) noexcept nogil:

@@ -8,6 +8,8 @@ from hoad._core.primitive cimport Primitive, Signature
 
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
+cdef double SUM_OF_NEGATIVE_ZERO
+
 cdef enum Failure:
     FAILED_PYTHON = -1       # an exception is set
     FAILED_SINGULAR = -2     # a matrix was exactly singular

@@ -40,7 +40,7 @@ cdef extern from "<fenv.h>" nogil:
     int FE_INVALID
 
 # Where a sum starts: it is -0.0 where NumPy's sum of -0.0 is.
-cdef object SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
+cdef double SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
 
 cdef enum:
     MOST_DIMS = 64

@@ -34,6 +34,8 @@ cdef struct Run:
     uint16_t op
     int32_t first, count    # members
     Source source[2]
+    void* loop              # of NumPy, for what has no kernel, or NULL
+    void* data
     int32_t phase
     int32_t chain
     int64_t low             # coordinate of the first member

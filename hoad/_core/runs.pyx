@@ -9,12 +9,16 @@ from cpython.mem cimport PyMem_RawFree
 
 from hoad._core.blocks cimport resized
 from hoad._core.chain cimport (
+    BLOCK,
     M_EACH1,
     M_EACH2,
     M_EXPAND,
     M_GATHER,
     M_GATHERED,
     M_LOAD,
+    M_COPY,
+    M_LOOP1,
+    M_LOOP2,
     M_PAIR,
     M_ROW,
     M_ROWS,
@@ -43,6 +47,7 @@ from hoad._core.vector cimport (
 
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any
+    MOST_REGISTERS = 2147483647
 
 
 cdef class Runs:
@@ -59,6 +64,7 @@ cdef class Runs:
         run = &self.runs[self.n_runs]
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
+        run.loop = run.data = NULL
         run.home, run.base, run.kept = SLOTS, NONE, False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
@@ -89,6 +95,9 @@ cdef class Runs:
             run.low = max(run.low, other.low + run.source[side].start) if run.chain != NONE else (
                 other.low + run.source[side].start)
             run.chain = other.chain
+        if run.work == SUM and run.low % BLOCK:     # its blocks are to be its own, whatever chain it is in
+            run.phase += 2
+            run.chain, run.low = NONE, 0
         if run.chain == NONE:
             run.chain = self.chain_for(run.phase, run.count)
         self.phases = max(self.phases, run.phase + 1)
@@ -255,7 +264,7 @@ cdef class Runs:
             a = self.place_of_source(chain, run, &run.source[0])
             self.release(rows, run, k)
             out = self.result(chain, rows, run)
-            chain.add(M_EXPAND if chain.places[a].view != NULL else M_LOAD, NULL, a, a, out, run.low, high)
+            chain.add(M_EXPAND if chain.places[a].view != NULL else M_COPY, NULL, a, a, out, run.low, high)
         return 0
 
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1:
@@ -272,6 +281,9 @@ cdef class Runs:
         self.release(rows, run, k)
         out = self.result(chain, rows, run)
         move = M_ROWS
+        if run.loop != NULL:
+            chain.add(M_LOOP1 if run.sides == 1 else M_LOOP2, run.loop, a, b, out, run.low, high).data = run.data
+            return 0
         if has_forms:
             if chain.places[a].stride == 0:
                 function = <void*>INFO[run.op].forms.left
@@ -416,8 +428,10 @@ cdef int more_registers(Lowered program, int32_t count) except -1:
     cdef int64_t rows = program.cap_uniform
     cdef void* moved
     cdef int32_t j
+    if wanted > MOST_REGISTERS:
+        raise MemoryError(f"a program has at most {MOST_REGISTERS} registers")
     if wanted > rows:
-        rows = max(rows + rows // 2, wanted)
+        rows = min(max(rows + rows // 2, wanted), <int64_t>MOST_REGISTERS)
         moved = resized(program.uniform, program.cap_uniform * sizeof(int64_t), rows * sizeof(int64_t))
         if moved == NULL:
             raise MemoryError(f"no memory for {rows} registers")

@@ -23,7 +23,7 @@ from hoad._core.plan cimport Plan
 from hoad._core.section cimport AN_ITEM, SINGLE, Section
 from hoad._core.serial cimport serial
 from hoad._core.share cimport share
-from hoad._core.tape cimport ARITY, OP_ASSEMBLE, int32_t, int64_t
+from hoad._core.tape cimport ARITY, OP_ASSEMBLE, Aval, int32_t, int64_t
 
 cdef enum:
     WORTHWHILE = 1 << 20    # bytes of arrays for which a schedule pays that is used once
@@ -112,6 +112,9 @@ cdef class Scheduler:
         cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same phase, each plus one
         cdef int32_t* heads
         cdef list chains = section.chains_of()
+        cdef dict extras = {}
+        for i in range(section.n_extra):
+            extras.setdefault(section.extra_phase[i], []).append(i)
         if following == NULL:
             raise MemoryError
         heads = following + section.n
@@ -124,13 +127,12 @@ cdef class Scheduler:
                     heads[phase] = i + 1
             k = 0
             for phase in range(section.phases + 1):
-                i = heads[phase] if phase < section.phases + 1 else 0
+                i = heads[phase]
                 while i:
                     self.add(section.steps[i - 1])
                     i = following[i - 1]
-                for i in range(section.n_extra):
-                    if section.extra_phase[i] == phase:
-                        self.add(section.extra[i])
+                for i in extras.get(phase, ()):
+                    self.add(section.extra[i])
                 while k < len(chains) and section.links[<int32_t>chains[k]].phase == phase:
                     self.add_chain(section.build(chains[k]))
                     k += 1
@@ -218,16 +220,18 @@ cdef int pack_numbers(Lowered program) except -1:
     cdef Step* step
     cdef ArrayStep* array_step
     cdef Plan plan
+    cdef int32_t out
     for i in range(program.first_varying):
         step = &program.steps[i]
         if step.form != ARRAY_STEP or step.op != OP_ASSEMBLE:
             continue
         array_step = &program.array_steps[step.a]
         plan = <Plan>array_step.plan
-        if plan.n_parts == 0 and plan.itemsize == sizeof(double):
+        out = program.places[array_step.first + array_step.n_in]
+        if plan.n_parts == 0 and (<Aval>plan.signature.results[0]).is_float64 and program.uniform[out] > 0:
             step.form = PACK_STEP
-            step.a = program.add_part(pack(program.places[array_step.first + array_step.n_in],
-                                           program.places + array_step.first, plan.offsets, plan.n_items, plan.size))
+            step.a = program.add_part(
+                pack(out, program.places + array_step.first, plan.offsets, plan.n_items, plan.size))
     return 0
 
 

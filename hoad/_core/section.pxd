@@ -36,6 +36,8 @@ cdef class Section(Runs):
     cdef uint64_t* family
     cdef int32_t* level
     cdef int32_t levels
+    cdef int32_t noticed            # the phase of the latest step that is noticed from outside
+    cdef set twos                   # registers that hold the constant 2
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
     cdef int32_t* run               # the run it is a member of
@@ -55,6 +57,8 @@ cdef class Section(Runs):
 
     cdef bint arrange(self) except -1
     cdef Rowwise rows_of(self, int32_t i)
+    cdef bint is_noticed(self, int32_t i) noexcept
+    cdef bint is_of_numbers(self, int32_t i) noexcept
     cdef int find_families(self) except -1
     cdef int32_t level_of(self, int32_t register) noexcept
     cdef uint64_t family_of(self, int32_t register) noexcept

@@ -15,6 +15,7 @@ from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.chain cimport Chain, widened
 from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.plan cimport Plan
+from hoad._core.primitive cimport INFO, K_PYTHON
 from hoad._core.runs cimport (
     COPY,
     IN_ARRAY,
@@ -70,6 +71,9 @@ cdef class Section(Runs):
         self.maker = self.phase + rows
         self.moved = self.maker + registers
         self.number = self.moved + registers
+        self.twos = {
+            program.presets[k].register for k in range(program.n_presets)
+            if program.uniform[program.presets[k].register] < 0 and program.presets[k].value.d == 2.0}
         self.fate = <uint8_t*>(self.number + registers)
         self.loaded = self.fate + rows
 
@@ -122,9 +126,15 @@ cdef class Section(Runs):
         cdef Rowwise rows = rowwise(<Plan>self.program.array_steps[self.steps[i].a].plan)
         return None if rows is None or rows.size > LONGEST else rows
 
+    cdef bint is_noticed(self, int32_t i) noexcept:
+        """Whether a step may raise, or run a function of the user's: those are done in their order."""
+        cdef Plan plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        return plan.kind == K_PYTHON or plan.may_be_singular
+
     cdef int find_families(self) except -1:
         """Level, family and fate of every step."""
         cdef int32_t i, k
+        cdef int32_t noticed = 0
         cdef Step* step
         cdef ArrayStep* array_step
         cdef uint64_t key
@@ -138,6 +148,8 @@ cdef class Section(Runs):
                     self.level[i] = max(self.level[i], 1 + self.level_of(self.program.places[k]))
                 for k in range(array_step.n_out):
                     self.maker[self.program.places[array_step.first + array_step.n_in + k]] = i + 1
+                if self.is_noticed(i):
+                    noticed = self.level[i] = max(self.level[i], noticed + 1)
                 self.family[i] = mixed(<uint64_t>i, 3)
                 self.levels = max(self.levels, self.level[i] + 1)
                 continue
@@ -424,6 +436,8 @@ cdef class Section(Runs):
                 return 0
             for k in range(array_step.first, array_step.first + array_step.n_in):
                 self.wait_for(i, self.program.places[k])
+            if self.is_noticed(i):
+                self.phase[i] = self.noticed = max(self.phase[i], self.noticed)
         self.phases = max(self.phases, self.phase[i] + 1)
         return 0
 
@@ -441,6 +455,7 @@ cdef class Section(Runs):
         """Take a step on arrays into chains, if it can be."""
         cdef Run* run
         cdef Source source
+        cdef Plan plan
         cdef int32_t k
         cdef int32_t out = self.operand(i, rows.n)
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
@@ -460,6 +475,9 @@ cdef class Section(Runs):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
         else:
             run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
+        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        if run.work == OPERATION and not (INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
+            run.loop, run.data = <void*>plan.loop, plan.data
         if rows.form == TOTAL:
             run.base, run.kept = out, True
         else:
@@ -471,11 +489,7 @@ cdef class Section(Runs):
 
     cdef bint is_two(self, Source* source) noexcept:
         """Whether a source is the constant 2."""
-        cdef int32_t k
-        for k in range(self.program.n_presets):
-            if source.kind == IN_SLOT and source.stride == 0 and self.program.presets[k].register == source.start:
-                return self.program.presets[k].value.d == 2.0
-        return False
+        return source.kind == IN_SLOT and source.stride == 0 and source.start in self.twos
 
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1:
         """What a run reads that sees a register through a view, from flat number `start` of it on."""
@@ -547,7 +561,7 @@ cdef class Section(Runs):
         cdef int32_t phase = 0
         for k in range(rows.n):
             self.find_source(&found[k], self.operand(i, k), &rows.views[k], 0)
-            if found[k].kind != IN_SLOT or found[k].stride != 0:
+            if found[k].kind != IN_SLOT or found[k].stride != 0 or not self.is_of_numbers(i):
                 return False
             phase = max(phase, found[k].wait - 1)
         step.op, step.form = self.steps[i].op, SCALAR_STEP
@@ -563,6 +577,11 @@ cdef class Section(Runs):
         self.add_extra(step, phase)
         self.phases = max(self.phases, max(phase, self.phase[i]) + 1)
         return True
+
+    cdef bint is_of_numbers(self, int32_t i) noexcept:
+        """Whether a step on arrays is an operation on numbers too."""
+        cdef int32_t op = self.steps[i].op
+        return INFO[op].f1 != NULL or INFO[op].f2 != NULL
 
     cdef int add_extra(self, Step step, int32_t phase) except -1:
         widened(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))

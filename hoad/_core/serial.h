@@ -9,6 +9,10 @@ by itself, so that results are those of the two. */
 
 #include <stdint.h>
 
+#if defined(_MSC_VER)
+#pragma fp_contract(off)
+#endif
+
 /* name, number of operands, formula of x, y, z. */
 #define SERIAL_FORMULAS(DO)                                                                      \
     DO(ADD, 2, x + y) DO(SUBTRACT, 2, x - y) DO(MULTIPLY, 2, x * y) DO(DIVIDE, 2, x / y)         \

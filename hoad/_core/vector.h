@@ -9,6 +9,10 @@ they give the same bits, as long as it does not fuse on its own (-ffp-contract=o
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#if defined(_MSC_VER)
+#pragma fp_contract(off)
+#endif
 #include <string.h>
 
 #include "library.h"

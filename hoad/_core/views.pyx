@@ -9,7 +9,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport INFO, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
+from hoad._core.primitive cimport K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
 from hoad._core.tape cimport ARITY, AVAL_FLOAT, Aval
 
 from hoad._core.plan import broadcast_strides, contiguous_strides, merge
@@ -87,7 +87,7 @@ cdef Rowwise elementwise(Signature sig):
     cdef Aval p = sig.results[0]
     cdef Rowwise row
     cdef int k
-    if len(sig.results) != 1 or len(sig.avals) != ARITY[op] or (INFO[op].f1 == NULL and INFO[op].f2 == NULL):
+    if len(sig.results) != 1 or len(sig.avals) != ARITY[op]:
         return None
     row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
