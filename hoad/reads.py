@@ -8,18 +8,21 @@ docs/reference/what-hoad-sees.md lists. What must not be replayed (clocks, rando
 
 from __future__ import annotations
 
+import abc
 import builtins
+import decimal
 import dis
 import functools
 import io
+import operator
 import sys
 import threading
 import types
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -33,7 +36,7 @@ from hoad.program import Program, Tape
 MOST_WATCHES = 20_000
 
 # Values that never change.
-PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type(NotImplemented), np.dtype)
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype)
 PLAIN_KINDS = (np.generic, np.ufunc, Tape)
 # Modules whose functions and classes give something else at every call, or read what is outside the process.
 CHANGING = frozenset(
@@ -43,9 +46,17 @@ CHANGING = frozenset(
 UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re", "types"])
 CHANGING_BUILTINS = frozenset(["__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "open"])
 CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
+# Those that hold what can change where it cannot be compared.
+CLOSED_CLASSES = (BaseException, decimal.Context, np.void)
 NOW = frozenset(["now", "today", "utcnow"])
 # With these any attribute may be read.
-BY_NAME = frozenset(["__dict__", "__getattribute__", "attrgetter", "dir", "getattr", "hasattr", "methodcaller", "vars"])
+BY_NAME = frozenset(
+    """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir format format_map getattr getattr_static
+    getmembers hasattr methodcaller vars""".split()
+)
+GETTERS = (operator.attrgetter, operator.methodcaller)
+# Classes of Python's library that read no attributes of the objects that derive from them.
+MIXINS = (object, abc.ABC, Generic)
 
 HEAP_TYPE = 1 << 9  # of the flags of classes: those made by Python, not by C
 
@@ -139,8 +150,11 @@ class Reader:
     def visit(self, name: str, x: Any) -> None:
         """Watch what an object holds, and go on from there."""
         kind = type(x)
+        if isinstance(x, CLOSED_CLASSES):
+            raise Unseen(f"it may read {name}, a {kind.__name__}, which can change unseen")
         if kind in PLAIN or x is ABSENT or isinstance(x, PLAIN_KINDS) or id(x) in self.met:
             return
+        self.by_name |= isinstance(x, GETTERS)
         if is_traced(x):
             raise Outer
         self.met[id(x)] = x
@@ -152,7 +166,7 @@ class Reader:
                 break
         else:
             check_open(name, x)
-        if kind.__flags__ & HEAP_TYPE and not isinstance(x, (type, types.ModuleType, *WHOLE)):
+        if (kind.__flags__ & HEAP_TYPE or kind.__dictoffset__) and not isinstance(x, WHOLE):
             self.visit_instance(name, x)
 
     def later(self, name: str, x: Any) -> None:
@@ -177,6 +191,9 @@ class Reader:
         self.watch("mapping", x, None, tuple(items), name)
         if isinstance(x, OrderedDict):  # has an order of its own
             self.watch("content", x, None, tuple(x), name)
+        if isinstance(x, defaultdict):
+            self.watch("slot", x, "default_factory", x.default_factory, f"the default_factory of {name}")
+            self.later(f"the default_factory of {name}", x.default_factory)
         for key, item in dict.items(x):
             self.later(name, key)
             self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
@@ -193,8 +210,8 @@ class Reader:
             self.visit_items(name, x.ravel().tolist())
 
     def visit_module(self, name: str, x: types.ModuleType) -> None:
-        library = is_library(getattr(x, "__file__", None) or "") or x.__name__ in sys.builtin_module_names
         known = vars(x)
+        library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
         asked = self.names if not self.by_name or library else self.names | set(known)
         for key in sorted(asked):
             if key in known:
@@ -258,12 +275,17 @@ class Reader:
 
     def visit_builtin(self, name: str, x: Any) -> None:
         self.check_function(name, x)
+        self.by_name |= x.__name__ in BY_NAME
         if not isinstance(x.__self__, types.ModuleType):
             self.later(name, x.__self__)
 
     def visit_method(self, name: str, x: types.MethodType) -> None:
         self.later(name, x.__self__)
         self.later(name, x.__func__)
+
+    def visit_slice(self, name: str, x: slice) -> None:
+        for part in (x.start, x.stop, x.step):
+            self.later(name, part)
 
     def visit_property(self, name: str, x: property) -> None:
         self.later(name, x.fget)
@@ -279,7 +301,7 @@ class Reader:
         self.later(name, x.__wrapped__)
 
     def visit_class(self, name: str, x: type) -> None:
-        if x.__module__ == "datetime" and NOW & self.names:
+        if module_of(x) == "datetime" and NOW & self.names:
             raise Unseen(f"it may ask {name} for the time")
         own = [cls for cls in x.__mro__ if not is_library_class(cls)]
         if not own:
@@ -310,7 +332,7 @@ class Reader:
                     self.later(f"{name}.{key}", value)
 
     def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
-        if self.by_name or (is_library_class(type(x)) and not isinstance(x, types.FunctionType)):
+        if self.by_name or (not isinstance(x, types.FunctionType) and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
         own = {key for key in self.names if key in held or self.handles or has_attribute(type(x), key)}
@@ -351,18 +373,29 @@ def is_changing(module: Any) -> bool:
     return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
 
 
+def module_of(cls: type) -> str:
+    """The name of the module of a class; empty where it has none."""
+    found = getattr(cls, "__module__", None)
+    return found if isinstance(found, str) else ""
+
+
 def is_library_class(cls: type) -> bool:
     """Whether a class is of Python, NumPy, SciPy or hoad."""
-    module = sys.modules.get(cls.__module__)
-    file = getattr(module, "__file__", None)
+    module = sys.modules.get(module_of(cls))
+    file = vars(module).get("__file__") if isinstance(module, types.ModuleType) else None
     if file is None:
-        return cls.__module__ in sys.builtin_module_names or cls.__module__ == "builtins"
+        return module_of(cls) in sys.builtin_module_names or module_of(cls) == "builtins"
     return is_library(file)
+
+
+def has_library_base(cls: type) -> bool:
+    """Whether methods of Python's, NumPy's, SciPy's or hoad's classes may read any attribute of an object."""
+    return any(base not in MIXINS and is_library_class(base) for base in cls.__mro__)
 
 
 def check_kind(name: str, kind: type) -> None:
     """Raise for objects that give something else at every call."""
-    if issubclass(kind, CHANGING_CLASSES) or any(is_changing(cls.__module__) for cls in kind.__mro__):
+    if issubclass(kind, CHANGING_CLASSES) or any(is_changing(module_of(cls)) for cls in kind.__mro__):
         raise Unseen(f"it may read {name}, a {kind.__name__}")
 
 
@@ -370,7 +403,7 @@ def check_open(name: str, x: Any) -> None:
     """Raise for an object whose state lies in C, unless it never changes."""
     kind = type(x)
     python = kind.__dictoffset__ or any("__slots__" in vars(cls) for cls in kind.__mro__)
-    unchanging = kind.__module__ in UNCHANGING or kind.__module__.startswith("hoad._core.")
+    unchanging = module_of(kind) in UNCHANGING or module_of(kind).startswith("hoad._core.")
     if not (python or callable(x) or hasattr(kind, "__get__") or unchanging):
         raise Unseen(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
 
@@ -390,6 +423,8 @@ VISITS: dict[type, Visit] = {
     types.FunctionType: Reader.visit_function,
     types.BuiltinFunctionType: Reader.visit_builtin,
     types.MethodType: Reader.visit_method,
+    types.MethodWrapperType: Reader.visit_builtin,
+    slice: Reader.visit_slice,
     property: Reader.visit_property,
     staticmethod: Reader.visit_wrapper,
     classmethod: Reader.visit_wrapper,
@@ -399,7 +434,7 @@ VISITS: dict[type, Visit] = {
     Program: Reader.visit_list,
 }
 # Of these kinds nothing else is looked at. Tapes never change; a `Choice` keeps a function that is in a cell beside it.
-WHOLE = (Choice, Jitted, Program)
+WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program)
 
 
 __all__ = ["Outer", "Reader", "Unseen"]

@@ -12,7 +12,7 @@ import numpy as np
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
-from libc.string cimport memcpy, memset
+from libc.string cimport memmove, memset
 
 cimport numpy as cnp
 
@@ -171,8 +171,16 @@ cdef class Recorded:
         if type(out) is tuple and PyTuple_GET_SIZE(<PyObject*>out) == n:
             for k in range(n):
                 check_out(&self.targets[k], <object>PyTuple_GET_ITEM(<PyObject*>out, k), k)
+            given = {}          # what lies in an argument, which an output before it may be written over
             for k in range(n):
-                copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+                if self.lowered.outputs[k].aval > AVAL_BOOL and (
+                        self.lowered.uniform[self.lowered.outputs[k].register] == 0):
+                    given[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+            for k in range(n):
+                if k in given:
+                    (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
+                else:
+                    copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
             return out
         raise ArgumentError(
             f"jit was given out={out if type(out) is not tuple else tuple(map(type, out))}, but the function gives {n} "
@@ -214,7 +222,7 @@ cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except
     elif output.aval == AVAL_BOOL or not is_ready(out):
         (<object>out)[...] = program.result(output, &room.work)
     else:
-        memcpy(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+        memmove(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
     return 0
 
 

@@ -493,18 +493,21 @@ def _into(out: Any, result: Any) -> Any:
     """Write a result to arrays."""
     if out is None:
         return result
-    targets, values = leaves_of(out), leaves_of(result)
+    targets, values = list(out) if type(out) is tuple else [out], leaves_of(result)
     if len(targets) != len(values):
         raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
-    for k, (target, value) in enumerate(zip(targets, values, strict=True)):
-        found = np.asarray(value)
-        if not isinstance(target, np.ndarray):
+    found = [np.array(value) for value in values]  # one may lie where another is written
+    for k, (target, value) in enumerate(zip(targets, found, strict=True)):
+        if type(target) is not np.ndarray:
             raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
-        if target.shape != found.shape:
-            raise ShapeError(f"output {k} has shape {found.shape}, but out has shape {target.shape}.")
-        if target.dtype != found.dtype:
-            raise ArgumentError(f"output {k} has dtype {found.dtype}, but out has {target.dtype}.")
-        target[...] = found
+        if target.shape != value.shape:
+            raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
+        if target.dtype != value.dtype:
+            raise ArgumentError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
+        if not target.flags.writeable:
+            raise ArgumentError(f"out, for output {k}, is read-only.")
+    for target, value in zip(targets, found, strict=True):
+        target[...] = value
     return out
 
 

@@ -64,8 +64,10 @@ def part(arrays: list[Any], rng: Rng) -> None:
 
 def assign(arrays: list[Any], rng: Rng) -> None:
     a = one(arrays, rng)
-    index = advanced_index(rng, a.shape) if rng.random() < 0.4 else (*basic_index(rng, a.shape),)
-    a[index] = fitting(arrays, rng, a, np.empty(a.shape)[index].shape)
+    advanced = rng.random() < 0.4
+    index = advanced_index(rng, a.shape) if advanced else (*basic_index(rng, a.shape),)
+    value = fitting(arrays, rng, a, np.empty(a.shape)[index].shape)
+    a[index] = 1.0 * value if advanced else value  # what overlaps, NumPy writes by lists and masks as it comes
 
 
 def assign_part(arrays: list[Any], rng: Rng) -> None:

@@ -21,7 +21,7 @@ def _getitem(params: Any, x: Any) -> Any:
 
 
 def _put(params: Any, x: Any, v: Any, flat: Any) -> Any:
-    made = np.array(x)
+    made = np.array(x, order="C")
     for place, item in zip(np.ravel(flat), np.ravel(v), strict=True):
         made.reshape(-1)[place] = item
     return made
@@ -41,8 +41,10 @@ def _assemble(row: Row, operands: list[Any]) -> Any:
             np.add.at(flat, next(rest), item)
         elif item.size:
             start, shape, strides = part
-            view = as_strided(flat[start // flat.itemsize :], shape, strides)
-            view += item
+            places = as_strided(
+                np.arange(flat.size)[start // flat.itemsize :], shape, [s * 8 // flat.itemsize for s in strides]
+            )
+            np.add.at(flat, places, item)
     return made
 
 
