@@ -40,10 +40,12 @@ cdef class Recorded:
     cdef Room spare                 # a room that nobody uses, and more of them
     cdef list rooms
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
+    cdef bint may_stop              # a run may end before its results are there
 
     cdef Room enter(self)
     cdef int leave(self, Room room) except -1
     cdef int run(self, Room room) except -1
+    cdef bint lay_under(self, Room room, object out) except -1
     cdef object values(self, Room room, list made)
     cdef object write(self, Room room, object out)
 

@@ -18,7 +18,8 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Output
-from hoad._core.primitive cimport EPOCH
+from hoad._core.plan cimport Plan
+from hoad._core.primitive cimport EPOCH, K_PYTHON
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
 from hoad._core.world cimport World, same
 
@@ -75,6 +76,7 @@ cdef class Recorded:
     def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
+        cdef Plan plan
         self.program = program
         self.lowered = lowered
         self.world = world
@@ -88,6 +90,10 @@ cdef class Recorded:
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
         self.is_long = numbers_in(lowered) > LONG
+        self.may_stop = lowered.n_checks > 0
+        for k in range(lowered.n_array_steps):
+            plan = <Plan>lowered.array_steps[k].plan
+            self.may_stop = self.may_stop or plan.kind == K_PYTHON or plan.may_be_singular
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
@@ -147,6 +153,21 @@ cdef class Recorded:
         except Exception:
             pass
         return RAISED
+
+    cdef bint lay_under(self, Room room, object out) except -1:
+        """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
+        cdef int32_t register
+        if self.may_stop or not self.is_long or self.lowered.n_outputs != 1 or type(out) is not ndarray:
+            return False
+        register = self.lowered.outputs[0].register
+        if self.targets[0].kind != ARRAY or self.lowered.uniform[register] <= 0 or not is_ready(<cnp.ndarray>out):
+            return False
+        check_out(&self.targets[0], out, 0)
+        for held in room.held:
+            if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
+                return False
+        room.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
+        return True
 
     cdef object values(self, Room room, list made):
         """What the function gives, of the arrays that were made for it if there are any."""
@@ -323,19 +344,31 @@ cdef class Signature:
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
         cdef Room room = recorded.enter()
         cdef list made = None
+        cdef bint is_there = False
         cdef int code
         try:
             self.place(recorded, room.held, args)
             if recorded.is_long and out is None:
                 made = recorded.lowered.place_outputs(&room.work)
+            elif out is not None:
+                is_there = recorded.lay_under(room, out)
             code = recorded.run(room)
+            if code == DONE and is_there:
+                return out
             if code == DONE:
                 return recorded.values(room, made) if out is None else recorded.write(room, out)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
-            if made is not None:    # the registers of results pointed to them
+            if made is not None or is_there:    # the registers of results pointed to them
                 recorded.lowered.lay_out(room.memory, 1, &room.work)
             recorded.leave(room)
+
+
+cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:
+    """Whether contiguous arrays share memory."""
+    cdef char* a = <char*>cnp.PyArray_DATA(x)
+    cdef char* b = <char*>cnp.PyArray_DATA(y)
+    return a < b + cnp.PyArray_NBYTES(y) and b < a + cnp.PyArray_NBYTES(x)
 
 
 cdef int describe(Place* place, Aval aval) except -1:

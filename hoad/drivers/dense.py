@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hoad._core.operands import holds_traced
-from hoad._core.recording import WATCHERS, Recording
+from hoad._core.recording import WATCHERS, Recording, node_row
 from hoad._core.traced import FUNCTIONS
 from hoad._core.ufuncs import compose
 from hoad.arguments import check_function
@@ -164,7 +164,20 @@ def _inputs_last(block: Any, recording: Recording, i: int) -> Any:
     """(input shape, output shape) as (output shape, input shape)."""
     n = len(recording.aval(i).shape)
     order = tuple(range(n, np.ndim(block))) + tuple(range(n)) if n else ()
-    return np.transpose(block, order) if order else block
+    if not order:
+        return block
+    back = _turned_back(recording, block, order)
+    return np.transpose(block, order) if back is None else back
+
+
+def _turned_back(recording: Recording, block: Any, order: tuple[int, ...]) -> Any:
+    """What a traced block is the transpose of, if transposing it once more in that order gives that; else None."""
+    if not holds_traced((block,)):
+        return None
+    primitive, operands, params, *_ = node_row(recording.graph, recording.operand(block))
+    if primitive.name != "transpose" or [params[0][k] for k in order] != list(range(len(order))):
+        return None
+    return recording.results(list(operands))[0]
 
 
 def _swept(recording: Recording, targets: list[int], seeded: int, seed: int, forward: bool) -> list[int]:

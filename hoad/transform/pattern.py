@@ -56,8 +56,8 @@ class Pattern:
         rows, k = np.nonzero(columns <= highs[:, None])
         columns = columns[rows, k]
         entries = apply_primitive(GATHER_ITEMS, None, compressed, columns % self.directions * len(lows) + rows)
-        zeros = np.zeros((self.columns, len(lows)), compressed.dtype)
-        return apply_primitive(PUT_ITEMS, None, zeros, entries, columns * len(lows) + rows)
+        zeros = np.zeros((len(lows), self.columns), compressed.dtype)
+        return np.transpose(apply_primitive(PUT_ITEMS, None, zeros, entries, rows * self.columns + columns))
 
 
 def pattern_of(graph: Graph, seed: int, outputs: list[int]) -> Pattern | None:

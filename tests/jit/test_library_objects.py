@@ -160,3 +160,26 @@ def test_what_out_may_be_is_the_same_at_every_call() -> None:
         with pytest.raises(hoad.ArgumentError, match="read-only"):
             jitted(np.ones(2), out=fixed)
         jitted(np.ones(2))
+
+
+def test_a_large_result_is_made_where_it_is_asked_for() -> None:
+    """In place of out, but where out is what the function reads, or a run may end before its results are there."""
+    n = 5000
+    x = np.linspace(0.5, 1.5, n)
+    ordinary = hoad.jit(lambda x: x[::-1] * 2.0 + x)
+    guarded = hoad.jit(lambda x: x[::-1] * 2.0 if x[0] > 0 else x * 3.0)
+    ordinary(x), guarded(x), guarded(-x)
+    for _ in range(3):
+        out = np.full(n, np.nan)
+        assert ordinary(x, out=out) is out
+        np.testing.assert_array_equal(out, x[::-1] * 2.0 + x)
+        given = x.copy()
+        ordinary(given, out=given)
+        np.testing.assert_array_equal(given, x[::-1] * 2.0 + x)
+        shifted = np.concatenate([x, [0.0]])
+        ordinary(shifted[:-1], out=shifted[1:])
+        np.testing.assert_array_equal(shifted[1:], x[::-1] * 2.0 + x)
+        for point, wanted in ((x, x[::-1] * 2.0), (-x, -x * 3.0)):
+            np.testing.assert_array_equal(guarded(point, out=out), wanted)
+        assert ordinary(x) is not out
+        np.testing.assert_array_equal(out, -x * 3.0)
