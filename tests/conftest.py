@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -25,6 +27,14 @@ settings.load_profile("hoad")
 
 def pytest_report_header() -> str:
     return f"hoad {hoad.__version__} from {os.path.dirname(hoad.__file__)}, numpy {np.__version__}"
+
+
+@pytest.fixture(autouse=True)
+def path_as_it_was() -> Iterator[None]:
+    """What a test puts on the path of imports is gone after it: processes that later ones start would inherit it."""
+    before = list(sys.path)
+    yield
+    sys.path[:] = before
 
 
 @pytest.fixture
