@@ -17,6 +17,7 @@ import pytest
 from vmap import workers
 
 import hoad
+from hoad._core.primitive import primitive_named
 from hoad.transform import executors
 
 RNG = np.random.default_rng(5)
@@ -29,6 +30,19 @@ WITHOUT = sorted(
 def processes(how: str = "spawn", fuse: Path | None = None, count: int = 2) -> ProcessPoolExecutor:
     context = multiprocessing.get_context(how)
     return ProcessPoolExecutor(count, context, initializer=workers.set_fuse, initargs=(str(fuse),))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rules_as_in_a_new_process() -> Iterator[None]:
+    """Tests that ran here before may have declared rules anew, which are counted: a worker would refuse the program."""
+    before = workers.versions()
+    with processes(count=1) as made:
+        fresh = made.submit(workers.versions).result()
+    for name, version in fresh.items():
+        primitive_named(name).version = version  # type: ignore[union-attr]
+    yield
+    for name, version in before.items():
+        primitive_named(name).version = version  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")
