@@ -1,5 +1,7 @@
 """Large blocks of memory, kept for the next taker."""
 
+from libc.stdint cimport int32_t, int64_t
+
 cdef enum:
     HUGE = 1 << 22
 
@@ -15,3 +17,9 @@ cdef void* take(size_t nbytes) noexcept
 cdef void* take_zeroed(size_t nbytes) noexcept
 cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept
 cdef void give(void* block, size_t nbytes) noexcept
+cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1
+
+
+cdef inline int room(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
+    """Make room for `wanted` rows of a table, which has begun as NULL with no capacity."""
+    return 0 if wanted <= capacity[0] else widen(table, capacity, wanted, itemsize)

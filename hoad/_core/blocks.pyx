@@ -6,6 +6,7 @@ than `HUGE` goes to the allocator, which moves pages instead of bytes when it gr
 the size again when they give a block back.
 """
 
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
@@ -13,6 +14,7 @@ cdef enum:
     LARGE = 1 << 16
     MOST_BLOCKS = 24
     MOST_KEPT = 1 << 24
+    MOST_ROWS = 2147483647
 
 cdef struct Block:
     void* start
@@ -102,3 +104,18 @@ cdef void give(void* block, size_t nbytes) noexcept:
             kept_bytes += nbytes
             return
     free(block)
+
+
+cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
+    """`room` for more rows than there are."""
+    cdef void* moved
+    cdef int64_t rows = capacity[0]
+    if wanted > MOST_ROWS:
+        raise MemoryError(f"a table has at most {MOST_ROWS} rows")
+    rows = min(max(rows + rows // 2, wanted, 16), <int64_t>MOST_ROWS)
+    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
+    if moved == NULL:
+        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    table[0] = moved
+    capacity[0] = <int32_t>rows
+    return 0

@@ -72,5 +72,3 @@ cdef class Chain:
     cdef int64_t blocks(self) noexcept nogil
     cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
     cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil
-
-cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1

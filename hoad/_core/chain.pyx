@@ -8,36 +8,15 @@ before.
 
 cimport cython
 
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
-
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
+from hoad._core.blocks cimport give, room
 from hoad._core.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.primitive cimport Scalar1, Scalar2
 from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
-
-
-cdef enum:
-    MOST_ROWS = 2147483647
-
-
-cdef int widened(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
-    """Make room for `wanted` rows of a table."""
-    cdef int64_t rows = capacity[0]
-    cdef void* moved
-    if 0 <= wanted <= rows:
-        return 0
-    if wanted < 0:
-        raise MemoryError(f"a table of the engine has at most {MOST_ROWS} rows")
-    rows = min(max(rows + rows // 2, <int64_t>wanted, 8), <int64_t>MOST_ROWS)
-    moved = PyMem_RawRealloc(table[0], rows * itemsize)
-    if moved == NULL:
-        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
-    table[0] = moved
-    capacity[0] = <int32_t>rows
-    return 0
 
 
 @cython.final
@@ -48,14 +27,14 @@ cdef class Chain:
         cdef int32_t i
         for i in range(self.n_tables):
             PyMem_RawFree(self.tables[i])
-        PyMem_RawFree(self.tables)
-        PyMem_RawFree(self.remembered)
-        PyMem_RawFree(self.places)
-        PyMem_RawFree(self.code)
+        give(self.tables, self.cap_tables * sizeof(int32_t*))
+        give(self.remembered, self.cap_remembered * sizeof(int32_t))
+        give(self.places, self.cap_places * sizeof(Place))
+        give(self.code, self.cap_code * sizeof(Instruction))
 
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1:
         cdef Place* place
-        widened(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(Place))
+        room(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(Place))
         place = &self.places[self.n_places]
         place.space = space
         place.row = row
@@ -69,7 +48,7 @@ cdef class Chain:
     cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
                           int64_t high) except NULL:
         cdef Instruction* made
-        widened(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
+        room(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
         made = &self.code[self.n_code]
         made.move = move
         made.function = function
@@ -85,17 +64,18 @@ cdef class Chain:
 
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""
-        widened(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
+        room(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
         self.remembered[self.n_remembered] = row
         self.n_remembered += 1
         return 0
 
     cdef int32_t* new_table(self, int64_t count) except NULL:
         """Room for the numbers that an instruction gathers."""
-        cdef int32_t* table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
+        cdef int32_t* table
+        room(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
+        table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
         if table == NULL:
             raise MemoryError
-        widened(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
         self.tables[self.n_tables] = table
         self.n_tables += 1
         return table

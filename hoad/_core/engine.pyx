@@ -12,8 +12,8 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, take
-from hoad._core.chain cimport Chain, widened
+from hoad._core.blocks cimport give, room, take
+from hoad._core.chain cimport Chain
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
@@ -67,7 +67,7 @@ cdef class Lowered:
         give(self.outputs, self.cap_outputs * sizeof(Output))
         give(self.checks, self.cap_checks * sizeof(Check))
         give(self.kept, self.cap_kept * sizeof(int32_t))
-        PyMem_RawFree(self.parts)
+        give(self.parts, self.cap_parts * sizeof(void*))
         give(self.owned, self.cap_owned * sizeof(int32_t))
 
     @property
@@ -157,7 +157,7 @@ cdef class Lowered:
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""
-        widened(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
+        room(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
         self.parts[self.n_parts] = <void*>part
         self.alive.append(part)
         self.n_parts += 1

@@ -19,7 +19,7 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, take
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Output
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport EPOCH, K_PYTHON
+from hoad._core.primitive cimport EPOCH
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
 from hoad._core.world cimport World, same
 
@@ -76,7 +76,6 @@ cdef class Recorded:
     def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
-        cdef Plan plan
         self.program = program
         self.lowered = lowered
         self.world = world
@@ -92,8 +91,7 @@ cdef class Recorded:
         self.is_long = numbers_in(lowered) > LONG
         self.may_stop = lowered.n_checks > 0
         for k in range(lowered.n_array_steps):
-            plan = <Plan>lowered.array_steps[k].plan
-            self.may_stop = self.may_stop or plan.kind == K_PYTHON or plan.may_be_singular
+            self.may_stop = self.may_stop or (<Plan>lowered.array_steps[k].plan).may_fail()
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)

@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
-from hoad._core.blocks cimport give, resized, take, take_zeroed
+from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.engine cimport (
     ARRAY_STEP,
     ITEM_STEP,
@@ -59,23 +59,6 @@ cdef enum:
     IS_INPUT = 8
 
     NONE = -2147483647  # no register yet
-
-
-cdef inline int room(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
-    """Make room for `wanted` rows."""
-    return 0 if wanted <= capacity[0] else widen(table, capacity, wanted, itemsize)
-
-
-cdef int widen(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
-    cdef void* moved
-    cdef int64_t rows = capacity[0]
-    rows = max(rows + rows // 2, <int64_t>wanted, 16)
-    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
-    if moved == NULL:
-        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
-    table[0] = moved
-    capacity[0] = <int32_t>rows
-    return 0
 
 
 class NoValueError(RuntimeError):

@@ -5,7 +5,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy, memset
 
-from hoad._core.chain cimport widened
+from hoad._core.blocks cimport give, room
 
 
 @cython.final
@@ -13,7 +13,7 @@ cdef class Pack:
     """What an assembly of single numbers is in a schedule."""
 
     def __dealloc__(self):
-        PyMem_RawFree(self.stretches)
+        give(self.stretches, self.cap_stretches * sizeof(Stretch))
 
     cdef void run(self, Slot* u) noexcept nogil:
         cdef double* p = <double*>u[self.register].o
@@ -47,7 +47,7 @@ cdef Pack pack(int32_t register, const int32_t* slots, const int64_t* offsets, i
             if last != NULL and source[i] == (last.slot + last.count if last.slot >= 0 else -1):
                 last.count += 1
                 continue
-            widened(<void**>&made.stretches, &made.cap_stretches, made.n_stretches + 1, sizeof(Stretch))
+            room(<void**>&made.stretches, &made.cap_stretches, made.n_stretches + 1, sizeof(Stretch))
             last = &made.stretches[made.n_stretches]
             last.start, last.count, last.slot = i, 1, source[i]
             made.n_stretches += 1

@@ -51,6 +51,7 @@ cdef class Plan:
     cdef bint is_sorted_out                 # `rows` is known
     cdef bint batched                       # its primitive takes all lanes at once
 
+    cdef bint may_fail(self) noexcept
     cdef int run(self, char** operands, char** results) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1

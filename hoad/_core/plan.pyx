@@ -19,6 +19,7 @@ from hoad._core.primitive cimport (
     K_GATHER,
     K_GUFUNC,
     K_PUT,
+    K_PYTHON,
     K_REDUCE,
     K_STRIDED,
     K_STRUCTURE,
@@ -277,6 +278,10 @@ cdef class Plan:
         return 0
 
     # ---- running
+
+    cdef bint may_fail(self) noexcept:
+        """Whether a run may raise, as what calls Python may."""
+        return self.kind == K_PYTHON or self.may_be_singular
 
     cdef int run(self, char** operands, char** results) noexcept nogil:
         if self.kind == K_UFUNC or self.kind == K_GUFUNC:

@@ -5,9 +5,7 @@ the phase of its operands, except that it joins the chain that makes them where 
 at an earlier one. What is read otherwise than at its own coordinate, or by anything but its chain, is kept in memory.
 """
 
-from cpython.mem cimport PyMem_RawFree
-
-from hoad._core.blocks cimport resized
+from hoad._core.blocks cimport give, room
 from hoad._core.chain cimport (
     BLOCK,
     M_EACH1,
@@ -28,7 +26,6 @@ from hoad._core.chain cimport (
     ROW,
     SLOTS,
     Chain,
-    widened,
 )
 from hoad._core.engine cimport Lowered
 from hoad._core.primitive cimport INFO
@@ -47,20 +44,19 @@ from hoad._core.vector cimport (
 
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any
-    MOST_REGISTERS = 2147483647
 
 
 cdef class Runs:
     """The runs of a program, and the chains they join; what they come of is its child's business."""
 
     def __dealloc__(self):
-        PyMem_RawFree(self.runs)
-        PyMem_RawFree(self.links)
+        give(self.runs, self.cap_runs * sizeof(Run))
+        give(self.links, self.cap_links * sizeof(Link))
 
     cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
         """A run to be filled in, and then settled."""
         cdef Run* run
-        widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
         run = &self.runs[self.n_runs]
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
@@ -120,7 +116,7 @@ cdef class Runs:
             difference = link.count - count
             if link.phase == phase and -link.count <= 8 * difference <= link.count:
                 return k
-        widened(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
+        room(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
         link = &self.links[self.n_links]
         link.phase, link.count = phase, count
         link.head = link.tail = NONE
@@ -424,19 +420,8 @@ cdef inline int first_of(uint16_t op) noexcept:
 
 cdef int more_registers(Lowered program, int32_t count) except -1:
     """Further registers of numbers."""
-    cdef int64_t wanted = <int64_t>program.n_uniform + count
-    cdef int64_t rows = program.cap_uniform
-    cdef void* moved
     cdef int32_t j
-    if wanted > MOST_REGISTERS:
-        raise MemoryError(f"a program has at most {MOST_REGISTERS} registers")
-    if wanted > rows:
-        rows = min(max(rows + rows // 2, wanted), <int64_t>MOST_REGISTERS)
-        moved = resized(program.uniform, program.cap_uniform * sizeof(int64_t), rows * sizeof(int64_t))
-        if moved == NULL:
-            raise MemoryError(f"no memory for {rows} registers")
-        program.uniform = <int64_t*>moved
-        program.cap_uniform = <int32_t>rows
+    room(<void**>&program.uniform, &program.cap_uniform, <int64_t>program.n_uniform + count, sizeof(int64_t))
     for j in range(count):
         program.uniform[program.n_uniform + j] = -1
     program.n_uniform += count

@@ -5,7 +5,7 @@
 
 cimport cython
 
-from hoad._core.blocks cimport give, resized, take_zeroed
+from hoad._core.blocks cimport give, room, take_zeroed
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport (
     ARRAY_STEP,
@@ -99,7 +99,7 @@ cdef class Scheduler:
     cdef int copy(self, int32_t first, int32_t end) except -1:
         """Keep steps as they are."""
         cdef int32_t i
-        more_steps(&self.steps, &self.cap_steps, self.n_steps + end - first)
+        room(<void**>&self.steps, &self.cap_steps, self.n_steps + end - first, sizeof(Step))
         for i in range(first, end):
             self.steps[self.n_steps] = self.program.steps[i]
             self.n_steps += 1
@@ -141,7 +141,7 @@ cdef class Scheduler:
         return 0
 
     cdef int add(self, Step step) except -1:
-        more_steps(&self.steps, &self.cap_steps, self.n_steps + 1)
+        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(Step))
         self.steps[self.n_steps] = step
         self.n_steps += 1
         return 0
@@ -198,20 +198,6 @@ cdef class Scheduler:
         program.n_steps -= program.first_varying - kept
         program.first_varying = kept
         return 0
-
-
-cdef int more_steps(Step** steps, int32_t* capacity, int32_t wanted) except -1:
-    cdef int64_t rows = capacity[0]
-    cdef void* moved
-    if wanted <= rows:
-        return 0
-    rows = max(rows + rows // 2, <int64_t>wanted, 8)
-    moved = resized(steps[0], capacity[0] * sizeof(Step), rows * sizeof(Step))
-    if moved == NULL:
-        raise MemoryError(f"no memory for {rows} steps")
-    steps[0] = <Step*>moved
-    capacity[0] = <int32_t>rows
-    return 0
 
 
 cdef int pack_numbers(Lowered program) except -1:

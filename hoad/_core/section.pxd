@@ -58,7 +58,6 @@ cdef class Section(Runs):
     cdef bint arrange(self) except -1
     cdef Rowwise rows_of(self, int32_t i)
     cdef bint is_noticed(self, int32_t i) noexcept
-    cdef bint is_of_numbers(self, int32_t i) noexcept
     cdef int find_families(self) except -1
     cdef int32_t level_of(self, int32_t register) noexcept
     cdef uint64_t family_of(self, int32_t register) noexcept

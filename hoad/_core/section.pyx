@@ -8,14 +8,13 @@ are gathered. Operations on arrays, element by element, are runs as they stand; 
 
 cimport cython
 
-from cpython.mem cimport PyMem_RawFree
 from libc.string cimport memset
 
-from hoad._core.blocks cimport give, take, take_zeroed
-from hoad._core.chain cimport Chain, widened
+from hoad._core.blocks cimport give, room, take, take_zeroed
+from hoad._core.chain cimport Chain
 from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport INFO, K_PYTHON
+from hoad._core.primitive cimport INFO
 from hoad._core.runs cimport (
     COPY,
     IN_ARRAY,
@@ -81,8 +80,8 @@ cdef class Section(Runs):
         give(self.memory, self.block)
         give(self.starts, self.cap_starts * sizeof(int32_t))
         give(self.found, self.cap_found * sizeof(At))
-        PyMem_RawFree(self.extra)
-        PyMem_RawFree(self.extra_phase)
+        give(self.extra, self.cap_extra * sizeof(Step))
+        give(self.extra_phase, self.cap_extra_phase * sizeof(int32_t))
 
     cdef bint arrange(self) except -1:
         """Find the runs; False if there are none."""
@@ -128,8 +127,7 @@ cdef class Section(Runs):
 
     cdef bint is_noticed(self, int32_t i) noexcept:
         """Whether a step may raise, or run a function of the user's: those are done in their order."""
-        cdef Plan plan = <Plan>self.program.array_steps[self.steps[i].a].plan
-        return plan.kind == K_PYTHON or plan.may_be_singular
+        return (<Plan>self.program.array_steps[self.steps[i].a].plan).may_fail()
 
     cdef int find_families(self) except -1:
         """Level, family and fate of every step."""
@@ -412,9 +410,10 @@ cdef class Section(Runs):
         i = self.maker[register] - 1
         if self.fate[i] == AN_ITEM:
             return self.after(self.steps[i].a, is_run)
-        if self.fate[i] == IN_A_RUN or self.fate[i] == IN_PIECES:
-            return self.phase[i] + (2 if is_run else 1) if self.fate[i] == IN_PIECES else (
-                self.runs[self.run[i]].phase + (2 if is_run else 1))
+        if self.fate[i] == IN_A_RUN:
+            return self.runs[self.run[i]].phase + (2 if is_run else 1)
+        if self.fate[i] == IN_PIECES:
+            return self.phase[i] + (2 if is_run else 1)
         return self.phase[i] + 1 if is_run else self.phase[i]
 
     # ---- steps by themselves
@@ -466,8 +465,7 @@ cdef class Section(Runs):
             return self.place_pieces(i, rows, out)
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
-        if self.n_runs + 1 > self.cap_runs:         # no row of runs moves between here and `settle`
-            widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
@@ -559,9 +557,11 @@ cdef class Section(Runs):
         cdef Step step
         cdef int32_t k
         cdef int32_t phase = 0
+        if INFO[self.steps[i].op].f1 == NULL and INFO[self.steps[i].op].f2 == NULL:
+            return False            # there is no such operation on numbers
         for k in range(rows.n):
             self.find_source(&found[k], self.operand(i, k), &rows.views[k], 0)
-            if found[k].kind != IN_SLOT or found[k].stride != 0 or not self.is_of_numbers(i):
+            if found[k].kind != IN_SLOT or found[k].stride != 0:
                 return False
             phase = max(phase, found[k].wait - 1)
         step.op, step.form = self.steps[i].op, SCALAR_STEP
@@ -578,14 +578,9 @@ cdef class Section(Runs):
         self.phases = max(self.phases, max(phase, self.phase[i]) + 1)
         return True
 
-    cdef bint is_of_numbers(self, int32_t i) noexcept:
-        """Whether a step on arrays is an operation on numbers too."""
-        cdef int32_t op = self.steps[i].op
-        return INFO[op].f1 != NULL or INFO[op].f2 != NULL
-
     cdef int add_extra(self, Step step, int32_t phase) except -1:
-        widened(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))
-        widened(<void**>&self.extra_phase, &self.cap_extra_phase, self.n_extra + 1, sizeof(int32_t))
+        room(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))
+        room(<void**>&self.extra_phase, &self.cap_extra_phase, self.n_extra + 1, sizeof(int32_t))
         self.extra[self.n_extra] = step
         self.extra_phase[self.n_extra] = phase
         self.n_extra += 1
@@ -616,8 +611,7 @@ cdef class Section(Runs):
             if n == 0 and len(covering) > 1:
                 first = source
                 continue
-            if self.n_runs + 1 > self.cap_runs:
-                widened(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
             if len(covering) == 1:
                 self.runs[self.n_runs].source[0] = source
                 run = self.new_run(COPY, 0, high - low, 1)

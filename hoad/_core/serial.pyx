@@ -2,10 +2,7 @@
 
 cimport cython
 
-from cpython.mem cimport PyMem_RawFree
-
-from hoad._core.blocks cimport give, take_zeroed
-from hoad._core.chain cimport widened
+from hoad._core.blocks cimport give, room, take_zeroed
 from hoad._core.engine cimport ITEM_STEP, SCALAR_STEP, Step
 from hoad._core.primitive cimport INFO
 from hoad._core.tape cimport (
@@ -36,14 +33,14 @@ cdef class Serial:
     """Steps as code for `run_serial`."""
 
     def __dealloc__(self):
-        PyMem_RawFree(self.code)
-        PyMem_RawFree(self.functions)
+        give(self.code, self.capacity * sizeof(int32_t))
+        give(self.functions, self.cap_functions * sizeof(void*))
 
     cdef void run(self, Slot* u) noexcept nogil:
         run_serial(self.code, <double*>u, self.functions)
 
     cdef int word(self, int32_t what) except -1:
-        widened(<void**>&self.code, &self.capacity, self.n + 1, sizeof(int32_t))
+        room(<void**>&self.code, &self.capacity, self.n + 1, sizeof(int32_t))
         self.code[self.n] = what
         self.n += 1
         return 0
@@ -54,7 +51,7 @@ cdef class Serial:
         for k in range(self.n_functions):
             if self.functions[k] == function:
                 return k
-        widened(<void**>&self.functions, &self.cap_functions, self.n_functions + 1, sizeof(void*))
+        room(<void**>&self.functions, &self.cap_functions, self.n_functions + 1, sizeof(void*))
         self.functions[self.n_functions] = function
         self.n_functions += 1
         return self.n_functions - 1
