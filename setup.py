@@ -53,6 +53,8 @@ EXTENSIONS = [
     "lowlevel",
     "segment",
     "pattern",
+    "closing",
+    "series",
     "ufuncs",
     "recording",
     "portable",

@@ -16,6 +16,7 @@ they give the same bits, as long as it does not fuse on its own (-ffp-contract=o
 #include <string.h>
 
 #include "library.h"
+#include "series.h"
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline)) /* a call in a loop keeps it from becoming vectors */
@@ -91,6 +92,7 @@ TARGET("avx2,fma")
 #define FN(name) name##_v3
 #define FUSED 1
 #include "vector_arithmetic.h"
+#include "vector_series.h"
 #include "vector_formulas.h"
 END_TARGET
 
@@ -98,6 +100,7 @@ TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #define FN(name) name##_v4
 #define FUSED 1
 #include "vector_arithmetic.h"
+#include "vector_series.h"
 #include "vector_formulas.h"
 END_TARGET
 #endif
@@ -109,6 +112,7 @@ END_TARGET
 #define FUSED 0
 #endif
 #include "vector_arithmetic.h"
+#include "vector_series.h"
 #include "vector_formulas.h"
 
 typedef struct {
@@ -118,6 +122,7 @@ typedef struct {
     const Row1* arithmetic1;
     const Arithmetic2* arithmetic2;
     const Kernel3 (*pairs)[3][2];
+    const SeriesKernels* series;
     bool usable;
 } Target;
 
@@ -125,15 +130,16 @@ typedef struct {
 static int find_targets(Target found[MOST_TARGETS])
 {
     int n = 0;
-    found[n++] = (Target){"portable", rows1_portable, rows2_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable, true};
+    found[n++] = (Target){"portable", rows1_portable, rows2_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable,
+                          &series_portable, true};
 #if HAS_TARGETS
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
-    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, v3};
-    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, v4};
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, &series_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, &series_v4, v4};
 #endif
     return n;
 }

@@ -2,6 +2,50 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from "series.h" nogil:
+    enum:
+        SERIES_NONE, SERIES_COPY, SERIES_ADD, SERIES_SUBTRACT, SERIES_NEGATE, SERIES_SCALE, SERIES_SHRINK
+        SERIES_SQUARE, SERIES_MULTIPLY, SERIES_DIVIDE, SERIES_SMUL, SERIES_SDIV, SERIES_SELECT, SERIES_MASK
+        SERIES_SLOPES, SERIES_PLAN
+        VALUE_GIVEN, VALUE_COPY, VALUE_ADD, VALUE_SUBTRACT, VALUE_MULTIPLY, VALUE_DIVIDE, VALUE_NEGATE, VALUE_SQUARE
+        VALUE_SELECT, VALUE_MASK, VALUE_CALL1, VALUE_CALL2, VALUE_PLAN
+    ctypedef struct SeriesStep:
+        int32_t value
+        int32_t rule
+        int32_t out
+        int32_t a
+        int32_t b
+        int32_t c
+        int32_t top
+        int32_t top_a
+        int32_t top_b
+        int32_t first
+        int32_t count
+        void* call
+        void* more
+    ctypedef struct SeriesTerm:
+        int32_t h
+        int32_t x
+        int32_t top_h
+        int32_t top_x
+        int32_t strong
+        double sign
+    ctypedef struct SeriesCode:
+        const SeriesStep* steps
+        int32_t n_steps
+        const SeriesTerm* terms
+        const double* orders
+        const int32_t* feedback
+        int32_t n_feedback
+        int32_t degree
+        int64_t stride
+    ctypedef struct SeriesKernels:
+        void (*narrow)(const SeriesCode* code, double* rows) noexcept
+        void (*products)(const double* a, const double* b, int32_t first, int32_t last, int32_t k, int64_t n, int mode,
+                         double* p) noexcept
+        void (*slopes)(const double* x, const double* h, int32_t first, int32_t last, int32_t k, int64_t n,
+                       double* p) noexcept
+
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil
 ctypedef void (*Kernel2)(const double* x, const double* y, double* p, int64_t n) noexcept nogil
@@ -26,4 +70,5 @@ cdef Kernel1 vector1(str name)
 cdef Kernel2 vector2(str name)
 cdef const Forms2* arithmetic(str name)
 cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept
+cdef const SeriesKernels* series_kernels() noexcept
 cdef bint is_faster(str name)

@@ -37,6 +37,7 @@ cdef extern from "vector.h" nogil:
         const Row1* arithmetic1
         const Arithmetic2* arithmetic2
         Pair* pairs
+        const SeriesKernels* series
         bint usable
     enum:
         MOST_TARGETS
@@ -123,6 +124,11 @@ cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bi
     """The kernel of two operations, `PairFirst` on a and b and `PairSecond` with c; NULL where a and b are numbers."""
     cdef int rows = 0 if a_is_row and b_is_row else 1 if a_is_row else 2
     return CHOSEN.pairs[4 * first + second][rows][0 if c_is_row else 1] if a_is_row or b_is_row else NULL
+
+
+cdef const SeriesKernels* series_kernels() noexcept:
+    """Taylor arithmetic for this processor."""
+    return CHOSEN.series
 
 
 cdef bint is_faster(str name):

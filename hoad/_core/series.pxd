@@ -1,0 +1,74 @@
+"""Taylor coefficients of a program: rows of series, found together order by order."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from hoad._core.plan cimport Plan
+from hoad._core.vector cimport SeriesCode, SeriesStep, SeriesTerm
+
+cdef struct Row:
+    int64_t size            # items of one coefficient, in one lane
+    int64_t itemsize
+    int64_t at              # bytes, of a block of one lane, where it begins
+    int32_t top             # the highest order at which it is not zero
+    bint is_real            # made of doubles, truth values too; else it has a value only
+    const char* constant    # its value, or NULL
+
+cdef struct Port:           # an input or an output
+    int32_t row
+    int32_t count           # coefficients that are given
+    bint has_lanes
+
+cdef struct Check:
+    int32_t row
+    const char* expected
+
+cdef class Series:
+    cdef readonly int32_t degree
+    cdef readonly bint is_narrow         # made of numbers, by steps that `series.h` knows
+    cdef list alive             # what is pointed to
+    cdef Row* rows
+    cdef int32_t n_rows, cap_rows
+    cdef SeriesStep* steps
+    cdef int32_t n_steps, cap_steps
+    cdef SeriesTerm* terms
+    cdef int32_t n_terms, cap_terms
+    cdef Port* inputs
+    cdef int32_t n_inputs, cap_inputs
+    cdef Port* outputs
+    cdef int32_t n_outputs, cap_outputs
+    cdef Check* checks
+    cdef int32_t n_checks, cap_checks
+    cdef int32_t* feedback
+    cdef int32_t n_feedback, cap_feedback
+    cdef double* orders
+    cdef int64_t widest         # items of the largest row
+    cdef int64_t per_lane       # bytes of the rows
+
+    cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil
+    cdef int run_narrow(self, char** given, char** found) noexcept nogil
+    cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                       char* memory) noexcept nogil
+    cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
+                                    double* zeros) noexcept nogil
+    cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
+                              double* zeros) noexcept nogil
+    cdef void place_constants(self, int64_t lanes, char* memory) noexcept nogil
+    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
+                           char* memory) noexcept nogil
+    cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                           char* memory) noexcept nogil
+    cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil
+    cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef int value_of(self, SeriesStep* step, int64_t lanes, char* memory) noexcept nogil
+    cdef int coefficient_of(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                            double* zeros) noexcept nogil
+    cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p, double* c) noexcept nogil
+    cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
+                             double* zeros) noexcept nogil
+    cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil
+    cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                      double* zeros) noexcept nogil
+    cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil
+    cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil

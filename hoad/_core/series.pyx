@@ -1,0 +1,725 @@
+"""Taylor coefficients of a program: rows of series, found together order by order.
+
+A program of numbers runs in one call of `series.h`. Anything else is wide: coefficient k of a row is a block with the items
+of all lanes, lane after lane, so that operations on elements run over lanes and items alike. Lanes are done in blocks that
+stay in cache.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.string cimport memcmp, memcpy, memset
+
+cimport cython
+cimport numpy as cnp
+
+from hoad._core.blocks cimport give, room
+from hoad._core.engine cimport GUARD_FAILED
+from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan, plan_of
+from hoad._core.primitive cimport INFO, Primitive, Signature
+from hoad._core.tape cimport ARITY, AVAL_BOOL, Aval
+from hoad._core.vector cimport (
+    SERIES_ADD,
+    SERIES_COPY,
+    SERIES_DIVIDE,
+    SERIES_MASK,
+    SERIES_MULTIPLY,
+    SERIES_NEGATE,
+    SERIES_NONE,
+    SERIES_PLAN,
+    SERIES_SCALE,
+    SERIES_SDIV,
+    SERIES_SELECT,
+    SERIES_SHRINK,
+    SERIES_SLOPES,
+    SERIES_SMUL,
+    SERIES_SQUARE,
+    SERIES_SUBTRACT,
+    VALUE_ADD,
+    VALUE_CALL1,
+    VALUE_CALL2,
+    VALUE_COPY,
+    VALUE_DIVIDE,
+    VALUE_GIVEN,
+    VALUE_MASK,
+    VALUE_MULTIPLY,
+    VALUE_NEGATE,
+    VALUE_PLAN,
+    VALUE_SELECT,
+    VALUE_SQUARE,
+    VALUE_SUBTRACT,
+    Kernel1,
+    Kernel2,
+    series_kernels,
+)
+
+cnp.import_array()
+
+cdef enum:
+    NO_MEMORY = -3
+    FEW = 16
+    IN_CACHE = 1 << 18      # bytes of a block of lanes
+    MOST_LANES = 256
+
+# What SERIES_PLAN does with each coefficient, by the plan of the step.
+cdef enum PlanRule:
+    EACH = 0        # of all operands
+    PAIRS           # sums of products of two
+    SOLVE           # x p = y
+    INVERT          # x p = 1
+    ITEM            # an item of an array
+
+VALUES = {
+    "copy": VALUE_COPY, "add": VALUE_ADD, "subtract": VALUE_SUBTRACT, "multiply": VALUE_MULTIPLY,
+    "divide": VALUE_DIVIDE, "negative": VALUE_NEGATE, "square": VALUE_SQUARE, "select": VALUE_SELECT,
+    "mask": VALUE_MASK,
+}
+RULES = {
+    None: SERIES_NONE, "copy": SERIES_COPY, "add": SERIES_ADD, "subtract": SERIES_SUBTRACT,
+    "negative": SERIES_NEGATE, "scale": SERIES_SCALE, "shrink": SERIES_SHRINK, "square": SERIES_SQUARE,
+    "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "sdiv": SERIES_SDIV,
+    "select": SERIES_SELECT, "mask": SERIES_MASK, "slopes": SERIES_SLOPES, "each": SERIES_PLAN,
+    "pairs": SERIES_PLAN, "solve": SERIES_PLAN, "invert": SERIES_PLAN, "item": SERIES_PLAN,
+}
+PLAN_RULES = {"each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "item": ITEM}
+SUMMED = ("square", "multiply", "divide", "slopes")     # have a row of sums beside their own
+
+
+ctypedef double (*Call1)(double) noexcept nogil
+ctypedef double (*Call2)(double, double) noexcept nogil
+
+
+@cython.final
+cdef class Series:
+    """Rows and steps, put together one by one; then run as often as one likes, by many threads at a time."""
+
+    def __init__(self, int32_t degree):
+        cdef int32_t k
+        self.degree = degree
+        self.alive = []
+        self.is_narrow = True
+        self.orders = <double*>PyMem_RawCalloc(degree + 3, sizeof(double))
+        if self.orders == NULL:
+            raise MemoryError
+        for k in range(degree + 3):
+            self.orders[k] = k
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.orders)
+        give(self.rows, self.cap_rows * sizeof(Row))
+        give(self.steps, self.cap_steps * sizeof(SeriesStep))
+        give(self.terms, self.cap_terms * sizeof(SeriesTerm))
+        give(self.inputs, self.cap_inputs * sizeof(Port))
+        give(self.outputs, self.cap_outputs * sizeof(Port))
+        give(self.checks, self.cap_checks * sizeof(Check))
+        give(self.feedback, self.cap_feedback * sizeof(int32_t))
+
+    # ---- putting together
+
+    def row(self, Aval aval not None, int32_t top):
+        """A row for series of this shape and dtype, which are zero beyond the order `top`."""
+        cdef Row* row
+        room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
+        row = &self.rows[self.n_rows]
+        row.is_real = aval.number == AVAL_BOOL or aval.is_float64
+        row.size = aval.size
+        row.itemsize = sizeof(double) if row.is_real else aval.itemsize
+        row.top = min(top, self.degree)
+        row.constant = NULL
+        row.at = self.per_lane
+        self.per_lane += ((row.size * row.itemsize + 7) & ~<int64_t>7) * (row.top + 1)
+        self.widest = max(self.widest, row.size)
+        self.is_narrow = self.is_narrow and row.is_real and aval.ndim == 0
+        self.n_rows += 1
+        return self.n_rows - 1
+
+    def top(self, int32_t row):
+        """The highest order at which a row is not zero."""
+        return self.rows[row].top
+
+    def size(self, int32_t row):
+        """The items of a row."""
+        return self.rows[row].size
+
+    def constant(self, Aval aval not None, value):
+        """A row that is constant."""
+        row = self.row(aval, 0)
+        array = np.ascontiguousarray(value, np.float64 if self.rows[row].is_real else aval.dtype)
+        self.alive.append(array)
+        self.rows[row].constant = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        return row
+
+    def input(self, Aval aval not None, int32_t count, bint has_lanes):
+        """The row of an input of which `count` coefficients are given."""
+        row = self.row(aval, count - 1)
+        add_port(&self.inputs, &self.n_inputs, &self.cap_inputs, row, count, has_lanes)
+        return row
+
+    def integral(self, Aval aval not None):
+        """The row of an input that will be the integral of another row, from its given value on; see `integrate`."""
+        row = self.row(aval, self.degree)
+        add_port(&self.inputs, &self.n_inputs, &self.cap_inputs, row, 1, True)
+        return row
+
+    def integrate(self, int32_t row, int32_t slope):
+        """Let a row of `integral` be the integral of another."""
+        room(<void**>&self.feedback, &self.cap_feedback, 2 * self.n_feedback + 2, sizeof(int32_t))
+        self.feedback[2 * self.n_feedback] = row
+        self.feedback[2 * self.n_feedback + 1] = slope
+        self.n_feedback += 1
+
+    def output(self, int32_t row):
+        """Let a row be the next output."""
+        add_port(&self.outputs, &self.n_outputs, &self.cap_outputs, row, self.degree + 1, True)
+
+    def check(self, int32_t row, expected):
+        """Let runs fail where the value of a row is another."""
+        array = np.ascontiguousarray(expected, np.float64)
+        self.alive.append(array)
+        room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(Check))
+        self.checks[self.n_checks].row = row
+        self.checks[self.n_checks].expected = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        self.n_checks += 1
+
+    def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
+             int32_t offset=0):
+        """The step of a row: how its value is found, and how what follows.
+
+        A value by None is that of the operation of `sig`; a rule may need the signature of a matrix product.
+        """
+        cdef SeriesStep step
+        cdef Primitive primitive
+        cdef Plan plan
+        cdef int32_t k
+        memset(&step, 0, sizeof(SeriesStep))
+        step.out = out
+        step.top = self.rows[out].top
+        step.rule = RULES[rule]
+        for k, row in enumerate(operands):
+            if k == 0:
+                step.a, step.top_a = row, self.rows[<int32_t>row].top
+            elif k == 1:
+                step.b, step.top_b = row, self.rows[<int32_t>row].top
+            elif k == 2:
+                step.c = row
+        if rule == "square":
+            step.b, step.top_b = step.a, step.top_a
+        step.value = VALUES[value] if value is not None else VALUE_PLAN
+        step.first = self.n_terms
+        if value is None:
+            primitive = sig.primitive
+            if ARITY[primitive.op] == 1 and INFO[primitive.op].f1 != NULL and self.rows[out].is_real:
+                step.value = VALUE_CALL1
+                step.call = <void*>INFO[primitive.op].f1
+                step.more = <void*>INFO[primitive.op].v1
+            elif ARITY[primitive.op] == 2 and INFO[primitive.op].f2 != NULL and self.rows[out].is_real:
+                step.value = VALUE_CALL2
+                step.call = <void*>INFO[primitive.op].f2
+                step.more = <void*>INFO[primitive.op].v2
+        if step.value == VALUE_PLAN or step.rule == SERIES_PLAN:
+            self.is_narrow = False
+            if rule == "item":
+                step.count = offset
+            else:
+                plan = plan_of(sig)
+                self.alive.append(plan)
+                step.more = <void*>plan
+                for row in operands:
+                    self.term(row, row, 1, False)
+                step.count = len(operands)
+        if step.rule == SERIES_PLAN:
+            step.top_b = PLAN_RULES[rule]
+            if product is not None:
+                plan = plan_of(product)
+                self.alive.append(plan)
+                step.call = <void*>plan
+            if rule in ("pairs", "solve", "invert"):
+                step.c = self.scratch(sig.results[0])
+                step.a = self.scratch(sig.results[0])
+        elif rule in SUMMED:
+            step.c = self.n_rows
+            self.row(sig.results[0], self.degree if self.is_narrow else 0)
+        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
+        self.steps[self.n_steps] = step
+        self.n_steps += 1
+
+    def scratch(self, aval):
+        """A row for one coefficient."""
+        return self.row(aval, 0)
+
+    def term(self, int32_t h, int32_t x, double sign, bint strong):
+        """A further term ``sign h x'`` of the slopes of the step put in last."""
+        cdef SeriesTerm* term
+        room(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
+        term = &self.terms[self.n_terms]
+        term.h = h
+        term.x = x
+        term.top_h = self.rows[h].top
+        term.top_x = self.rows[x].top
+        term.sign = sign
+        term.strong = strong
+        self.n_terms += 1
+
+    def slopes(self, int32_t out, terms):
+        """Give the step of a row its terms (h, x, sign, strong)."""
+        cdef int32_t i
+        for i in range(self.n_steps):
+            if self.steps[i].out == out:
+                self.steps[i].first = self.n_terms
+                self.steps[i].count = len(terms)
+        for h, x, sign, strong in terms:
+            self.term(h, x, sign, strong)
+
+    # ---- running
+
+    def run(self, values, lanes=None):
+        """All coefficients of the outputs, for those that are given of the inputs: axis 0 is the order, then lanes."""
+        cdef int32_t i
+        cdef int64_t n = 1 if lanes is None else lanes
+        cdef Row* row
+        cdef char** at
+        cdef int code
+        cdef list held = []
+        cdef list found = []
+        at = <char**>PyMem_RawCalloc(self.n_inputs + self.n_outputs + 1, sizeof(char*))
+        if at == NULL:
+            raise MemoryError
+        try:
+            for i in range(self.n_inputs):
+                row = &self.rows[self.inputs[i].row]
+                given = np.ascontiguousarray(values[i], np.float64 if row.is_real else None)
+                held.append(given)
+                at[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>given)
+            for i in range(self.n_outputs):
+                row = &self.rows[self.outputs[i].row]
+                made = np.empty((self.degree + 1, n * row.size))
+                found.append(made)
+                at[self.n_inputs + i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>made)
+            with nogil:
+                code = self.execute(at, at + self.n_inputs, n)
+            if code == NO_MEMORY:
+                raise MemoryError("no memory for the series of a program")
+            return code, found
+        finally:
+            PyMem_RawFree(at)
+
+    cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil:
+        """Run for inputs and outputs at these addresses; 0, or why not."""
+        cdef int64_t block = lanes
+        cdef int64_t first = 0
+        cdef int code = 0
+        cdef char* memory
+        if self.is_narrow and lanes == 1:
+            return self.run_narrow(given, found)
+        if self.per_lane * block > IN_CACHE:
+            block = min(max((IN_CACHE // max(self.per_lane, 1)) & ~<int64_t>15, 1), MOST_LANES, lanes)
+        memory = <char*>PyMem_RawCalloc(max(self.per_lane + 8 * self.widest, 1) * max(block, 1), 1)
+        if memory == NULL:
+            return NO_MEMORY
+        while first < lanes and not code:
+            code = self.run_block(given, found, first, min(block, lanes - first), lanes, memory)
+            first += block
+        PyMem_RawFree(memory)
+        return code
+
+    cdef int run_narrow(self, char** given, char** found) noexcept nogil:
+        cdef SeriesCode code
+        cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
+        cdef double* memory = <double*>PyMem_RawCalloc(stride * self.n_rows + 8, sizeof(double))
+        cdef int32_t i
+        cdef int failed = 0
+        if memory == NULL:
+            return NO_MEMORY
+        for i in range(self.n_rows):
+            if self.rows[i].constant != NULL:
+                memory[i * stride] = (<const double*>self.rows[i].constant)[0]
+        for i in range(self.n_inputs):
+            memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
+        code.steps = self.steps
+        code.n_steps = self.n_steps
+        code.terms = self.terms
+        code.orders = self.orders
+        code.feedback = self.feedback
+        code.n_feedback = self.n_feedback
+        code.degree = self.degree
+        code.stride = stride
+        series_kernels().narrow(&code, memory)
+        for i in range(self.n_checks):
+            if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
+                failed = GUARD_FAILED
+        for i in range(self.n_outputs):
+            memcpy(found[i], memory + self.outputs[i].row * stride, (self.degree + 1) * sizeof(double))
+        PyMem_RawFree(memory)
+        return failed
+
+    # ---- wide rows
+
+    cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                       char* memory) noexcept nogil:
+        """The lanes from `first` on."""
+        cdef int32_t i, k
+        cdef int code = 0
+        cdef double* zeros = <double*>(memory + self.per_lane * lanes)
+        self.place_constants(lanes, memory)
+        self.place_inputs(given, first, lanes, all_lanes, memory)
+        memset(zeros, 0, 8 * self.widest * lanes)
+        for k in range(self.degree + 1):
+            for i in range(self.n_steps):
+                if k == 0:
+                    code = self.value_of(&self.steps[i], lanes, memory)
+                elif k <= self.steps[i].top:
+                    code = self.coefficient_of(&self.steps[i], k, lanes, memory, zeros)
+                if code:
+                    return code
+            if k == 0 and self.fails(lanes, memory):
+                return GUARD_FAILED
+            if k < self.degree:
+                self.feed_back(k, lanes, memory)
+        self.give_outputs(found, first, lanes, all_lanes, memory)
+        return 0
+
+    cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+        """Coefficient k of a row."""
+        return <double*>(memory + self.rows[row].at * lanes) + k * self.rows[row].size * lanes
+
+    cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
+                                    double* zeros) noexcept nogil:
+        return self.at(row, k, lanes, memory) if k <= self.rows[row].top else zeros
+
+    cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
+                              double* zeros) noexcept nogil:
+        """Coefficient k of a row in one lane."""
+        if k > self.rows[row].top:
+            return <char*>zeros
+        if not self.rows[row].is_real:
+            return memory + self.rows[row].at * lanes + lane * self.rows[row].size * self.rows[row].itemsize
+        return <char*>(self.at(row, k, lanes, memory) + lane * self.rows[row].size)
+
+    cdef void place_constants(self, int64_t lanes, char* memory) noexcept nogil:
+        cdef int32_t i
+        cdef int64_t lane, nbytes
+        for i in range(self.n_rows):
+            if self.rows[i].constant != NULL:
+                nbytes = self.rows[i].size * self.rows[i].itemsize
+                for lane in range(lanes):
+                    memcpy(memory + self.rows[i].at * lanes + lane * nbytes, self.rows[i].constant, nbytes)
+
+    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
+                           char* memory) noexcept nogil:
+        cdef int32_t i, k
+        cdef int64_t lane, nbytes
+        cdef Row* row
+        cdef char* to
+        for i in range(self.n_inputs):
+            row = &self.rows[self.inputs[i].row]
+            nbytes = row.size * row.itemsize
+            for k in range(self.inputs[i].count):
+                to = memory + row.at * lanes + k * nbytes * lanes
+                if self.inputs[i].has_lanes:
+                    memcpy(to, given[i] + (k * all_lanes + first) * nbytes, nbytes * lanes)
+                    continue
+                for lane in range(lanes):
+                    memcpy(to + lane * nbytes, given[i] + k * nbytes, nbytes)
+
+    cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                           char* memory) noexcept nogil:
+        cdef int32_t i, k
+        cdef int64_t nbytes
+        cdef Row* row
+        for i in range(self.n_outputs):
+            row = &self.rows[self.outputs[i].row]
+            nbytes = row.size * sizeof(double)
+            for k in range(self.degree + 1):
+                if k > row.top:
+                    memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
+                else:
+                    memcpy(found[i] + (k * all_lanes + first) * nbytes,
+                           self.at(self.outputs[i].row, k, lanes, memory), nbytes * lanes)
+
+    cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil:
+        """Whether a guard does."""
+        cdef int32_t i
+        cdef int64_t lane
+        cdef Row* row
+        for i in range(self.n_checks):
+            row = &self.rows[self.checks[i].row]
+            for lane in range(lanes):
+                if memcmp(self.lane_of(self.checks[i].row, 0, lane, lanes, memory, NULL), self.checks[i].expected,
+                          row.size * sizeof(double)):
+                    return True
+        return False
+
+    cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+        cdef int32_t i
+        cdef int64_t l
+        cdef double* to
+        cdef double* slope
+        for i in range(self.n_feedback):
+            to = self.at(self.feedback[2 * i], k + 1, lanes, memory)
+            for l in range(self.rows[self.feedback[2 * i]].size * lanes):
+                if k <= self.rows[self.feedback[2 * i + 1]].top:
+                    slope = self.at(self.feedback[2 * i + 1], k, lanes, memory)
+                    to[l] = slope[l] / (k + 1)
+                else:
+                    to[l] = 0.0
+
+    cdef int value_of(self, SeriesStep* step, int64_t lanes, char* memory) noexcept nogil:
+        """The value of a row."""
+        cdef double* a
+        cdef double* b
+        cdef double* c
+        cdef double* p
+        cdef int64_t n = self.rows[step.out].size * lanes
+        cdef int64_t l
+        if step.rule == SERIES_PLAN and step.top_b == ITEM:
+            self.take_item(step, 0, lanes, memory)
+            return 0
+        if step.value == VALUE_PLAN:
+            return self.run_plan(<Plan>step.more, step, 0, lanes, memory, NULL)
+        a = self.at(step.a, 0, lanes, memory)
+        b = self.at(step.b, 0, lanes, memory)
+        c = self.at(step.c, 0, lanes, memory)
+        p = self.at(step.out, 0, lanes, memory)
+        if step.value == VALUE_CALL1 and step.more != NULL:
+            (<Kernel1>step.more)(a, p, n)
+        elif step.value == VALUE_CALL2 and step.more != NULL:
+            (<Kernel2>step.more)(a, b, p, n)
+        else:
+            for l in range(n):
+                if step.value == VALUE_COPY:
+                    p[l] = a[l]
+                elif step.value == VALUE_ADD:
+                    p[l] = a[l] + b[l]
+                elif step.value == VALUE_SUBTRACT:
+                    p[l] = a[l] - b[l]
+                elif step.value == VALUE_MULTIPLY:
+                    p[l] = a[l] * b[l]
+                elif step.value == VALUE_DIVIDE:
+                    p[l] = a[l] / b[l]
+                elif step.value == VALUE_NEGATE:
+                    p[l] = -a[l]
+                elif step.value == VALUE_SQUARE:
+                    p[l] = a[l] * a[l]
+                elif step.value == VALUE_SELECT:
+                    p[l] = a[l] if c[l] != 0 else b[l]
+                elif step.value == VALUE_MASK:
+                    p[l] = b[l] if a[l] != 0 else 0.0
+                elif step.value == VALUE_CALL1:
+                    p[l] = (<Call1>step.call)(a[l])
+                elif step.value == VALUE_CALL2:
+                    p[l] = (<Call2>step.call)(a[l], b[l])
+        return 0
+
+    cdef int coefficient_of(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                            double* zeros) noexcept nogil:
+        """Coefficient k of a row; k is not 0."""
+        cdef double* a
+        cdef double* b
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef int64_t n = self.rows[step.out].size * lanes
+        cdef int64_t l
+        if step.rule == SERIES_PLAN:
+            return self.plan_rule(step, k, lanes, memory, zeros)
+        if step.rule == SERIES_SLOPES:
+            self.slopes_of(step, k, n, lanes, memory)
+            return 0
+        a = self.coefficient(step.a, k, lanes, memory, zeros)
+        b = self.coefficient(step.b, k, lanes, memory, zeros)
+        if step.rule == SERIES_COPY:
+            memcpy(p, a, n * sizeof(double))
+        elif step.rule == SERIES_MULTIPLY or step.rule == SERIES_SQUARE:
+            a = self.at(step.a, 0, lanes, memory)
+            b = self.at(step.b, 0, lanes, memory)
+            series_kernels().products(a, b, max(0, k - step.top_b), min(k, step.top_a), k, n, 0, p)
+        elif step.rule == SERIES_DIVIDE:
+            b = self.at(step.b, 0, lanes, memory)
+            memcpy(p, a, n * sizeof(double))
+            series_kernels().products(b, self.at(step.out, 0, lanes, memory), 1, min(k, step.top_b), k, n, -1, p)
+            for l in range(n):
+                p[l] /= b[l]
+        elif step.rule == SERIES_SMUL or step.rule == SERIES_SDIV:
+            self.strong_product(step, k, n, lanes, memory, zeros)
+        else:
+            if step.rule == SERIES_SCALE or step.rule == SERIES_SHRINK:
+                b = self.at(step.b, 0, lanes, memory)
+            self.simple_rule(step, n, a, b, p, self.at(step.c if step.rule == SERIES_SELECT else step.a, 0, lanes,
+                                                       memory))
+        return 0
+
+    cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p,
+                          double* c) noexcept nogil:
+        cdef int64_t l
+        for l in range(n):
+            if step.rule == SERIES_ADD:
+                p[l] = a[l] + b[l]
+            elif step.rule == SERIES_SUBTRACT:
+                p[l] = a[l] - b[l]
+            elif step.rule == SERIES_NEGATE:
+                p[l] = -a[l]
+            elif step.rule == SERIES_SCALE:
+                p[l] = a[l] * b[l]
+            elif step.rule == SERIES_SHRINK:
+                p[l] = a[l] / b[l]
+            elif step.rule == SERIES_SELECT:
+                p[l] = a[l] if c[l] != 0 else b[l]
+            elif step.rule == SERIES_MASK:
+                p[l] = b[l] if c[l] != 0 else 0.0
+
+    cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
+                             double* zeros) noexcept nogil:
+        """As in `series.h`."""
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef double* x
+        cdef double* y
+        cdef int32_t j
+        cdef int64_t l
+        for l in range(n):
+            p[l] = 0.0
+        if step.rule == SERIES_SMUL:
+            for j in range(k + 1):
+                x = self.coefficient(step.a, j, lanes, memory, zeros)
+                y = self.coefficient(step.b, k - j, lanes, memory, zeros)
+                for l in range(n):
+                    p[l] += 0.0 if x[l] == 0.0 else x[l] * y[l]
+            return
+        for j in range(1, k + 1):
+            x = self.at(step.out, k - j, lanes, memory)
+            y = self.coefficient(step.b, j, lanes, memory, zeros)
+            for l in range(n):
+                p[l] += 0.0 if x[l] == 0.0 else x[l] * y[l]
+        x = self.coefficient(step.a, k, lanes, memory, zeros)
+        y = self.at(step.b, 0, lanes, memory)
+        for l in range(n):
+            p[l] = 0.0 if x[l] - p[l] == 0.0 else (x[l] - p[l]) / y[l]
+
+    cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil:
+        """p[k] = (sum of j x[j] h[k - j]) / k."""
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef double* sums = self.at(step.c, 0, lanes, memory)
+        cdef double* h
+        cdef double* x
+        cdef SeriesTerm* term
+        cdef int32_t i
+        cdef int64_t l
+        memset(p, 0, n * sizeof(double))
+        for i in range(step.count):
+            term = &self.terms[step.first + i]
+            h = self.at(term.h, 0, lanes, memory)
+            if term.top_h == 0:
+                continue
+            memset(sums, 0, n * sizeof(double))
+            series_kernels().slopes(self.at(term.x, 0, lanes, memory), h, max(1, k - term.top_h), min(k, term.top_x), k,
+                                    n, sums)
+            for l in range(n):
+                p[l] += term.sign * sums[l]
+        for l in range(n):
+            p[l] /= k
+        for i in range(step.count):
+            term = &self.terms[step.first + i]
+            if term.top_h or k > term.top_x:
+                continue
+            h = self.at(term.h, 0, lanes, memory)
+            x = self.at(term.x, k, lanes, memory)
+            for l in range(n):
+                if not (term.strong and h[l] == 0.0):
+                    p[l] += term.sign * h[l] * x[l]
+
+    # ---- steps by plans
+
+    cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+        cdef double* x = self.at(step.a, k, lanes, memory)
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef int64_t l
+        for l in range(lanes):
+            p[l] = x[l * self.rows[step.a].size + step.count]
+
+    cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                      double* zeros) noexcept nogil:
+        """The plan of a step on coefficient k of its operands, where these have one."""
+        cdef char* few[FEW]
+        cdef char** at = few
+        cdef char* out
+        cdef int32_t i, row
+        cdef int64_t lane
+        cdef int code = 0
+        if step.count > FEW:
+            at = <char**>PyMem_RawCalloc(step.count, sizeof(char*))
+            if at == NULL:
+                return NO_MEMORY
+        for lane in range(lanes):
+            for i in range(step.count):
+                row = self.terms[step.first + i].h
+                at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
+            out = self.lane_of(step.out, k, lane, lanes, memory, zeros)
+            code = plan.run(at, &out)
+            if code:
+                break
+        if at != few:
+            PyMem_RawFree(at)
+        return code
+
+    cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
+        if step.top_b == ITEM:
+            self.take_item(step, k, lanes, memory)
+            return 0
+        if step.top_b == EACH:
+            return self.run_plan(<Plan>step.more, step, k, lanes, memory, zeros)
+        return self.matrix_rule(step, k, lanes, memory, zeros)
+
+    cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
+        """Coefficient k of a product; or of x p = y, or x p = 1, from those of x p."""
+        cdef int32_t x = self.terms[step.first].h
+        cdef int32_t y = step.out if step.top_b != PAIRS else self.terms[step.first + 1].h
+        cdef int32_t first = 0 if step.top_b == PAIRS else 1
+        cdef int64_t size = self.rows[step.out].size
+        cdef int64_t lane, l
+        cdef int32_t j
+        cdef int code = 0
+        cdef double* p
+        cdef double* sums
+        cdef char* part
+        cdef char* pair[2]
+        cdef Plan product = <Plan>step.more if step.top_b == PAIRS else <Plan>step.call
+        for lane in range(lanes):
+            p = <double*>self.lane_of(step.out, k, lane, lanes, memory, zeros)
+            sums = <double*>self.lane_of(step.c, 0, lane, lanes, memory, zeros)
+            part = self.lane_of(step.a, 0, lane, lanes, memory, zeros)
+            memset(sums, 0, size * sizeof(double))
+            for j in range(max(first, k - self.rows[y].top), min(k, self.rows[x].top) + 1):
+                pair[0] = self.lane_of(x, j, lane, lanes, memory, zeros)
+                pair[1] = self.lane_of(y, k - j, lane, lanes, memory, zeros)
+                code = product.run(pair, &part)
+                if code:
+                    return code
+                for l in range(size):
+                    sums[l] += (<double*>part)[l]
+            if step.top_b == PAIRS:
+                memcpy(p, sums, size * sizeof(double))
+                continue
+            if step.top_b == SOLVE:
+                pair[1] = self.lane_of(self.terms[step.first + 1].h, k, lane, lanes, memory, zeros)
+                for l in range(size):
+                    sums[l] = (<double*>pair[1])[l] - sums[l]
+                pair[0] = self.lane_of(x, 0, lane, lanes, memory, zeros)
+                pair[1] = <char*>sums
+                part = <char*>p
+                code = (<Plan>step.more).run(pair, &part)
+            else:
+                for l in range(size):
+                    sums[l] = -sums[l]
+                pair[0] = self.lane_of(step.out, 0, lane, lanes, memory, zeros)
+                pair[1] = <char*>sums
+                part = <char*>p
+                code = product.run(pair, &part)
+            if code:
+                return code
+        return 0
+
+
+cdef int add_port(Port** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count, bint has_lanes) except -1:
+    room(<void**>ports, capacity, n[0] + 1, sizeof(Port))
+    ports[0][n[0]].row = row
+    ports[0][n[0]].count = count
+    ports[0][n[0]].has_lanes = has_lanes
+    n[0] += 1
+    return 0
