@@ -25,6 +25,7 @@ EXTENSIONS = [
     "kernels",
     "vector",
     "primitive",
+    "native",
     "plan",
     "template",
     "refusals",

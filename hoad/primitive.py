@@ -564,8 +564,11 @@ _calls: dict[int, Primitive] = {}
 on_new_call: list[Callable[[Primitive], None]] = []
 
 
-def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
-    """The primitive ``call(*inputs, program=...)`` for programs of `nout` outputs."""
+def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., Any]) -> Primitive:
+    """The primitive ``call(*inputs, program=...)`` for programs of `nout` outputs.
+
+    `native` gives what computes it without Python, or None.
+    """
     if not nout:
         raise ShapeError("a program without outputs cannot be called on traced values.")
     if nout not in _calls:
@@ -578,6 +581,7 @@ def declare_call(nout: int, evaluate: Callable[..., Any]) -> Primitive:
             "call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",)
         )
         made.of_programs = True
+        made.native = native
         for give_rule in on_new_call:
             give_rule(made)
         _calls[nout] = made

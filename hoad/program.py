@@ -12,6 +12,7 @@ import numpy as np
 
 from hoad._core.calls import apply_primitive
 from hoad._core.engine import Lowered
+from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import Primitive
 from hoad._core.recording import (
@@ -283,6 +284,10 @@ class Callee:
         found = self._entered(values)
         assert found is not None
         return found[0]._run(found[1])
+
+    def _native(self, *avals: Aval) -> Native | None:
+        """What runs it on operands like these without Python, if anything does."""
+        return None
 
     def _derived(self, linear: bool) -> Callee:
         """The adjoint by the inputs it is linear in, or by the others."""
@@ -964,7 +969,7 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
 
 def declare_call_of(nout: int) -> Primitive:
     """The primitive of `call` nodes with so many results."""
-    return declare_call(nout, _run_callee)
+    return declare_call(nout, _run_callee, lambda params, *avals: params[0]._native(*avals))
 
 
 def _run_callee(params: tuple[Callee], *values: Any) -> Any:

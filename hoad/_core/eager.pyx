@@ -4,7 +4,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from hoad._core.plan cimport FAILED_SINGULAR, plan_of
+from hoad._core.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
 from hoad._core.primitive cimport MOST_RESULTS, Primitive, Signature
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, Graph, Slot, operand_aval
 from hoad._core.where cimport here
@@ -24,6 +24,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     cdef char* truths = few_truths
     cdef int32_t i
     cdef int failure
+    cdef Plan plan
     cdef Aval aval
     cdef list values = []
     cdef object room = None
@@ -41,9 +42,16 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
         else:
             values.append(None)
             places[i] = <char*>&scalars[i]
-    failure = plan_of(sig).run(at, places)
+    plan = plan_of(sig)
+    if plan.native is None:
+        failure = plan.run(at, places)
+    else:
+        with nogil:
+            failure = plan.run(at, places)
     if failure:
         graph.has_raised = True
+        if failure == FAILED_WITHIN:
+            raise_within(sig, [as_value(sig.avals[i], at[i]) for i in range(count)])
         raise_failure(failure)
     for i in range(len(values)):
         aval = sig.results[i]

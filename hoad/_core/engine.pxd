@@ -54,6 +54,8 @@ cdef struct Workspace:
     char* scratch           # room for the blocks of chains
     int32_t lanes
     int32_t failed_check
+    int32_t failed_step     # of the array steps, and at which lane
+    int32_t failed_lane
 
 cdef class Lowered:
     cdef Graph graph
@@ -99,6 +101,7 @@ cdef class Lowered:
     cdef object result(self, Output* output, Workspace* work)
     cdef int write_back(self, Workspace* work) except -1
     cdef int raise_failure(self, int code, Workspace* work) except -1
+    cdef int raise_at(self, ArrayStep* step, int32_t lane, Workspace* work) except -1
     cdef str describe_guard(self, int32_t k)
     cdef int interpret(self, Workspace* work) noexcept nogil
     cdef int run_uniform(self, Workspace* work) noexcept nogil

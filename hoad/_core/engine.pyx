@@ -15,7 +15,7 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, room, take
 from hoad._core.chain cimport Chain
 from hoad._core.pack cimport Pack
-from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan
+from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
 from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
@@ -77,7 +77,7 @@ cdef class Lowered:
 
     @property
     def calls_python(self):
-        """Whether a step is a function in Python, or a program of its own, which may have such."""
+        """Whether a step is a function in Python, or what may call such."""
         cdef int32_t i
         for i in range(self.n_array_steps):
             if (<Plan>self.array_steps[i].plan).kind == K_PYTHON:
@@ -276,7 +276,21 @@ cdef class Lowered:
             raise GuardError(self.describe_guard(self.checks[work.failed_check].guard))
         if code == FAILED_SINGULAR:
             raise np.linalg.LinAlgError("Singular matrix")
+        if code == FAILED_WITHIN:
+            self.raise_at(&self.array_steps[work.failed_step], work.failed_lane, work)
         return -1       # a Python function raised
+
+    cdef int raise_at(self, ArrayStep* step, int32_t lane, Workspace* work) except -1:
+        """Raise what a program within a step failed for."""
+        cdef Signature sig = (<Plan>step.plan).signature
+        cdef list values = []
+        cdef int32_t k
+        cdef char* at
+        for k in range(step.n_in):
+            at = self.pointer(step.first + k, work.uniform, work.varying, lane)
+            truth = self.truths[step.first + k]
+            values.append((<double*>at)[0] != 0 if truth else as_value(sig.avals[k], at))
+        return raise_within(sig, values)
 
     cdef str describe_guard(self, int32_t k):
         code = self.graph.guards[k].code
@@ -347,6 +361,7 @@ cdef class Lowered:
         if step.form == SERIAL_STEP:
             (<Serial>self.parts[step.a]).run(u)
             return 0
+        work.failed_step, work.failed_lane = step.a, 0
         return self.array_step(&self.array_steps[step.a], u, NULL, 0)
 
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
@@ -372,6 +387,7 @@ cdef class Lowered:
         for lane in range(work.lanes):
             code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
             if code:
+                work.failed_step, work.failed_lane = step.a, lane
                 return code
         return 0
 

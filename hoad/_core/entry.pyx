@@ -18,7 +18,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Output
-from hoad._core.plan cimport Plan
+from hoad._core.plan cimport FAILED_WITHIN, Plan
 from hoad._core.primitive cimport EPOCH
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
 from hoad._core.world cimport World, same
@@ -142,7 +142,7 @@ cdef class Recorded:
             code = self.lowered.interpret(&room.work)
         if not code:
             return DONE
-        if code == GUARD_FAILED:
+        if code == GUARD_FAILED or code == FAILED_WITHIN:
             return OTHER_BRANCH
         try:
             self.lowered.raise_failure(code, &room.work)
@@ -210,9 +210,13 @@ cdef class Recorded:
 cdef int64_t numbers_in(Lowered program):
     """About how many numbers a run goes through."""
     cdef int64_t total = program.graph.size + program.workspace_size(1) // <int64_t>sizeof(double)
+    cdef Plan plan
     cdef int32_t k
     for k in range(program.n_inputs):
         total += aval_of(program.inputs[k].aval).size
+    for k in range(program.n_array_steps):
+        plan = <Plan>program.array_steps[k].plan
+        total += 0 if plan.native is None else plan.native.numbers
     return total
 
 

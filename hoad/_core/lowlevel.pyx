@@ -24,7 +24,7 @@ cimport cython
 
 from hoad._core.blocks cimport give, take, take_zeroed
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace
-from hoad._core.plan cimport FAILED_SINGULAR
+from hoad._core.plan cimport FAILED_SINGULAR, FAILED_WITHIN
 from hoad._core.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t
 
 from hoad.errors import ArgumentError, DTypeError, ShapeError
@@ -231,7 +231,7 @@ cdef void joined(Space* space, double t, const double* y, int64_t n) noexcept no
 cdef inline int code_of(int code) noexcept nogil:
     if code == 0:
         return HOAD_OK
-    if code == GUARD_FAILED:
+    if code == GUARD_FAILED or code == FAILED_WITHIN:
         return HOAD_BRANCH
     return HOAD_SINGULAR if code == FAILED_SINGULAR else HOAD_PYTHON
 

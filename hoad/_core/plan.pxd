@@ -4,7 +4,9 @@ from libc.stdint cimport int32_t, int64_t
 
 cimport numpy as cnp
 
+from hoad._core.native cimport Native
 from hoad._core.primitive cimport Primitive, Signature
+from hoad._core.tape cimport Aval
 
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
@@ -13,6 +15,7 @@ cdef double SUM_OF_NEGATIVE_ZERO
 cdef enum Failure:
     FAILED_PYTHON = -1       # an exception is set
     FAILED_SINGULAR = -2     # a matrix was exactly singular
+    FAILED_WITHIN = -3       # a program within would take another branch; see `raise_within`
 
 cdef struct Part:            # a contribution to an assemble node that is not a single item
     bint gathered            # places come from an index operand, else from the strides
@@ -50,6 +53,7 @@ cdef class Plan:
     cdef object rows                        # how it goes through chains: see `hoad._core.views`
     cdef bint is_sorted_out                 # `rows` is known
     cdef bint batched                       # its primitive takes all lanes at once
+    cdef Native native                      # what runs it, or None
 
     cdef bint may_fail(self) noexcept
     cdef int run(self, char** operands, char** results) noexcept nogil
@@ -75,3 +79,5 @@ cdef class Plan:
 
 
 cdef Plan plan_of(Signature sig)
+cdef object as_value(Aval aval, char* at)
+cdef int raise_within(Signature sig, list values) except -1

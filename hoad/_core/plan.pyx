@@ -18,6 +18,7 @@ from hoad._core.primitive cimport (
     K_CONCATENATE,
     K_GATHER,
     K_GUFUNC,
+    K_NATIVE,
     K_PUT,
     K_PYTHON,
     K_REDUCE,
@@ -281,6 +282,8 @@ cdef class Plan:
 
     cdef bint may_fail(self) noexcept:
         """Whether a run may raise, as what calls Python may."""
+        if self.kind == K_NATIVE:
+            return self.native.may_fail
         return self.kind == K_PYTHON or self.may_be_singular
 
     cdef int run(self, char** operands, char** results) noexcept nogil:
@@ -304,6 +307,8 @@ cdef class Plan:
         if self.kind == K_CONCATENATE:
             self.run_concatenation(operands, results[0])
             return 0
+        if self.kind == K_NATIVE:
+            return self.native.call(operands, results)
         return attempt_python(<void*>self.signature, operands, results)
 
     cdef int run_loops(self, char** operands, char** results) noexcept nogil:
@@ -596,6 +601,12 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
     return 0
 
 
+cdef int raise_within(Signature sig, list values) except -1:
+    """Raise what a native run gave `FAILED_WITHIN` for, by the function that it stands for."""
+    sig.primitive.function(sig.params, *values)
+    raise RuntimeError(f"{sig.primitive.name} failed, but not when it was run again; this is an error in hoad")
+
+
 cdef Plan plan_of(Signature sig):
     """The plan of a signature, made on first use."""
     cdef Plan plan = <Plan>sig.plan
@@ -636,5 +647,7 @@ cdef Plan plan_of(Signature sig):
         plan.n_items = sig.avals[1].size
     else:
         plan.batched = primitive.batch is not None
+        plan.native = None if primitive.native is None else primitive.native(sig.params, *sig.avals)
+        plan.kind = K_PYTHON if plan.native is None else K_NATIVE
     sig.plan = plan
     return plan

@@ -18,6 +18,7 @@ cdef enum Kind:
     K_PUT             # (x, v, flat): x with v[i] put at x.ravel()[flat[i]], in turn
     K_CONCATENATE     # parameters: (axis,)
     K_PYTHON          # a Python function of the values
+    K_NATIVE          # as K_PYTHON, by what its primitive offers instead; of plans only
 
 cdef enum:
     MOST_RESULTS = 64
@@ -49,6 +50,7 @@ cdef class Primitive:
     cdef public str rule_name
     cdef public object jvp              # jvp(dots, p, *operands), where its author wrote one
     cdef public object batch            # (params, *operands) for all lanes at once, lanes first
+    cdef public object native           # (params, *avals) -> Native in place of its function, or None
     cdef public bint elementwise        # acts element by element: sums over broadcast axes are the sweep's business
     cdef public bint per_call
     cdef public bint of_programs        # its first parameter is a program

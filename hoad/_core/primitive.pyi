@@ -61,6 +61,7 @@ class Primitive:
     rule: Callable[..., Any] | None
     jvp: Any
     batch: Any
+    native: Any
     rule_name: str | None
     per_call: bool
     of_programs: bool

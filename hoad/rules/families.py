@@ -36,6 +36,7 @@ def declare_family(
 
         made = Primitive(name, function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=(held,))
         made.of_programs = True
+        made.native = lambda params, *avals: params[0]._native(*avals)
         set_rule(made, rule)
         return made
 

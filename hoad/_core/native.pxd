@@ -1,0 +1,9 @@
+"""Nodes that run a program, done without Python."""
+
+from libc.stdint cimport int64_t
+
+cdef class Native:
+    cdef bint may_fail              # a call may give a code
+    cdef int64_t numbers            # about how many a call goes through
+
+    cdef int call(self, char** operands, char** results) noexcept nogil

@@ -1,0 +1,13 @@
+"""Nodes that run a program, done without Python: what a primitive may offer in place of its function."""
+
+
+cdef class Native:
+    """What computes the results of one signature from its operands, in as many threads at a time as call it.
+
+    Operands and results are those of a `Plan`: contiguous arrays of the dtypes in the signature, a truth value as a
+    byte. It never calls Python, and gives 0, or a code of `hoad._core.plan`. Where it gives `FAILED_WITHIN`, the
+    function of the primitive is called on the same operands, to raise the exception.
+    """
+
+    cdef int call(self, char** operands, char** results) noexcept nogil:
+        return 0
