@@ -325,6 +325,7 @@ class Program(list[Tape], Callee):
         super().__init__(tapes)
         self._adjoints: dict[tuple[bool, tuple[bool, ...], int], Program] = {}
         self._known_strong: dict[Any, tuple[bool, ...]] = {}  # of derivatives of it, which may be forgotten since
+        self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
         self._frozen: Program | None = None
 
     _display: ClassVar[Display]

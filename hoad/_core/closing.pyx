@@ -104,10 +104,10 @@ cdef class Closure:
         return self.emitter.emit_ext(primitive, params, at, len(operands),
                                      (<Aval>signature(primitive, params, avals, len(operands)).results[0]).number)
 
-    def slopes(self, int32_t i, active):
-        """Operands h with p' = sum of h x' for node i, element by element, by its rule; None where h is zero.
+    def slopes(self, int32_t i, active, bint elementwise=True):
+        """Operands h with p' = sum of h x' for node i, by its rule; None where h is zero.
 
-        Operands that are not `active` have none.
+        An elementwise rule is that at the shape of the result. Operands that are not `active` have none.
         """
         cdef Signature sig = self.signature_of(i)
         cdef Template template
@@ -126,7 +126,8 @@ cdef class Closure:
         for k in range(n):
             leaves[2 + k] = numbers[k]
             if (<Aval>sig.avals[k]).inexact:
-                leaves[2 + k] = self.emitter.broadcast(numbers[k], result)
+                if elementwise:
+                    leaves[2 + k] = self.emitter.broadcast(numbers[k], result)
                 mask |= <uint64_t>active[k] << k
             avals[k] = operand_aval(self.graph, leaves[2 + k])
         template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)

@@ -4,6 +4,7 @@ The table of primitives is filled while modules are imported and when a user dec
 """
 
 import os
+from array import array
 
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
@@ -235,6 +236,12 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
             SIGNATURES.clear()
         SIGNATURES[key] = sig
     return sig
+
+
+def signature_at(Primitive primitive not None, object params, avals):
+    """The signature of a primitive for these operands."""
+    cdef int32_t[::1] numbers = array("i", [aval.number for aval in avals] or [0])
+    return signature(primitive, params, &numbers[0], len(avals))
 
 
 def make_signature(Primitive primitive, object params, tuple avals, tuple results):

@@ -34,7 +34,8 @@ typedef double (*SeriesCall2)(double, double);
 
 typedef struct {
     int32_t value, rule;
-    int32_t out, a, b, c;       /* rows; c is that of the sums of a product, a quotient, slopes */
+    int32_t out, a, b, c;       /* rows; c is that of the sums of a product, a quotient,
+                                   slopes; of a copy what is copied, beyond the value */
     int32_t top, top_a, top_b;  /* the highest orders at which out, a and b are not zero */
     int32_t first, count;       /* of its terms */
     void* call;

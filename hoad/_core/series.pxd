@@ -2,7 +2,9 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from hoad._core.native cimport Native
 from hoad._core.plan cimport Plan
+from hoad._core.primitive cimport Primitive, Signature
 from hoad._core.vector cimport SeriesCode, SeriesStep, SeriesTerm
 
 cdef struct Row:
@@ -11,7 +13,9 @@ cdef struct Row:
     int64_t at              # bytes, of a block of one lane, where it begins
     int32_t top             # the highest order at which it is not zero
     bint is_real            # made of doubles, truth values too; else it has a value only
+    bint is_truth
     const char* constant    # its value, or NULL
+    bint has_lanes          # the constant
 
 cdef struct Port:           # an input or an output
     int32_t row
@@ -22,8 +26,9 @@ cdef struct Check:
     int32_t row
     const char* expected
 
-cdef class Series:
+cdef class Series(Native):
     cdef readonly int32_t degree
+    cdef readonly int64_t lanes
     cdef readonly bint is_narrow         # made of numbers, by steps that `series.h` knows
     cdef list alive             # what is pointed to
     cdef Row* rows
@@ -44,6 +49,11 @@ cdef class Series:
     cdef int64_t widest         # items of the largest row
     cdef int64_t per_lane       # bytes of the rows
 
+    cdef void take_operands(self, SeriesStep* step, list operands) noexcept
+    cdef void take_function(self, SeriesStep* step, Primitive primitive) noexcept
+    cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1
+    cdef void* kept(self, object part) except NULL
+    cdef int32_t row_like(self, int32_t row) except -1
     cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil
     cdef int run_narrow(self, char** given, char** found) noexcept nogil
     cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
@@ -53,7 +63,7 @@ cdef class Series:
                                     double* zeros) noexcept nogil
     cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
                               double* zeros) noexcept nogil
-    cdef void place_constants(self, int64_t lanes, char* memory) noexcept nogil
+    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory) noexcept nogil
     cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
                            char* memory) noexcept nogil
     cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,

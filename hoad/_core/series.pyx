@@ -15,8 +15,9 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, room
 from hoad._core.engine cimport GUARD_FAILED
-from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, Plan, plan_of
-from hoad._core.primitive cimport INFO, Primitive, Signature
+from hoad._core.native cimport Native
+from hoad._core.plan cimport FAILED_WITHIN, Plan, plan_of
+from hoad._core.primitive cimport INFO, Info, Primitive, Signature
 from hoad._core.tape cimport ARITY, AVAL_BOOL, Aval
 from hoad._core.vector cimport (
     SERIES_ADD,
@@ -56,7 +57,7 @@ from hoad._core.vector cimport (
 cnp.import_array()
 
 cdef enum:
-    NO_MEMORY = -3
+    NO_MEMORY = -100
     FEW = 16
     IN_CACHE = 1 << 18      # bytes of a block of lanes
     MOST_LANES = 256
@@ -85,16 +86,22 @@ PLAN_RULES = {"each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "i
 SUMMED = ("square", "multiply", "divide", "slopes")     # have a row of sums beside their own
 
 
+class NotClosedError(Exception):
+    """A program that has no Taylor arithmetic here: its derivatives come from nested tapes instead."""
+
+
 ctypedef double (*Call1)(double) noexcept nogil
 ctypedef double (*Call2)(double, double) noexcept nogil
 
 
 @cython.final
-cdef class Series:
+cdef class Series(Native):
     """Rows and steps, put together one by one; then run as often as one likes, by many threads at a time."""
 
-    def __init__(self, int32_t degree):
+    def __init__(self, int32_t degree, int64_t lanes=1):
         cdef int32_t k
+        self.lanes = lanes
+        self.may_fail = True
         self.degree = degree
         self.alive = []
         self.is_narrow = True
@@ -121,11 +128,13 @@ cdef class Series:
         cdef Row* row
         room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
         row = &self.rows[self.n_rows]
-        row.is_real = aval.number == AVAL_BOOL or aval.is_float64
+        row.is_truth = aval.dtype == np.bool_
+        row.is_real = row.is_truth or aval.is_float64
         row.size = aval.size
         row.itemsize = sizeof(double) if row.is_real else aval.itemsize
         row.top = min(top, self.degree)
         row.constant = NULL
+        row.has_lanes = False
         row.at = self.per_lane
         self.per_lane += ((row.size * row.itemsize + 7) & ~<int64_t>7) * (row.top + 1)
         self.widest = max(self.widest, row.size)
@@ -141,12 +150,13 @@ cdef class Series:
         """The items of a row."""
         return self.rows[row].size
 
-    def constant(self, Aval aval not None, value):
-        """A row that is constant."""
+    def constant(self, Aval aval not None, value, bint has_lanes=False):
+        """A row that is constant; its value may have lanes."""
         row = self.row(aval, 0)
         array = np.ascontiguousarray(value, np.float64 if self.rows[row].is_real else aval.dtype)
         self.alive.append(array)
         self.rows[row].constant = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        self.rows[row].has_lanes = has_lanes
         return row
 
     def input(self, Aval aval not None, int32_t count, bint has_lanes):
@@ -174,7 +184,7 @@ cdef class Series:
 
     def check(self, int32_t row, expected):
         """Let runs fail where the value of a row is another."""
-        array = np.ascontiguousarray(expected, np.float64)
+        array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
         room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(Check))
         self.checks[self.n_checks].row = row
@@ -182,70 +192,90 @@ cdef class Series:
         self.n_checks += 1
 
     def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
-             int32_t offset=0):
+             int32_t offset=0, coefficients=None):
         """The step of a row: how its value is found, and how what follows.
 
-        A value by None is that of the operation of `sig`; a rule may need the signature of a matrix product.
+        A value by None is that of the operation of `sig`. A rule may need the signature of a matrix product, the offset
+        of an item, or the row whose coefficients are taken.
         """
         cdef SeriesStep step
-        cdef Primitive primitive
-        cdef Plan plan
-        cdef int32_t k
         memset(&step, 0, sizeof(SeriesStep))
         step.out = out
         step.top = self.rows[out].top
+        step.value = VALUES[value] if value is not None else VALUE_PLAN
         step.rule = RULES[rule]
-        for k, row in enumerate(operands):
-            if k == 0:
-                step.a, step.top_a = row, self.rows[<int32_t>row].top
-            elif k == 1:
-                step.b, step.top_b = row, self.rows[<int32_t>row].top
-            elif k == 2:
-                step.c = row
+        step.first = self.n_terms
+        self.take_operands(&step, list(operands))
         if rule == "square":
             step.b, step.top_b = step.a, step.top_a
-        step.value = VALUES[value] if value is not None else VALUE_PLAN
-        step.first = self.n_terms
+        elif rule == "copy":
+            step.c = step.a if coefficients is None else coefficients
+        elif rule == "item":
+            step.count = offset
         if value is None:
-            primitive = sig.primitive
-            if ARITY[primitive.op] == 1 and INFO[primitive.op].f1 != NULL and self.rows[out].is_real:
-                step.value = VALUE_CALL1
-                step.call = <void*>INFO[primitive.op].f1
-                step.more = <void*>INFO[primitive.op].v1
-            elif ARITY[primitive.op] == 2 and INFO[primitive.op].f2 != NULL and self.rows[out].is_real:
-                step.value = VALUE_CALL2
-                step.call = <void*>INFO[primitive.op].f2
-                step.more = <void*>INFO[primitive.op].v2
-        if step.value == VALUE_PLAN or step.rule == SERIES_PLAN:
-            self.is_narrow = False
-            if rule == "item":
-                step.count = offset
-            else:
-                plan = plan_of(sig)
-                self.alive.append(plan)
-                step.more = <void*>plan
-                for row in operands:
-                    self.term(row, row, 1, False)
-                step.count = len(operands)
+            self.take_function(&step, sig.primitive)
+        if rule in SUMMED:
+            step.c = self.row_like(out)
         if step.rule == SERIES_PLAN:
             step.top_b = PLAN_RULES[rule]
+        if (step.value == VALUE_PLAN or step.rule == SERIES_PLAN) and rule != "item":
+            self.take_plan(&step, list(operands), sig)
             if product is not None:
-                plan = plan_of(product)
-                self.alive.append(plan)
-                step.call = <void*>plan
+                step.call = self.kept(plan_of(product))
             if rule in ("pairs", "solve", "invert"):
-                step.c = self.scratch(sig.results[0])
-                step.a = self.scratch(sig.results[0])
-        elif rule in SUMMED:
-            step.c = self.n_rows
-            self.row(sig.results[0], self.degree if self.is_narrow else 0)
+                step.a, step.c = self.row_like(out), self.row_like(out)
+        self.is_narrow = self.is_narrow and step.value != VALUE_PLAN and step.rule != SERIES_PLAN
         room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
         self.steps[self.n_steps] = step
         self.n_steps += 1
 
-    def scratch(self, aval):
-        """A row for one coefficient."""
-        return self.row(aval, 0)
+    cdef void take_operands(self, SeriesStep* step, list operands) noexcept:
+        if len(operands) > 0:
+            step.a = operands[0]
+            step.top_a = self.rows[step.a].top
+        if len(operands) > 1:
+            step.b = operands[1]
+            step.top_b = self.rows[step.b].top
+        if len(operands) > 2:
+            step.c = operands[2]
+
+    cdef void take_function(self, SeriesStep* step, Primitive primitive) noexcept:
+        """Let the value be that of an operation on numbers, where there is one."""
+        cdef Info* info = &INFO[primitive.op]
+        if ARITY[primitive.op] == 1 and info.f1 != NULL and self.rows[step.out].is_real:
+            step.value = VALUE_CALL1
+            step.call = <void*>info.f1
+            step.more = <void*>info.v1
+        elif ARITY[primitive.op] == 2 and info.f2 != NULL and self.rows[step.out].is_real:
+            step.value = VALUE_CALL2
+            step.call = <void*>info.f2
+            step.more = <void*>info.v2
+
+    cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
+        if self.rows[step.out].is_truth or any([self.rows[<int32_t>row].is_truth for row in operands]):
+            raise NotClosedError(f"{sig.primitive.name} of truth values")    # which are bytes there
+        step.more = self.kept(plan_of(sig))
+        step.count = len(operands)
+        for row in operands:
+            self.term(row, row, 1.0, False)
+        return 0
+
+    cdef void* kept(self, object part) except NULL:
+        self.alive.append(part)
+        return <void*>part
+
+    cdef int32_t row_like(self, int32_t row) except -1:
+        """A row for one coefficient as large as those of another."""
+        cdef Row* made
+        room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
+        made = &self.rows[self.n_rows]
+        made[0] = self.rows[row]
+        made.top = 0
+        made.constant = NULL
+        made.at = self.per_lane
+        self.per_lane += made.size * sizeof(double)
+        self.n_rows += 1
+        return self.n_rows - 1
 
     def term(self, int32_t h, int32_t x, double sign, bint strong):
         """A further term ``sign h x'`` of the slopes of the step put in last."""
@@ -272,10 +302,10 @@ cdef class Series:
 
     # ---- running
 
-    def run(self, values, lanes=None):
+    def run(self, values):
         """All coefficients of the outputs, for those that are given of the inputs: axis 0 is the order, then lanes."""
         cdef int32_t i
-        cdef int64_t n = 1 if lanes is None else lanes
+        cdef int64_t n = self.lanes
         cdef Row* row
         cdef char** at
         cdef int code
@@ -287,7 +317,7 @@ cdef class Series:
         try:
             for i in range(self.n_inputs):
                 row = &self.rows[self.inputs[i].row]
-                given = np.ascontiguousarray(values[i], np.float64 if row.is_real else None)
+                given = np.ascontiguousarray(values[i], bool if row.is_truth else np.float64 if row.is_real else None)
                 held.append(given)
                 at[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>given)
             for i in range(self.n_outputs):
@@ -299,9 +329,13 @@ cdef class Series:
                 code = self.execute(at, at + self.n_inputs, n)
             if code == NO_MEMORY:
                 raise MemoryError("no memory for the series of a program")
-            return code, found
+            return None if code == GUARD_FAILED else found
         finally:
             PyMem_RawFree(at)
+
+    cdef int call(self, char** operands, char** results) noexcept nogil:
+        cdef int code = self.execute(operands, results, self.lanes)
+        return FAILED_WITHIN if code == NO_MEMORY or code == GUARD_FAILED else code
 
     cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil:
         """Run for inputs and outputs at these addresses; 0, or why not."""
@@ -334,7 +368,10 @@ cdef class Series:
             if self.rows[i].constant != NULL:
                 memory[i * stride] = (<const double*>self.rows[i].constant)[0]
         for i in range(self.n_inputs):
-            memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
+            if self.rows[self.inputs[i].row].is_truth:
+                memory[self.inputs[i].row * stride] = given[i][0] != 0
+            else:
+                memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
         code.steps = self.steps
         code.n_steps = self.n_steps
         code.terms = self.terms
@@ -360,7 +397,7 @@ cdef class Series:
         cdef int32_t i, k
         cdef int code = 0
         cdef double* zeros = <double*>(memory + self.per_lane * lanes)
-        self.place_constants(lanes, memory)
+        self.place_constants(first, lanes, memory)
         self.place_inputs(given, first, lanes, all_lanes, memory)
         memset(zeros, 0, 8 * self.widest * lanes)
         for k in range(self.degree + 1):
@@ -395,14 +432,15 @@ cdef class Series:
             return memory + self.rows[row].at * lanes + lane * self.rows[row].size * self.rows[row].itemsize
         return <char*>(self.at(row, k, lanes, memory) + lane * self.rows[row].size)
 
-    cdef void place_constants(self, int64_t lanes, char* memory) noexcept nogil:
+    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory) noexcept nogil:
         cdef int32_t i
         cdef int64_t lane, nbytes
         for i in range(self.n_rows):
             if self.rows[i].constant != NULL:
                 nbytes = self.rows[i].size * self.rows[i].itemsize
                 for lane in range(lanes):
-                    memcpy(memory + self.rows[i].at * lanes + lane * nbytes, self.rows[i].constant, nbytes)
+                    memcpy(memory + self.rows[i].at * lanes + lane * nbytes,
+                           self.rows[i].constant + ((first + lane) * nbytes if self.rows[i].has_lanes else 0), nbytes)
 
     cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
                            char* memory) noexcept nogil:
@@ -413,6 +451,10 @@ cdef class Series:
         for i in range(self.n_inputs):
             row = &self.rows[self.inputs[i].row]
             nbytes = row.size * row.itemsize
+            if row.is_truth:        # constant, and the same in all lanes
+                for lane in range(lanes * row.size):
+                    (<double*>(memory + row.at * lanes))[lane] = given[i][lane % row.size] != 0
+                continue
             for k in range(self.inputs[i].count):
                 to = memory + row.at * lanes + k * nbytes * lanes
                 if self.inputs[i].has_lanes:
@@ -445,7 +487,7 @@ cdef class Series:
             row = &self.rows[self.checks[i].row]
             for lane in range(lanes):
                 if memcmp(self.lane_of(self.checks[i].row, 0, lane, lanes, memory, NULL), self.checks[i].expected,
-                          row.size * sizeof(double)):
+                          row.size * row.itemsize):
                     return True
         return False
 
@@ -526,7 +568,7 @@ cdef class Series:
         a = self.coefficient(step.a, k, lanes, memory, zeros)
         b = self.coefficient(step.b, k, lanes, memory, zeros)
         if step.rule == SERIES_COPY:
-            memcpy(p, a, n * sizeof(double))
+            memcpy(p, self.coefficient(step.c, k, lanes, memory, zeros), n * sizeof(double))
         elif step.rule == SERIES_MULTIPLY or step.rule == SERIES_SQUARE:
             a = self.at(step.a, 0, lanes, memory)
             b = self.at(step.b, 0, lanes, memory)
@@ -660,7 +702,7 @@ cdef class Series:
 
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
         if step.top_b == ITEM:
-            self.take_item(step, k, lanes, memory)
+            self.take_item(step, k, lanes, memory)      # no item has a higher order than its array
             return 0
         if step.top_b == EACH:
             return self.run_plan(<Plan>step.more, step, k, lanes, memory, zeros)
@@ -679,7 +721,7 @@ cdef class Series:
         cdef double* sums
         cdef char* part
         cdef char* pair[2]
-        cdef Plan product = <Plan>step.more if step.top_b == PAIRS else <Plan>step.call
+        cdef void* product = step.more if step.top_b == PAIRS else step.call
         for lane in range(lanes):
             p = <double*>self.lane_of(step.out, k, lane, lanes, memory, zeros)
             sums = <double*>self.lane_of(step.c, 0, lane, lanes, memory, zeros)
@@ -688,7 +730,7 @@ cdef class Series:
             for j in range(max(first, k - self.rows[y].top), min(k, self.rows[x].top) + 1):
                 pair[0] = self.lane_of(x, j, lane, lanes, memory, zeros)
                 pair[1] = self.lane_of(y, k - j, lane, lanes, memory, zeros)
-                code = product.run(pair, &part)
+                code = (<Plan>product).run(pair, &part)
                 if code:
                     return code
                 for l in range(size):
@@ -710,7 +752,7 @@ cdef class Series:
                 pair[0] = self.lane_of(step.out, 0, lane, lanes, memory, zeros)
                 pair[1] = <char*>sums
                 part = <char*>p
-                code = product.run(pair, &part)
+                code = (<Plan>product).run(pair, &part)
             if code:
                 return code
         return 0

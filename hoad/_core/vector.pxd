@@ -40,11 +40,11 @@ cdef extern from "series.h" nogil:
         int32_t degree
         int64_t stride
     ctypedef struct SeriesKernels:
-        void (*narrow)(const SeriesCode* code, double* rows) noexcept
+        void (*narrow)(const SeriesCode* code, double* rows) noexcept nogil
         void (*products)(const double* a, const double* b, int32_t first, int32_t last, int32_t k, int64_t n, int mode,
-                         double* p) noexcept
+                         double* p) noexcept nogil
         void (*slopes)(const double* x, const double* h, int32_t first, int32_t last, int32_t k, int64_t n,
-                       double* p) noexcept
+                       double* p) noexcept nogil
 
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil
@@ -70,5 +70,5 @@ cdef Kernel1 vector1(str name)
 cdef Kernel2 vector2(str name)
 cdef const Forms2* arithmetic(str name)
 cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept
-cdef const SeriesKernels* series_kernels() noexcept
+cdef const SeriesKernels* series_kernels() noexcept nogil
 cdef bint is_faster(str name)

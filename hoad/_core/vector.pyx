@@ -126,7 +126,7 @@ cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bi
     return CHOSEN.pairs[4 * first + second][rows][0 if c_is_row else 1] if a_is_row or b_is_row else NULL
 
 
-cdef const SeriesKernels* series_kernels() noexcept:
+cdef const SeriesKernels* series_kernels() noexcept nogil:
     """Taylor arithmetic for this processor."""
     return CHOSEN.series
 

@@ -161,7 +161,7 @@ static void FN(series_narrow)(const SeriesCode* code, double* rows)
             double* sums = rows + step->c * code->stride;
             switch (step->rule)
             {
-            case SERIES_COPY: p[k] = a[k]; break;
+            case SERIES_COPY: p[k] = sums[k]; break;
             case SERIES_ADD: p[k] = a[k] + b[k]; break;
             case SERIES_SUBTRACT: p[k] = a[k] - b[k]; break;
             case SERIES_NEGATE: p[k] = -a[k]; break;

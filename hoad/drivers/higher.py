@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
+from hoad.transform.taylor import expand
 
 
 def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
@@ -96,6 +98,25 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
         return found[0] if parts is None else parts.derivative(found)
 
     return nth_derivative
+
+
+def derivatives(f: Callable[..., Any], n: int, holomorphic: bool = False) -> Callable[..., Any]:
+    """All derivatives ``x -> [f(x), f'(x), ..., f⁽ⁿ⁾(x)]``."""
+    check_function("derivatives", f)
+
+    def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
+        with differentiating() as d:
+            returned, _ = call_traced(
+                d, lambda x: expand(lambda x: f(x, *args, **kwargs), [x], [np.ones((1, *np.shape(x)))], n), (x,), (0,), "derivatives", {}
+            )
+            ys, parts = outputs(d, returned, "derivatives")
+            del returned
+            found = d.results(ys)
+        scale = [np.reshape([float(math.factorial(k)) for k in range(n + 1)], (-1, *[1] * (y.ndim - 1))) for y in found]
+        found = [y * c for y, c in zip(found, scale, strict=True)]
+        return found[0] if parts is None else parts.derivative(found)
+
+    return all_derivatives
 
 
 def _pointwise(d: Recording, y: int, x: int) -> int:

@@ -1,0 +1,241 @@
+"""Taylor expansion of programs: one node, which is differentiated as the program within it is.
+
+Truncated power series are numbers of a kind: a program runs on them as on any others. So the adjoint of an expansion is the
+expansion of the adjoint program: where y(t) = P(x(t)), and P* pulls back ȳ to x̄ at x, the adjoints of the coefficients
+of x are those of P* along x(t) for ȳ(t) = Σ ȳₙ₋ₖ tᵏ, read backwards.
+
+References
+----------
+Griewank and Walther (2008), Evaluating Derivatives, section 13.3; Christianson (1992), Reverse accumulation and accurate
+rounding error estimates for Taylor series coefficients, Optimization Methods and Software 1, 81-94.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.primitive import rules_epoch
+from hoad._core.operands import holds_traced
+from hoad._core.recording import Recording, differentiating, guard_rows, inline
+from hoad._core.series import NotClosedError, Series
+from hoad._core.tape import Aval, intern_aval
+from hoad._core.traced import is_traced, traced_node
+from hoad.containers import is_float
+from hoad.program import Callee, Program, called
+from hoad.transform.adjoint import adjoints_by
+from hoad.transform.composite import Apart, Stretch, program_of
+from hoad.transform.loops import recorded
+from hoad.transform.series import Arithmetic
+
+
+class Taylor(Callee):
+    """The coefficients of order 0, ..., `degree` of what a program gives, for those of its inputs.
+
+    An input of which several are `given` is an array of coefficients along axis 0, the others being zero; of which one, is
+    constant, as it is. With `lanes`, the results have so many along axis 1, and so have the inputs that `have_lanes`.
+    """
+
+    _described = "the adjoint of a Taylor expansion"
+
+    def __init__(
+        self, inner: Callee, given: tuple[int, ...], degree: int, lanes: int | None, have_lanes: tuple[bool, ...]
+    ) -> None:
+        self._inner, self._given, self._degree, self._lanes, self._have_lanes = inner, given, degree, lanes, have_lanes
+        self._fixed, self._linear = inner._fixed, inner._linear
+        self.inputs = tuple(
+            aval if n == 1 and not wide else _series_aval(aval, n, lanes if wide else None)
+            for aval, n, wide in zip(inner.inputs, given, have_lanes, strict=True)
+        )
+        self.results = tuple(_series_aval(aval, degree + 1, lanes) for aval in inner.results)
+
+    @property
+    def _identity(self) -> Any:
+        return "taylor", self._inner._identity, *self._key
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self._given, self._degree, self._lanes, self._have_lanes
+
+    @property
+    def _is_odd(self) -> bool:
+        return self._inner._is_odd
+
+    # ---- derivatives
+
+    def _derived(self, linear: bool) -> Taylor:
+        """The expansion of the adjoint program; its seeds and results are series read backwards."""
+        seeds = sum(aval.inexact for aval in self._inner.results)
+        kept = len(self.inputs) - (self._linear if linear else 0)
+        given = (*self._given[:kept], *[self._degree + 1] * seeds)
+        have_lanes = (*self._have_lanes[:kept], *[self._lanes is not None] * seeds)
+        return Taylor(self._inner._derived(linear), given, self._degree, self._lanes, have_lanes)
+
+    def _with_strong(self, strong: tuple[bool, ...]) -> Taylor:
+        return Taylor(self._inner._with_strong(strong), *self._key)
+
+    def _strong_results(self) -> tuple[bool, ...]:
+        return self._inner._strong_results()
+
+    def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:  # type: ignore[override]
+        given = zip(g if isinstance(g, tuple) else (g,), self.results, strict=True)
+        seeds = tuple(np.flip(seed, 0) for seed, aval in given if aval.inexact)
+        others = inputs[: len(inputs) - self._linear]
+        found = adjoints_by(self, False, (*inputs, *seeds)) | adjoints_by(self, True, (*others, *seeds))
+        return tuple(self._own(k, found[k]) if k in found else None for k in range(len(inputs)))
+
+    def _own(self, k: int, adjoint: Any) -> Any:
+        """The adjoint of the coefficients that input k has, from a series read backwards."""
+        own = np.flip(adjoint, 0)[: self._given[k]]
+        own = own if self._lanes is None or self._have_lanes[k] else np.sum(own, axis=1)
+        return own if self._is_series(k) else own[0]
+
+    def _is_series(self, k: int) -> bool:
+        return self._given[k] > 1 or self._have_lanes[k]
+
+    # ---- running
+
+    def _program(self) -> Program:
+        """What is expanded."""
+        return self._inner if isinstance(self._inner, Program) else self._inner._made()  # type: ignore[attr-defined]
+
+    def _native(self, *avals: Aval) -> Series | None:
+        return series_of(self._program(), *self._key)
+
+    def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        series = self._native()
+        if series is None:
+            return self._by_tapes(values)
+        found = series.run(values)
+        if found is None:
+            self._raise(values)
+        return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+
+    def _raise(self, values: tuple[Any, ...]) -> None:
+        """Raise for a branch that is not taken here, lane by lane."""
+        for lane in range(self._lanes or 1):
+            self._program()._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values)))
+        raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
+
+    def _in_lane(self, k: int, x: Any, lane: int, order: Any = slice(None)) -> Any:
+        if not self._is_series(k):
+            return x
+        return np.asarray(x)[(order, lane) if self._have_lanes[k] and self._lanes is not None else order]
+
+    def _by_tapes(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        """By a tangent of a tangent of ..., lane by lane: for programs without a Taylor arithmetic."""
+        program = tangents_of(self._program(), self._given, self._degree)
+        lanes = [
+            program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
+            for lane in range(self._lanes or 1)
+        ]
+        if self._lanes is None:
+            return lanes[0]
+        return [np.stack(found, axis=1) for found in zip(*lanes, strict=True)]
+
+    def __repr__(self) -> str:
+        return f"<Taylor expansion to order {self._degree} of {self._inner!r}>"
+
+
+def _series_aval(aval: Aval, count: int, lanes: int | None) -> Aval:
+    return intern_aval(aval.dtype, (count, *([] if lanes is None else [lanes]), *aval.shape))
+
+
+def series_of(
+    program: Program, given: tuple[int, ...], degree: int, lanes: int | None, have_lanes: tuple[bool, ...]
+) -> Series | None:
+    """The Taylor arithmetic of a program, made once; None where it has none."""
+    key = ("series", given, degree, lanes, have_lanes, rules_epoch())
+    if key not in program._known_series:
+        try:
+            if any(aval.inexact and aval.dtype != np.float64 for aval in (*program.inputs, *program.results)):
+                raise NotClosedError("numbers that are not float64")
+            found = arithmetic_of(program, given, degree).series(lanes or 1, have_lanes)
+        except NotClosedError:
+            found = None
+        program._known_series[key] = found
+    return program._known_series[key]
+
+
+def arithmetic_of(program: Program, given: Sequence[int], degree: int) -> Arithmetic:
+    """The Taylor arithmetic of a program."""
+    last = program._last
+    guards = [(node, was) for node, was, _ in guard_rows(last._graph)[: last._guards]]
+    return Arithmetic(last._graph, program._input_nodes(), list(last._outputs), guards, given, degree)
+
+
+def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Program:
+    """The program of all coefficients, by tangents of tangents along the curve."""
+    key = ("tangents", given, degree, rules_epoch())
+    if key in program._known_series:
+        found: Program = program._known_series[key]
+        return found
+
+    def coefficients(*series: Any) -> list[Any]:
+        with differentiating() as d:
+            t = d.input(0.0)
+            node = d.inputs[0]
+            values = [_polynomial(x, t) if n > 1 else x for x, n in zip(series, given, strict=True)]
+            last = program._last
+            ys = [d.operand(y) for y in inline(last._graph, list(last._outputs), program._input_nodes(), values)]
+            del t, values
+            orders = [ys]
+            for _ in range(degree):
+                ys = d.or_zeros(d.tangents(ys, [node], [d.ones(node)]), ys)
+                orders.append(ys)
+            found = d.results(list(itertools.chain(*orders)), traced=True)
+        n = len(ys)
+        columns = [[found[k * n + i] / math.factorial(k) for k in range(degree + 1)] for i in range(n)]
+        return [np.stack(column) for column in columns]
+
+    avals = [
+        _series_aval(aval, n, None) if n > 1 else aval
+        for aval, n in zip(program.inputs, given, strict=True)
+    ]
+    program._known_series[key] = recorded(coefficients, avals)
+    return program._known_series[key]
+
+
+def _polynomial(coefficients: Any, t: Any) -> Any:
+    """Σ cₖ tᵏ."""
+    found = coefficients[-1]
+    for k in range(len(coefficients) - 2, -1, -1):
+        found = coefficients[k] + t * found
+    return found
+
+
+def expand(f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None) -> Any:
+    """What f returns, with coefficients of order 0, ..., `degree` along axis 0 in place of numbers and arrays.
+
+    f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then `lanes`, if
+    given, which the results have then too); None is for a point that stays. Points and curves may be traced.
+    """
+    apart = Apart(f, points, _any_float)
+    segment = apart.segment
+    around = [traced_node(apart.graph, k) for k in segment.outer]
+    given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
+    have_lanes = tuple(lanes is not None and n > 1 for n in given)
+    callee = Taylor(Stretch(program_of(segment)), given, degree, lanes, have_lanes)
+    series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
+    values = (*apart.constants, *series, *around)
+    return apart.parts.filled(called(callee, values) if holds_traced(values) else tuple(callee._run(values)))
+
+
+def _any_float(d: Recording, leaf: Any) -> int | None:
+    """The operand of a number or array that was returned, traced or not."""
+    if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)) or is_float(leaf):
+        return d.operand(leaf)
+    return None
+
+
+def _series(x: Any, curve: Any, lanes: int | None) -> Any:
+    """A point and the coefficients of its curve, one array."""
+    first = np.reshape(x, (1, *np.shape(x))) if lanes is None else np.broadcast_to(x, (1, lanes, *np.shape(x)))
+    return np.concatenate([first, curve])
+
+
+__all__ = ["Taylor", "arithmetic_of", "expand", "series_of"]
