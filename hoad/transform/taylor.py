@@ -254,7 +254,7 @@ class Expansion:
         Nodes that have no finite value themselves are left out.
         """
         last = self.program._last
-        nodes = [k for k in range(last._graph.size) if operand_avals(last._graph, [k])[0].dtype == np.float64]
+        nodes = [k for k in range(last._start, last._end) if operand_avals(last._graph, [k])[0].dtype == np.float64]
         tape = Tape(last._graph, (last._start, last._end, last._first_guard, last._guards), list(last._inputs), nodes, "primal", False)
         callee = Taylor(Program([tape]), *self.callee._key)
         found = callee._run(self.values)
