@@ -890,6 +890,7 @@ class Program(list[Tape], Callee):
     def _forget(self) -> None:
         """Drop what was made of the program and can be made again."""
         self._adjoints = {}
+        self._known_series = {}
         self._last._lowered = None
 
     def _as_it_is(self) -> Program:

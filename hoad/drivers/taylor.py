@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -85,8 +84,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
             shape = np.shape(x)
             if shape and not expansion.is_pointwise():
                 raise ShapeError(
-                    "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
-                    "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
+                    "derivatives of an array needs a function that acts element by element, but f mixes elements, as "
+                    "far as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
                 )
             leaves, structure = flatten(found)
             return structure.unflatten([_scaled(c, factorials, shape) for c in leaves])
@@ -173,10 +172,9 @@ def checked_order(driver: str, n: Any) -> int:
     """An order as an int; raise unless it is one, and not negative."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise ArgumentError(f"{driver} takes the order as an int, not {n!r}: {driver}(f, 2) goes to the second.")
-    n = operator.index(n)
     if n < 0:
         raise ArgumentError(f"{driver} takes an order of 0 or more, not {n}.")
-    return n
+    return int(n)
 
 
 def _result(
@@ -236,10 +234,11 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
     order, node, line = missing
     at = f" at x = {x!r}" if not np.ndim(x) else ""
     where = f" ({line})" if line else ""
+    name = node_row(graph, node)[0].name
     raise DomainError(
-        f"{driver}: f has no derivative of order {order}{at}, where {node_row(graph, node)[0].name}, node {node + 1} of "
-        f"its tape{where}, has none; the highest order that exists is {order - 1}. Ask for that one, or choose what holds "
-        "there with np.where."
+        f"{driver}: f has no derivative of order {order}{at}, where {name}, node {node + 1} of its tape{where}, has "
+        f"none; the highest order that exists is {order - 1}. Ask for that one, or choose what holds there with "
+        "np.where."
     )
 
 

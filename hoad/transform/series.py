@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad import primitive as prim
 from hoad._core.closing import Closure
-from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primitive, primitive_named, signature_at
+from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primitive, signature_at
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
@@ -166,7 +167,10 @@ class Arithmetic:
 
     def _extreme(self, i: int, x: int) -> int:
         """The largest or smallest item: beyond the value, the sum of h x with the h of its rule."""
-        (h,) = self.closure.slopes(i, [True], elementwise=False)
+        found = self.closure.slopes(i, [True], elementwise=False)
+        assert found is not None
+        assert found[0] is not None
+        h = found[0]
         params = self.row(i)[3]
         self.instead[i] = self.closure.emit("sum", self.closure.emit("multiply", h, x), params=params)
         return self.top(x)
@@ -285,9 +289,8 @@ class _Builder:
         if (operand, shape) not in self.spread:
             if aval.dtype == bool:
                 aval = intern_aval(np.dtype(np.float64), aval.shape)  # as truth values are held
-            broadcast = primitive_named("broadcast_to")
             found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))
-            self.series.step(found, None, "each", [row], signature_at(broadcast, (shape,), (aval,)))
+            self.series.step(found, None, "each", [row], signature_at(prim.BROADCAST_TO, (shape,), (aval,)))
             self.spread[operand, shape] = found
         return self.spread[operand, shape]
 
@@ -314,7 +317,7 @@ class _Builder:
         tops = [self.arithmetic.top(k) for k in operands]
         if name == "item":
             return "copy", "item", operands, {"offset": params[0]}
-        if name in SAME or (name == "broadcast_to" and self.shape is not None) or (name == "stop_gradient" and not self.closure.aval(i).ndim):
+        if name in SAME or self._is_copy(name, i):
             return "copy", None if constant else "copy", operands, {}
         if name == "select":
             return name, None if constant else name, [operands[1], operands[2], operands[0]], {}
@@ -343,13 +346,19 @@ class _Builder:
             return self._inverse(i, name, operands, tops)
         return None, "each", operands, {}
 
+    def _is_copy(self, name: str, i: int) -> bool:
+        """Whether a node is its operand, lane by lane."""
+        if name == "broadcast_to":
+            return self.shape is not None
+        return name == "stop_gradient" and not self.aval(i).ndim
+
     def _inverse(
         self, i: int, name: str, operands: list[int], tops: list[int]
     ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
         if name == "solve" and tops[0] == 0:
             return None, "each", operands, {}
         avals = self.closure.aval(operands[0]), self.closure.aval(i)
-        product = signature_at(primitive_named("matmul"), None, avals)
+        product = signature_at(prim.MATMUL, None, avals)
         if product.results[0].shape != avals[1].shape:
             raise NotClosedError("equations that are broadcast")
         return None, "solve" if name == "solve" else "invert", operands, {"product": product}
