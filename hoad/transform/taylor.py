@@ -37,7 +37,8 @@ class Taylor(Callee):
     """The coefficients of order 0, ..., `degree` of what a program gives, for those of its inputs.
 
     An input of which several are `given` is an array of coefficients along axis 0, the others being zero; one of which
-    one is given is constant, and as it is. With `lanes`, the results have so many along axis 1, and so have the inputs that `have_lanes`.
+    one is given is constant, and as it is. With `lanes`, the results have so many along axis 1, and so have the inputs
+    that `have_lanes`.
     """
 
     _described = "the adjoint of a Taylor expansion"
