@@ -156,6 +156,16 @@ cdef class Lowered:
             total += 0 if native is None else native.numbers
         return total
 
+    cdef int native_depth(self) noexcept:
+        """How deep native runs are in one another."""
+        cdef int depth = 0
+        cdef int32_t k
+        cdef Native native
+        for k in range(self.n_array_steps):
+            native = (<Plan>self.array_steps[k].plan).native
+            depth = max(depth, 0 if native is None else native.depth)
+        return depth
+
     cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil:
         """Bytes that a run takes."""
         cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch
@@ -398,7 +408,6 @@ cdef class Lowered:
 
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
         cdef int32_t lane
-        cdef int code
         cdef double* x
         cdef int64_t stride
         if step.form == SCALAR_STEP:
@@ -416,10 +425,29 @@ cdef class Lowered:
         if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
             self.assemble_items(&self.array_steps[step.a], work)
             return 0
+        work.failed_step, work.failed_lane = step.a, 0
+        return self.lanes_step(&self.array_steps[step.a], work)
+
+    cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil:
+        """An operation on arrays for all lanes."""
+        cdef char* at[FEW]
+        cdef int64_t moves[FEW]
+        cdef int32_t k, register, lane
+        cdef int32_t count = step.n_in + step.n_out
+        cdef bint is_plain = count <= FEW
+        cdef int code
+        for k in range(step.first, step.first + count):
+            is_plain = is_plain and not self.truths[k]
+        if is_plain:
+            for k in range(count):
+                register = self.places[step.first + k]
+                at[k] = self.pointer(step.first + k, work.uniform, work.varying, 0)
+                moves[k] = self.varying[~register] if register < 0 else 0
+            return (<Plan>step.plan).run_lanes(at, moves, work.lanes, &work.failed_lane)
         for lane in range(work.lanes):
-            code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
+            work.failed_lane = lane
+            code = self.array_step(step, work.uniform, work.varying, lane)
             if code:
-                work.failed_step, work.failed_lane = step.a, lane
                 return code
         return 0
 

@@ -74,6 +74,7 @@ cdef class Map(Native):
         self.program = program
         self.length = length
         self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
         self.width = <int32_t>min(max(CACHE // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))

@@ -79,6 +79,7 @@ cdef class Steps(Native):
         self.length = length
         self.backwards = backwards
         self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
         self.numbers = <int64_t>min(<double>length * program.numbers(), ENDLESS)
         self.roles = <Role*>take_zeroed(self.tables())
         if self.roles == NULL:

@@ -25,6 +25,7 @@ from hoad._core.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t
 
 cdef enum:
     SMALL = 1 << 15             # bytes of a workspace that is kept
+    DEEPEST = 32                # native runs in one another
 
 cdef int64_t TOO_LONG = <int64_t>1 << 31        # numbers: some seconds, in which Python would look for an interruption
 
@@ -123,6 +124,7 @@ cdef class Call(Native):
         self.spaces = Spaces(program, 1, 0)
         self.n_in, self.n_out = program.n_inputs, program.n_outputs
         self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
         self.numbers = program.numbers()
         self.ports = <Port*>take_zeroed(count * sizeof(Port) + 1)
         self.made_there = <bint*>take_zeroed(self.n_out * sizeof(bint) + 1)
@@ -161,5 +163,8 @@ cdef class Call(Native):
 
 
 def offered(Lowered program not None, Native native not None):
-    """A native run of a program; None if that calls Python, or takes so long that somebody may want to interrupt it."""
-    return None if program.calls_python or native.numbers > TOO_LONG else native
+    """A native run of a program; None if that calls Python, or takes so long that somebody may want to interrupt it.
+
+    Nor if it is too deep for a thread's stack: Python counts its calls.
+    """
+    return None if program.calls_python or native.numbers > TOO_LONG or native.depth > DEEPEST else native
