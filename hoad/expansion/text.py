@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -120,6 +119,8 @@ def _as_fraction(c: Any, rounding: float) -> tuple[int, int] | None:
     inverse = 1 / x if x > 1e-300 else math.inf
     if x != 1 and inverse * eps < CHANCE and abs(x * round(inverse) - 1) < rounding * eps:
         return 1, round(inverse)
+    from fractions import Fraction  # only here: not every program prints a series
+
     found = Fraction(x).limit_denominator(max(1, int(math.sqrt(CHANCE / eps))))
     if abs(float(found) - x) > rounding * eps * x:
         return None
