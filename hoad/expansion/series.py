@@ -625,7 +625,8 @@ class TaylorSeries:
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> NoReturn:
         raise NoRuleError(
             f"np.{function.__name__} does not take a TaylorSeries. Its coefficients are an array (n+1, *S), the order "
-            f"first: np.{function.__name__} of s.coefficients, or of each of them."
+            f"first: s.coefficients. If a function f of its value is meant, its series is "
+            "hoad.taylor(f, s[0], s.degree).at(s)."
         )
 
     # ---- how it is shown
