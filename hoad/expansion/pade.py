@@ -61,7 +61,7 @@ class PadeApproximant:
         if self.numerator.ndim > 1:
             m, n, shape = len(self.numerator) - 1, len(self.denominator) - 1, self.numerator.shape[1:]
             return f"<PadeApproximant [{m}/{n}] of shape {shape}>"
-        above, below = (polynomial(c, rounding=64.0) for c in (self.numerator, self.denominator))
+        above, below = polynomial(self.numerator), polynomial(self.denominator)
         quotient = above if below == "1" else f"({above})/({below})"
         return quotient + about(self.point)
 

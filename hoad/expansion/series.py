@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from hoad._core.traced import is_traced
 from hoad.containers import register_container
@@ -26,6 +25,9 @@ from hoad.expansion.shapes import (
     unified,
 )
 from hoad.expansion.text import Latex, about, lines, series
+
+if TYPE_CHECKING:
+    from numpy.polynomial import Polynomial
 
 WEAK = (int, float, complex)  # whose type leaves the dtype of what they meet
 ROUNDING = 8.0  # units in the last place by which an inner function may miss the point of the outer one
@@ -318,7 +320,7 @@ class TaylorSeries:
         It is an estimate: a singularity farther than others, or one that a few coefficients do not feel yet, is not
         seen, and a function such as exp(exp(x)) looks as if it had one.
 
-        Cost: some 0.2 milliseconds for each entry of S.
+        Cost: half a millisecond for each entry of S.
 
         References
         ----------
@@ -420,6 +422,8 @@ class TaylorSeries:
         >>> p.coef, p(3.0)
         (array([1., 2., 1.]), np.float64(9.0))
         """
+        from numpy.polynomial import Polynomial  # only here: it takes as long to import as all of this
+
         self._check_plain("to_polynomial")
         if self.shape:
             raise ShapeError(
@@ -621,7 +625,8 @@ class TaylorSeries:
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> NoReturn:
         raise NoRuleError(
             f"np.{function.__name__} does not take a TaylorSeries. Its coefficients are an array (n+1, *S), the order "
-            f"first: np.{function.__name__} of s.coefficients, or of each of them."
+            f"first: s.coefficients. If a function f of its value is meant, its series is "
+            "hoad.taylor(f, s[0], s.degree).at(s)."
         )
 
     # ---- how it is shown

@@ -38,6 +38,8 @@ def coefficients_of(x: Any) -> tuple[Any, ...]:
 def unified(coefficients: Iterable[Any]) -> tuple[Any, ...]:
     """The coefficients broadcast to one shape and dtype; arrays of them that cannot be written to."""
     found = list(coefficients)
+    if isinstance(found[0], np.generic) and len(set(map(type, found))) == 1:
+        return tuple(found)  # most are numbers of one type
     shape = np.broadcast_shapes(*[np.shape(c) for c in found])
     dtype = np.result_type(*[c if type(c) in (int, float, complex) else c.dtype for c in found])
     return tuple(_as(c, shape, dtype) for c in found)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-CHANCE = 1e-5  # that a number without meaning is written as a fraction
+ROUNDING = 64.0  # units in the last place by which a fraction may be missed
+CHANCE = 1e-5  # that a number without meaning is a fraction to one such unit
 DIGITS = 6
 MOST_LINES = 8
 
@@ -51,9 +51,9 @@ class Latex:
 Style = type[Plain] | type[Latex]
 
 
-def polynomial(coefficients: Iterable[Any], style: Style = Plain, spec: str = "", rounding: float = 4.0) -> str:
-    """Σ cₖ tᵏ in a style; numbers by a format, or readable: fractions, where they miss them by a few last units."""
-    terms = [_term(c, k, style, spec, rounding) for k, c in enumerate(coefficients) if c != 0]
+def polynomial(coefficients: Iterable[Any], style: Style = Plain, spec: str = "") -> str:
+    """Σ cₖ tᵏ in a style; numbers by a format, or readable: fractions, where they are some to rounding."""
+    terms = [_term(c, k, style, spec) for k, c in enumerate(coefficients) if c != 0]
     if not terms:
         return "0"
     text = "".join(f" {sign} {term}" for sign, term in terms)
@@ -90,7 +90,7 @@ def about(point: Any, style: Style = Plain) -> str:
     return f", t = x {'+ ' + text[1:] if text.startswith('-') else '- ' + text}"
 
 
-def _term(c: Any, k: int, style: Style, spec: str, rounding: float) -> tuple[str, str]:
+def _term(c: Any, k: int, style: Style, spec: str) -> tuple[str, str]:
     """The sign of cₖ tᵏ, and the rest."""
     if c.imag == 0:
         c = c.real
@@ -98,7 +98,7 @@ def _term(c: Any, k: int, style: Style, spec: str, rounding: float) -> tuple[str
     if np.iscomplexobj(c):
         return "+", f"({format(c, spec) if spec else _readable(c)}) {power}".rstrip()
     sign, c = ("-" if c < 0 else "+"), abs(c)
-    fraction = None if spec else _as_fraction(c, rounding)
+    fraction = None if spec else _as_fraction(c)
     if fraction is None:
         text = style.number(format(c, spec) if spec else _readable(c))
         return sign, f"{text} {power}".rstrip()
@@ -111,17 +111,19 @@ def _readable(c: Any) -> str:
     return format(c, f".{DIGITS}g")
 
 
-def _as_fraction(c: Any, rounding: float) -> tuple[int, int] | None:
+def _as_fraction(c: Any) -> tuple[int, int] | None:
     """p and q where c > 0 is p/q to rounding: whole numbers, 1/q, and short ones unless the decimal is shorter."""
     eps = float(np.finfo(c.dtype).eps)
     x = float(c)
     if not math.isfinite(x) or x > 1e6:
         return None
     inverse = 1 / x if x > 1e-300 else math.inf
-    if x != 1 and inverse * eps < CHANCE and abs(x * round(inverse) - 1) < rounding * eps:
+    if x != 1 and inverse * eps < CHANCE and abs(x * round(inverse) - 1) < ROUNDING * eps:
         return 1, round(inverse)
+    from fractions import Fraction  # only here: not every program prints a series
+
     found = Fraction(x).limit_denominator(max(1, int(math.sqrt(CHANCE / eps))))
-    if abs(float(found) - x) > rounding * eps * x:
+    if abs(float(found) - x) > ROUNDING * eps * x:
         return None
     p, q = found.numerator, found.denominator
     return None if q > 1 and len(_readable(x)) < len(f"{p}/{q}") and float(_readable(x)) == x else (p, q)

@@ -1,0 +1,272 @@
+"""What a series tells of a function: Padé approximants, radius of convergence, polynomials, and how it is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from hoad.errors import ArgumentError, ShapeError
+from hoad.expansion import PadeApproximant, TaylorSeries
+
+VARIABLE = TaylorSeries.variable
+Function = Callable[[Any], Any]
+
+# ---- Padé approximants
+
+
+def exp_by_formula(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """[m/n] of exp, as Padé gave it."""
+
+    def side(degree: int, sign: int) -> np.ndarray:
+        f = math.factorial
+        return np.array([sign**k * math.comb(degree, k) * f(m + n - k) / f(m + n) for k in range(degree + 1)])
+
+    return side(m, 1), side(n, -1)
+
+
+def value(coefficients: Any, t: float) -> Any:
+    return sum(mpmath.mpmathify(c) * mpmath.mpf(t) ** k for k, c in enumerate(coefficients))
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 0), (1, 0), (0, 1), (1, 1), (3, 2), (2, 4), (5, 5), (7, 6)])
+def test_pade_of_exp(m: int, n: int) -> None:
+    r = np.exp(VARIABLE(m + n)).pade(m, n)
+    above, below = exp_by_formula(m, n)
+    assert_allclose(r.numerator, above, rtol=1e-7 if m + n > 10 else 1e-9)
+    assert_allclose(r.denominator, below, rtol=1e-7 if m + n > 10 else 1e-9)
+    t = np.linspace(-0.9, 0.9, 7)
+    with mpmath.workdps(40):
+        exact = [value(above, x) / value(below, x) for x in t]
+    assert_allclose(r(t), np.array(exact, float), rtol=3e-15)
+
+
+@pytest.mark.parametrize(
+    ("f", "exact", "point", "m", "n"),
+    [
+        (np.log1p, mpmath.log1p, 0.0, 4, 4),
+        (np.tan, mpmath.tan, 0.0, 5, 4),
+        (lambda x: np.exp(np.sin(x)), lambda x: mpmath.exp(mpmath.sin(x)), 0.5, 4, 3),
+    ],
+)
+def test_pade_against_mpmath(f: Function, exact: Function, point: float, m: int, n: int) -> None:
+    r = f(VARIABLE(m + n, point)).pade(m, n)
+    with mpmath.workdps(40):
+        above, below = mpmath.pade(mpmath.taylor(exact, point, m + n), m, n)
+        for t in (-0.5, 0.25, 0.9):
+            expected = value(above, t) / value(below, t)
+            assert_allclose(r(t), float(expected), rtol=1e-12)
+            assert_allclose(r.at(point + t), float(expected), rtol=1e-12)
+
+
+def test_pade_beyond_the_radius() -> None:
+    """log(1 + x) at 4, where its Taylor series is useless."""
+    assert_allclose(np.log1p(VARIABLE(20)).pade(10, 10)(4.0), np.log(5.0), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("f", "m", "n", "above", "below"),
+    [
+        (lambda t: (1 + t) / (1 - 2 * t), 5, 5, [1, 1], [1, -2]),
+        (lambda t: (2 + t) / (1 + t**2), 4, 6, [2, 1], [1, 0, 1]),
+        (lambda t: 1 + 3 * t + t**2, 4, 4, [1, 3, 1], [1]),
+        (lambda t: 0 * t, 3, 3, [0], [1]),
+        (lambda t: 1 + t**2, 1, 1, [1], [1]),  # [0/0], which agrees as far: the table has blocks
+        (lambda t: t**4 / (1 - t), 6, 3, [0, 0, 0, 0, 1], [1, -1]),
+        (lambda t: np.cos(t), 1, 2, [1], [1, 0, 0.5]),
+    ],
+)
+def test_degenerate_tables(f: Function, m: int, n: int, above: list[float], below: list[float]) -> None:
+    r = f(VARIABLE(m + n)).pade(m, n)
+    assert_allclose(r.numerator, [*above, *[0] * (m + 1 - len(above))], rtol=1e-13, atol=1e-14)
+    assert_allclose(r.denominator, [*below, *[0] * (n + 1 - len(below))], rtol=1e-13, atol=1e-14)
+
+
+def test_noise_makes_no_poles(rng: np.random.Generator) -> None:
+    """Coefficients with six digits: the approximant of a rational function is found, and nothing beside it."""
+    c = np.asarray(1 / (1 - 0.5 * VARIABLE(20))) * (1 + 1e-6 * rng.uniform(-1, 1, 21))
+    r = TaylorSeries(c).pade(10, 10, tolerance=1e-4)
+    poles = r.poles()
+    assert_allclose(poles[0], 2.0, rtol=1e-5)
+    assert np.isinf(poles[1:]).all()
+
+
+def test_poles() -> None:
+    poles = np.tan(VARIABLE(16)).pade(7, 8).poles()
+    assert poles.shape == (8,)
+    assert_allclose(np.sort_complex(poles[:4]), np.array([-1.5, -0.5, 0.5, 1.5]) * np.pi, rtol=1e-3)
+    assert np.array_equal(np.abs(poles), np.sort(np.abs(poles)))
+    with np.errstate(divide="ignore"):
+        assert np.isinf((1 / (1 - VARIABLE(2))).pade(0, 1)(np.float64(1.0)))
+
+
+def test_pade_of_arrays() -> None:
+    rates = np.array([[1.0, 2.0, 0.0]])
+    r = np.exp(rates * VARIABLE(6)).pade(3, 3)
+    assert r.numerator.shape == (4, 1, 3) and r.poles().shape == (3, 1, 3)
+    assert_allclose(r(0.5), np.exp(rates * 0.5), rtol=1e-4)
+    assert repr(r) == "<PadeApproximant [3/3] of shape (1, 3)>"
+    points = np.array([0.1, 0.2])
+    assert_allclose(np.exp(VARIABLE(6, points)).pade(3, 3).at(0.3), np.full(2, np.exp(0.3)), rtol=1e-9)
+
+
+def test_pade_dtypes() -> None:
+    single = np.exp(VARIABLE(6, np.float32(0.0))).pade(3, 3)
+    assert single.numerator.dtype == np.float32
+    assert_allclose(single(np.float32(0.5)), np.exp(0.5), rtol=1e-6)
+    turned = np.exp(1j * VARIABLE(8)).pade(4, 4)
+    assert turned.numerator.dtype == complex
+    assert_allclose(turned(1.0), np.exp(1j), rtol=1e-7)
+    with pytest.raises(ArgumentError, match="up to degree 5, but the series is known to 4"):
+        VARIABLE(4).pade(2, 3)
+    with pytest.raises(ArgumentError, match="whole number"):
+        VARIABLE(4).pade(2, -1)
+
+
+# ---- radius of convergence
+
+RADII: list[tuple[str, Function, float, float, float]] = [
+    ("1/(1 - x)", lambda x: 1 / (1 - x), 0.25, 0.75, 1e-13),
+    ("1/(1 + x²) at 0", lambda x: 1 / (1 + x**2), 0.0, 1.0, 1e-13),
+    ("1/(1 + x²) at 1", lambda x: 1 / (1 + x**2), 1.0, math.sqrt(2), 1e-12),
+    ("1/(1 + x³)", lambda x: 1 / (1 + x**3), 0.0, 1.0, 1e-13),
+    ("log(1 + x) at 0", np.log1p, 0.0, 1.0, 1e-3),
+    ("log(1 + x) at 0.5", np.log1p, 0.5, 1.5, 1e-12),
+    ("tan at 0", np.tan, 0.0, math.pi / 2, 1e-6),
+    ("tan at 0.5", np.tan, 0.5, math.pi / 2 - 0.5, 1e-6),
+    ("tanh", np.tanh, 0.5, math.hypot(0.5, math.pi / 2), 1e-6),
+    ("sqrt(1 + x) exp(x)", lambda x: np.sqrt(1 + x) * np.exp(x), 0.5, 1.5, 1e-9),
+    ("arcsin", np.arcsin, 0.0, 1.0, 1e-2),
+    ("arctan at 2", np.arctan, 2.0, math.sqrt(5), 1e-10),
+    ("x/(exp(x) - 1)", lambda x: x / np.expm1(x), 0.0, 2 * math.pi, 1e-3),
+    ("1/(1 + exp(-x))", lambda x: 1 / (1 + np.exp(-x)), 0.0, math.pi, 1e-6),
+    ("W", lambda x: (x * np.exp(x)).reversion(), 0.0, 1 / math.e, 1e-3),
+]
+
+
+@pytest.mark.parametrize(("f", "point", "radius", "rtol"), [row[1:] for row in RADII], ids=[row[0] for row in RADII])
+@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e4])
+def test_radius(f: Function, point: float, radius: float, rtol: float, scale: float) -> None:
+    """From 25 coefficients, whatever the unit of x is."""
+    c = np.asarray(f(VARIABLE(25, point)))
+    assert_allclose(TaylorSeries(c / scale ** np.arange(len(c))).radius(), radius * scale, rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.exp,
+        np.sin,
+        lambda x: np.exp(x**2),
+        lambda x: np.cos(3 * x) * np.exp(-x),
+        lambda x: np.exp(x**3),
+        lambda x: x * np.exp(np.sin(x)),
+        lambda x: 1 + x**2 + x**5,
+        lambda x: 0 * x + 3,
+    ],
+)
+@pytest.mark.parametrize("point", [0.0, 0.5])
+def test_entire_functions(f: Function, point: float) -> None:
+    assert f(VARIABLE(25, point)).radius() == np.inf
+
+
+def test_radius_of_arrays() -> None:
+    found = (1 / (1 + VARIABLE(20, np.array([[0.5, 1.0, -2.0]])))).radius()
+    assert_allclose(found, [[1.5, 2.0, 1.0]], rtol=1e-12)
+    assert isinstance(np.exp(VARIABLE(20)).radius(), float)
+
+
+def test_too_few_coefficients() -> None:
+    assert np.isnan(TaylorSeries([1.0, 2.0]).radius())
+    assert np.isnan(TaylorSeries([1.0, np.nan, 1.0, 2.0, 3.0]).radius())
+
+
+def test_radius_of_complex_series() -> None:
+    assert_allclose((1 / (1 - (0.6 + 0.8j) * 2 * VARIABLE(12))).radius(), 0.5, rtol=1e-12)
+
+
+# ---- NumPy's polynomials
+
+
+@pytest.mark.parametrize("point", [0.0, 0.3, -2.0, 1e6, 1e-8, 3])
+def test_polynomials_take_x(point: float) -> None:
+    s = TaylorSeries([1.0, 2.0, -3.0, 0.5], point)
+    p = s.to_polynomial()
+    assert_array_equal(p.coef, s.coefficients)
+    for t in (0.0, 0.25, -1.5):
+        assert_allclose(p(point + t), s.at(point + t), rtol=1e-9)
+    assert p(point) == 1.0
+    assert_allclose(p.deriv()(point), 2.0)
+
+
+def test_no_polynomial_of_arrays() -> None:
+    with pytest.raises(ShapeError, match=r"shape \(2,\).*s\[:, i\]"):
+        VARIABLE(2, np.zeros(2)).to_polynomial()
+
+
+# ---- how it is printed
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "text"),
+    [
+        ([1.0, 1.0, 0.5], "1 + t + t²/2 + O(t³)"),
+        ([0.0, -1.0, 2.0], "-t + 2 t² + O(t³)"),
+        ([-1.0, 0.0, -2 / 3], "-1 - 2 t²/3 + O(t³)"),
+        ([0.0, 0.0], "O(t²)"),
+        ([0.0], "O(t)"),
+        (
+            [-1 / 270 * (1 + 4e-15), 571 / 2488320, 1 / 270 * (1 + 4e-14)],
+            "-1/270 + 0.000229472 t + 0.0037037 t² + O(t³)",
+        ),
+        ([math.pi, 0.3, 0.125], "3.14159 + 0.3 t + t²/8 + O(t³)"),
+        ([1e-7, 1e7, 2.5e-9], "1/10000000 + 1e+07 t + t²/400000000 + O(t³)"),
+        ([1.0] + [0.0] * 10 + [1 / math.factorial(11)], "1 + t¹¹/39916800 + O(t¹²)"),
+        ([np.nan, np.inf, -np.inf], "nan + inf t - inf t² + O(t³)"),
+        ([1 + 2j, 3.0, 1j], "(1+2j) + 3 t + (0+1j) t² + O(t³)"),
+        (np.array([1 / 3, 0.1, 2 / 3], np.float32), "1/3 + t/10 + 2 t²/3 + O(t³)"),
+    ],
+)
+def test_text(coefficients: Any, text: str) -> None:
+    assert str(TaylorSeries(coefficients)) == text
+
+
+def test_text_of_a_random_number_is_no_fraction(rng: np.random.Generator) -> None:
+    for c in rng.normal(size=200):
+        assert "/" not in str(TaylorSeries([c]))
+
+
+def test_text_of_points_and_arrays() -> None:
+    assert str(VARIABLE(1, 0.3)) == "0.3 + t + O(t²), t = x - 0.3"
+    assert str(VARIABLE(1, -2)) == "-2 + t + O(t²), t = x + 2"
+    assert str(TaylorSeries([[1.0, 2.0], [0.0, 1.0]], 0.5)) == "[0]: 1 + O(t²)\n[1]: 2 + t + O(t²), t = x - 0.5"
+    assert str(VARIABLE(1, np.ones((3, 3)))).splitlines()[7:] == ["[2, 1]: 1 + t + O(t²)", "..., t = x - point"]
+    assert f"{np.sin(VARIABLE(3, 1.0)):.2f}" == "0.84 + 0.54 t - 0.42 t² - 0.09 t³ + O(t⁴), t = x - 1"
+
+
+def test_repr() -> None:
+    array, TaylorSeries_ = np.array, TaylorSeries
+    for s in (VARIABLE(3), VARIABLE(2, 0.3), TaylorSeries(np.eye(2), [1.0, 2.0]), np.exp(VARIABLE(2, 1j))):
+        again = eval(repr(s), {"array": array, "TaylorSeries": TaylorSeries_})
+        assert_allclose(np.asarray(again), np.asarray(s), rtol=1e-7)
+        assert_array_equal(again.point, s.point)
+
+
+def test_latex() -> None:
+    assert np.exp(VARIABLE(2))._repr_latex_() == r"$1 + t + \frac{t^{2}}{2} + O(t^{3})$"
+    assert VARIABLE(1, 0.3)._repr_latex_() == r"$0.3 + t + O(t^{2}), t = x - 0.3$"
+    assert TaylorSeries([1.5e-20, 2 / 3])._repr_latex_() == r"$1.5 \cdot 10^{-20} + \frac{2 t}{3} + O(t^{2})$"
+    assert VARIABLE(1, np.ones(2))._repr_latex_() is None
+
+
+def test_pade_text() -> None:
+    t = VARIABLE(6)
+    assert repr(np.exp(t).pade(1, 1)) == "(1 + t/2)/(1 - t/2)"
+    assert repr((1 + t).pade(3, 3)) == "1 + t"
+    r = np.log(VARIABLE(4, 2.0)).pade(1, 1)
+    assert isinstance(r, PadeApproximant) and repr(r).endswith(", t = x - 2")
