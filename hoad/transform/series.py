@@ -26,6 +26,7 @@ from hoad._core.tape import Aval, Graph, intern_aval
 
 MOST_NODES = 4000  # to which rules may grow a program that had fewer, before they are said not to close
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
+LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
@@ -132,29 +133,34 @@ class Arithmetic:
         self.slopes[i] = [(h, x) for h, x in zip(found, operands, strict=True) if h is not None and self.top(x)]
 
     def _power(self, i: int, x: int, y: int) -> int:
-        """x**y: a product for a whole constant y; else x p' = y p x', or p' = p (y/x x' + log(x) y')."""
+        """x**y: products for a whole constant y; for another p' = y x**(y - 1) x', down to an exponent below 1.
+
+        From there on, and for all others, p' = y p/x x' + p log(x) y'.
+        """
         emit = self.closure.emit
-        exponent = self._whole(y)
-        if exponent is not None:
+        exponent = self._uniform(y)
+        if exponent is not None and exponent == np.floor(exponent) and abs(exponent) <= LARGEST_POWER:
+            exponent = int(exponent)
             product = self._product(x, abs(exponent))
             self.instead[i] = product if exponent >= 0 else emit("divide", self.closure.constant(1.0), product)
             return min(exponent * self.top(x), self.degree) if exponent >= 0 else self.degree
         slopes = []
-        if self.top(x):
+        if exponent is not None and 1 < exponent < LONGEST_CHAIN:  # which has slopes at 0, as far as it goes
+            lower = emit("power", x, self.closure.constant(exponent - 1.0))
+            slopes.append((emit("multiply", y, lower), x))
+        elif self.top(x):
             slopes.append((emit("multiply", y, emit("divide", i, x)), x))
         if self.top(y):
             slopes.append((emit("smul", i, emit("log", x)), y))
         self.slopes[i] = slopes
         return self.degree
 
-    def _whole(self, y: int) -> int | None:
-        """The whole number that an operand is everywhere, or None."""
+    def _uniform(self, y: int) -> float | None:
+        """The number that an operand is everywhere, or None."""
         if y >= 0:
             return None
         values = np.unique(self.closure.value(y))
-        if len(values) != 1 or values[0] != np.floor(values[0]) or abs(values[0]) > LARGEST_POWER:
-            return None
-        return int(values[0])
+        return float(values[0]) if len(values) == 1 else None
 
     def _product(self, x: int, exponent: int) -> int:
         """x multiplied with itself, by squares."""

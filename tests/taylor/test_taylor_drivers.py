@@ -1,0 +1,154 @@
+"""`derivatives`, `taylor`, and `derivative` of high order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import hoad
+from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
+
+
+def main_function(x: Any) -> Any:
+    return np.exp(np.sin(x)) * np.tanh(x) / (1 + x * x)
+
+
+def exact(x: float, n: int) -> list[Any]:
+    with mpmath.workdps(60):
+        c = mpmath.taylor(lambda t: mpmath.exp(mpmath.sin(t)) * mpmath.tanh(t) / (1 + t * t), mpmath.mpf(x), n)
+        return [ck * mpmath.factorial(k) for k, ck in enumerate(c)]
+
+
+@pytest.mark.parametrize("x", [-1.3, 0.0, 0.3, 2.0])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 10, 25])
+def test_derivatives_against_mpmath(x: float, n: int) -> None:
+    found = hoad.derivatives(main_function, n)(x)
+    assert found.shape == (n + 1,)
+    for k, wanted in enumerate(exact(x, n)):
+        scale = max(abs(wanted), mpmath.factorial(k) * mpmath.mpf(2) ** -k)
+        assert abs(found[k] - wanted) <= 1e-13 * scale
+
+
+def test_derivative_of_high_order_is_that_of_derivatives() -> None:
+    for n in (7, 8, 12):
+        assert hoad.derivative(main_function, n)(0.3) == pytest.approx(float(exact(0.3, n)[n]), rel=1e-12)
+
+
+def test_points_are_lanes() -> None:
+    x = np.linspace(-2.0, 2.0, 301).reshape(7, 43)
+    found = hoad.derivatives(main_function, 9)(x)
+    assert found.shape == (10, 7, 43)
+    for place in ((0, 0), (3, 21), (6, 42)):
+        np.testing.assert_allclose(
+            found[(slice(None), *place)], hoad.derivatives(main_function, 9)(x[place]), rtol=1e-11
+        )
+
+
+def test_points_beside_arrays_and_choices() -> None:
+    x, c = np.array([-1.0, 0.5, 2.0]), np.array([1.0, 2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        return np.where(x > 0, c * np.sin(x), np.maximum(x**3, -5.0)) + 1.0
+
+    wanted = np.stack([hoad.derivative(f, k)(x) for k in range(5)])
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(x), wanted, rtol=1e-14)
+
+
+def test_one_item_and_none() -> None:
+    assert hoad.derivatives(np.exp, 3)(np.array([0.0])).tolist() == [[1.0]] * 4
+    assert hoad.derivatives(np.exp, 3)(np.zeros(0)).shape == (4, 0)
+
+
+def test_a_gradient_of_derivatives_is_the_next() -> None:
+    found = hoad.grad(lambda x: hoad.derivatives(main_function, 5)(x)[3])(0.3)
+    assert found == pytest.approx(float(exact(0.3, 4)[4]), rel=1e-13)
+    second = hoad.hessian(lambda x: hoad.derivatives(main_function, 5)(x)[4])(0.3)
+    assert second == pytest.approx(float(exact(0.3, 6)[6]), rel=1e-13)
+
+
+def test_jit_and_vmap() -> None:
+    f = hoad.derivatives(main_function, 6)
+    jitted = hoad.jit(f)
+    for x in (0.3, -1.0, 0.3):
+        np.testing.assert_array_equal(jitted(x), f(x))
+    points = np.array([0.1, 0.7])
+    np.testing.assert_allclose(hoad.vmap(f)(points), [f(x) for x in points.tolist()], rtol=1e-14)
+
+
+def test_further_arguments_and_containers() -> None:
+    found = hoad.derivatives(lambda x, a, b=1.0: {"p": a * x**2, "q": b}, 2)(3.0, 2.0, b=5.0)
+    assert found["p"].tolist() == [18.0, 12.0, 4.0]
+    assert found["q"].tolist() == [5.0, 0.0, 0.0]
+
+
+def test_taylor_along_a_direction() -> None:
+    x, v = np.array([1.0, 2.0]), np.array([1.0, -1.0])
+    s = hoad.taylor(lambda x: x[0] * x[1] ** 2, x, 5, v)
+    assert isinstance(s, hoad.TaylorSeries)
+    assert s.coefficients.tolist() == [4.0, 0.0, -3.0, 1.0, 0.0, 0.0]
+    assert s(0.5) == (1.5) * (1.5) ** 2
+
+
+def test_taylor_without_a_direction_moves_all_alike() -> None:
+    s = hoad.taylor(lambda x: x[0] * x[1], np.array([1.0, 2.0]), 2)
+    assert s.coefficients.tolist() == [2.0, 3.0, 1.0]
+
+
+def test_taylor_of_arrays_and_of_matrices() -> None:
+    a, b = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.0, -1.0])
+    s = hoad.taylor(lambda t: np.linalg.solve(a + t * np.eye(2), b), 0.0, 4)
+    inverse = np.linalg.inv(a)
+    wanted = [(-1) ** k * np.linalg.matrix_power(inverse, k + 1) @ b for k in range(5)]  # a Neumann series
+    np.testing.assert_allclose(s.coefficients, wanted, rtol=1e-14)
+    s = hoad.taylor(lambda t: np.linalg.inv(a + t * np.eye(2)), 0.0, 3)
+    wanted = [(-1) ** k * np.linalg.matrix_power(inverse, k + 1) for k in range(4)]
+    np.testing.assert_allclose(s.coefficients, wanted, rtol=1e-13)
+
+
+def test_what_has_no_arithmetic_goes_by_tapes() -> None:
+    a = np.array([[2.0, 1.0], [1.0, 3.0]])
+    s = hoad.taylor(lambda t: np.linalg.det(a + t * np.eye(2)), 0.0, 3)  # λ² + 5 λ + 5
+    np.testing.assert_allclose(s.coefficients, [5.0, 5.0, 1.0, 0.0], atol=1e-14)
+
+
+def test_a_result_that_hangs_on_nothing() -> None:
+    assert hoad.derivatives(lambda x: 3.0, 2)(1.0).tolist() == [3.0, 0.0, 0.0]
+    assert hoad.derivatives(lambda x: x, 2)(1.5).tolist() == [1.5, 1.0, 0.0]
+
+
+def test_whole_powers_at_zero() -> None:
+    assert hoad.derivatives(lambda x: x**3, 4)(0.0).tolist() == [0.0, 0.0, 0.0, 6.0, 0.0]
+    assert hoad.derivatives(lambda x: x**0, 2)(0.0).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_derivative_that_does_not_exist() -> None:
+    with pytest.raises(DomainError, match=r"order 3 at x = 0\.0.*power.*test_taylor_drivers\.py.*exists is 2"):
+        hoad.derivatives(lambda x: x**2.5, 4)(0.0)
+    assert hoad.derivatives(lambda x: x**2.5, 2)(0.0).tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(DomainError, match="sqrt"):
+        hoad.taylor(lambda x: np.sum(np.sqrt(x)), np.array([1.0, 0.0]), 2)
+
+
+def test_values_that_are_not_finite_are_given() -> None:
+    with np.errstate(all="ignore"):
+        assert math.isnan(hoad.derivatives(np.log, 2)(-1.0)[0])
+        assert hoad.derivatives(lambda x: x + 1.0, 1)(math.inf).tolist() == [math.inf, 1.0]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ArgumentError, match="takes the order as an int"):
+        hoad.derivatives(np.sin, 2.0)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="0 or more"):
+        hoad.taylor(np.sin, 1.0, -1)
+    with pytest.raises(ArgumentError, match="function"):
+        hoad.taylor(np.sin(1.0), 1.0, 2)
+    with pytest.raises(ShapeError, match="direction"):
+        hoad.taylor(np.sum, np.ones(2), 2, np.ones(3))
+    with pytest.raises(ShapeError, match="element by element"):
+        hoad.derivatives(lambda x: x * np.sum(x), 2)(np.ones(3))
+    with pytest.raises(DTypeError, match="float"):
+        hoad.derivatives(np.sin, 2)(1)
