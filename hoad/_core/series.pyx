@@ -590,20 +590,26 @@ cdef class Series(Native):
     cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p,
                           double* c) noexcept nogil:
         cdef int64_t e
-        for e in range(n):
-            if step.rule == SERIES_ADD:
+        if step.rule == SERIES_ADD:
+            for e in range(n):
                 p[e] = a[e] + b[e]
-            elif step.rule == SERIES_SUBTRACT:
+        elif step.rule == SERIES_SUBTRACT:
+            for e in range(n):
                 p[e] = a[e] - b[e]
-            elif step.rule == SERIES_NEGATE:
+        elif step.rule == SERIES_NEGATE:
+            for e in range(n):
                 p[e] = -a[e]
-            elif step.rule == SERIES_SCALE:
+        elif step.rule == SERIES_SCALE:
+            for e in range(n):
                 p[e] = a[e] * b[e]
-            elif step.rule == SERIES_SHRINK:
+        elif step.rule == SERIES_SHRINK:
+            for e in range(n):
                 p[e] = a[e] / b[e]
-            elif step.rule == SERIES_SELECT:
+        elif step.rule == SERIES_SELECT:
+            for e in range(n):
                 p[e] = a[e] if c[e] != 0 else b[e]
-            elif step.rule == SERIES_MASK:
+        elif step.rule == SERIES_MASK:
+            for e in range(n):
                 p[e] = b[e] if c[e] != 0 else 0.0
 
     cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
@@ -645,16 +651,18 @@ cdef class Series(Native):
         memset(p, 0, n * sizeof(double))
         for i in range(step.count):
             term = &self.terms[step.first + i]
-            h = self.at(term.h, 0, lanes, memory)
             if term.top_h == 0:
                 continue
-            memset(sums, 0, n * sizeof(double))
-            series_kernels().slopes(self.at(term.x, 0, lanes, memory), h, max(1, k - term.top_h), min(k, term.top_x), k,
-                                    n, sums)
-            for e in range(n):
-                p[e] += term.sign * sums[e]
-        for e in range(n):
-            p[e] /= k
+            if i:
+                memset(sums, 0, n * sizeof(double))
+            series_kernels().slopes(self.at(term.x, 0, lanes, memory), self.at(term.h, 0, lanes, memory),
+                                    max(1, k - term.top_h), min(k, term.top_x), k, n, sums if i else p)
+            if i == 0:
+                for e in range(n):
+                    p[e] = term.sign * p[e] / k
+            else:
+                for e in range(n):
+                    p[e] += term.sign * sums[e] / k
         for i in range(step.count):
             term = &self.terms[step.first + i]
             if term.top_h or k > term.top_x:

@@ -64,6 +64,9 @@ INLINE double FN(slopes_at)(const SeriesCode* code, const SeriesStep* step, doub
 {
     double* sums = rows + step->c * code->stride; /* of the derivative */
     double beside = 0.0, linear = 0.0;
+    const SeriesTerm* only = &code->terms[step->first];
+    if (step->count == 1 && only->top_x == 1 && !only->strong) /* along a line */
+        return only->sign * (rows[only->x * code->stride + 1] * rows[only->h * code->stride + k - 1]) / code->orders[k];
     for (int32_t i = 0; i < step->count; i++)
     {
         const SeriesTerm* term = &code->terms[step->first + i];
