@@ -7,6 +7,7 @@ cimport numpy as cnp
 from hoad._core.native cimport Native
 from hoad._core.primitive cimport Primitive, Signature
 from hoad._core.tape cimport Aval
+from hoad._core.vector cimport Forms2, Kernel2
 
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
@@ -30,6 +31,7 @@ cdef class Plan:
     cdef int nin, nout, nop                 # nop: operands that the loop strides over
     cdef Loop loop
     cdef void* data
+    cdef const Forms2* forms                # of arithmetic on float64, for lanes
     cdef int ndim                           # outer loops
     cdef cnp.npy_intp* dims                 # [ndim]
     cdef cnp.npy_intp* steps                # [ndim][nop], bytes
@@ -59,9 +61,10 @@ cdef class Plan:
     cdef bint may_fail(self) noexcept
     cdef int run(self, char** operands, char** results) noexcept nogil
     cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil
-    cdef bint run_joined(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
+    cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
+    cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1
     cdef int set_loops(self, object dims, list strides) except -1
     cdef int set_elementwise(self, Signature sig) except -1

@@ -139,7 +139,10 @@ cdef class Plan:
 
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1:
         """Put a vector kernel of ours in place of NumPy's loop, for float64 where it is the faster."""
-        if any([dtype != np.float64 for dtype in kinds]) or not is_faster(primitive.name):
+        if any([dtype != np.float64 for dtype in kinds]):
+            return 0
+        self.forms = INFO[primitive.op].forms
+        if not is_faster(primitive.name):
             return 0
         if INFO[primitive.op].v1 != NULL:
             self.loop = kernel_loop1
@@ -319,7 +322,7 @@ cdef class Plan:
         product alone.
         """
         cdef int k, code
-        if self.kind == K_UFUNC and self.run_joined(at, moves, lanes):
+        if self.kind == K_UFUNC and self.run_rows(at, moves, lanes):
             return 0
         if self.is_product and self.run_product(at, moves, lanes):
             return 0
@@ -331,20 +334,39 @@ cdef class Plan:
                 at[k] += moves[k]
         return 0
 
-    cdef bint run_joined(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
-        """Run an elementwise operation for all lanes as one row, if each lane follows the one before in memory."""
+    cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        """Run an elementwise operation for all lanes: as one row, if each lane follows the one before in memory."""
         cdef cnp.npy_intp steps[MOST_LOOP_OPERANDS]
         cdef cnp.npy_intp n = self.core_dims[0]
+        cdef int32_t rows = 1
+        cdef int32_t lane
         cdef int k
+        cdef Kernel2 form
         if self.ndim or self.empty:
             return False
         for k in range(self.nop):
             steps[k] = moves[k] if n == 1 else self.core_steps[k]
             if n > 1 and moves[k] != n * steps[k]:
-                return False
-        n *= lanes
-        self.loop(at, &n, steps, self.data)
+                rows = lanes
+        n *= lanes // rows
+        form = self.form_for(steps)
+        if form == NULL and rows == 1:
+            self.loop(at, &n, steps, self.data)
+        if form == NULL:
+            return rows == 1
+        for lane in range(rows):
+            form(<double*>at[0], <double*>at[1], <double*>at[2], n)
+            for k in range(3):
+                at[k] += moves[k]
         return True
+
+    cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil:
+        """The form of an operation of two rows, or of a row and a number, if it has one."""
+        if self.forms == NULL or steps[2] != sizeof(double):
+            return NULL
+        if steps[0] == sizeof(double):
+            return self.forms.rows if steps[1] == sizeof(double) else self.forms.right if steps[1] == 0 else NULL
+        return self.forms.left if steps[0] == 0 and steps[1] == sizeof(double) else NULL
 
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
         """Run a product for all lanes at once, if one factor is the same in all, and the other a row or a column."""
