@@ -41,6 +41,7 @@ EXTENSIONS = [
     "lower",
     "share",
     "views",
+    "threads",
     "chain",
     "pack",
     "serial",

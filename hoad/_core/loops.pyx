@@ -83,6 +83,7 @@ cdef class Loop:
         self.rows = <Port**>(self.pairs + self.n_out)
         self.others = self.rows + self.n_in
         program.lay_out(self.memory, 1, &self.work)
+        self.work.threads = program.threads(0)
 
     def __dealloc__(self):
         give(self.memory, self.size)

@@ -64,7 +64,7 @@ cdef class Runs:
         run.home, run.base, run.kept = SLOTS, NONE, False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
-        run.users, run.is_inner, run.remembered = 0, False, False
+        run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
         return run
 
     # ---- phases
@@ -168,12 +168,34 @@ cdef class Runs:
         cdef Chain chain = Chain.__new__(Chain)
         cdef Rows rows = Rows()
         cdef int32_t k = self.links[number].head
+        cdef int32_t first
         self.pair(number)
+        self.find_reach(number)
         while k != NONE:
+            first = chain.n_code
             self.add_instruction(chain, rows, k)
+            chain.read_back(first, self.runs[k].reach)
             rows.give_back()
             k = self.runs[k].next
         return chain
+
+    cdef int find_reach(self, int32_t number) except -1:
+        """Find how far back the runs of a chain are read by others."""
+        cdef list members = []
+        cdef int32_t k = self.links[number].head
+        cdef int32_t side
+        cdef Source* source
+        cdef Run* other
+        while k != NONE:
+            members.append(k)
+            k = self.runs[k].next
+        for k in reversed(members):
+            for side in range(self.runs[k].sides):
+                source = &self.runs[k].source[side]
+                other = &self.runs[source.of]
+                if may_join(source) and other.chain == number:
+                    other.reach = max(other.reach, self.runs[k].reach + self.shift(&self.runs[k], source))
+        return 0
 
     cdef int pair(self, int32_t number) except -1:
         """Find which runs of a chain are done together with the one run that reads them."""
