@@ -26,7 +26,6 @@ from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 
 cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
-    COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
     REACHES_A_PART = 8          # at least, lest what is made twice be much
 
 cdef struct Shared:             # a run that threads share
@@ -74,7 +73,7 @@ cdef class Chain:
         made.data = NULL
         made.sum = self.n_sums
         made.reach = 0
-        self.cost += (high - low) * (COSTLY if is_costly(move) else 1)
+        self.cost += high - low
         self.low = min(self.low, low) if self.n_code else low
         self.high = max(self.high, high) if self.n_code else high
         self.n_code += 1
@@ -243,10 +242,6 @@ cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
     cdef Shared* shared = <Shared*>data
     cdef int64_t blocks = (<Chain>shared.chain).blocks_of_part()
     (<Chain>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
-
-
-cdef inline bint is_costly(int32_t move) noexcept:
-    return move == M_ROW or move == M_EACH1 or move == M_EACH2 or move == M_LOOP1 or move == M_LOOP2
 
 
 cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:

@@ -29,7 +29,7 @@ from hoad._core.chain cimport (
 )
 from hoad._core.engine cimport Lowered
 from hoad._core.primitive cimport INFO
-from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_SQUARE, OP_SUBTRACT
+from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
 from hoad._core.vector cimport (
     FIRST_ADD,
     FIRST_LESS,
@@ -44,6 +44,7 @@ from hoad._core.vector cimport (
 
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any
+    COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
 
 
 cdef class Runs:
@@ -299,6 +300,8 @@ cdef class Runs:
         self.release(rows, run, k)
         out = self.result(chain, rows, run)
         move = M_ROWS
+        if not has_forms and run.op != OP_NEGATIVE and run.op != OP_SQUARE:
+            chain.cost += (COSTLY - 1) * run.count
         if run.loop != NULL:
             chain.add(M_LOOP1 if run.sides == 1 else M_LOOP2, run.loop, a, b, out, run.low, high).data = run.data
             return 0

@@ -403,6 +403,7 @@ class _Given:
             del returned
             values = d.compute(results.operands)
             d.keep()
+            d.drop_arrays()
         graph = d.graph
         window = (0, d.size, 0, d.guards)
         tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
