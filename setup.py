@@ -42,6 +42,7 @@ EXTENSIONS = [
     "lower",
     "share",
     "views",
+    "threads",
     "chain",
     "pack",
     "serial",

@@ -123,7 +123,7 @@ class Child:
             stderr=self.errors,
             text=True,
             cwd=self.folder.name,
-            env={**os.environ, "HOAD_BENCHMARK_CORES": str(cores)},
+            env={**os.environ, "HOAD_BENCHMARK_CORES": str(cores), "HOAD_THREADS": str(cores)},
         )
         self.started: dict[str, float] = self._answer()
 

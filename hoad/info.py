@@ -14,11 +14,12 @@ import numpy as np
 
 import hoad
 from hoad._core import vector
+from hoad._core.threads import most_threads
 
 __all__ = ["collected", "run"]
 
 OPTIONAL = ("scipy", "matplotlib", "graphviz", "tqdm", "dask")
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_VARIABLES = ("HOAD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # Levels of x86-64 by a feature of NumPy's naming that none below has.
 LEVELS = (("X86_V4", "x86-64-v4"), ("AVX512_SKX", "x86-64-v4"), ("X86_V3", "x86-64-v3"), ("AVX2", "x86-64-v3"))
@@ -96,6 +97,7 @@ def _threads() -> dict[str, Any]:
     return {
         "processors": os.cpu_count(),
         "usable": usable,
+        "used": most_threads(),
         "gil": "off" if gil is not None and not gil() else "on",
     } | settings
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hoad._core.engine import Lowered
 from hoad._core.lowlevel import CALL_ADDRESS, ODE_ADDRESS, Entry
+from hoad._core.threads import check_threads
 from hoad.errors import ArgumentError, ShapeError, count
 
 
@@ -50,8 +51,7 @@ class Address:
     """
 
     def __init__(self, lowered: Lowered, threads: Any, python: bool) -> None:
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise ArgumentError(f"address takes threads as a number of threads, 1 or more, not {threads!r}.")
+        check_threads("address", threads)
         if lowered.calls_python and not python:
             raise ArgumentError(
                 "this program calls Python: a primitive in Python, or a loop that runs one, or runs for seconds. C code "

@@ -30,6 +30,7 @@ from hoad._core.recording import (
 )
 from hoad._core.spaces import Call, offered
 from hoad._core.tape import Aval, Graph
+from hoad._core.threads import check_threads
 from hoad._core.where import here
 from hoad.arguments import check_function
 from hoad.containers import Forms, leaves_of, regrouped, spread
@@ -394,7 +395,7 @@ class Program(list[Tape], Callee):
             tape._lowered = found
         return found[1]
 
-    def evaluate(self, *args: Any) -> Any:
+    def evaluate(self, *args: Any, threads: int | None = None) -> Any:
         """The outputs of the last tape at new inputs, replayed by compiled code.
 
         Parameters
@@ -402,6 +403,8 @@ class Program(list[Tape], Callee):
         *args : float, array or container of them
             The arguments of the function, then the symbolic seeds in the order they came (one for each number or
             array); shapes and structures as recorded.
+        threads : int, optional
+            The most threads to use for operations on large arrays: see `hoad.jit`. The results do not depend on it.
 
         Returns
         -------
@@ -418,6 +421,8 @@ class Program(list[Tape], Callee):
             If the function would take another branch at these inputs.
         TracedValueError
             If an input is traced: call the program instead.
+        ArgumentError
+            If `threads` is no number of threads.
 
         Notes
         -----
@@ -429,9 +434,10 @@ class Program(list[Tape], Callee):
         >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
         6.0
         """
+        check_threads("evaluate", threads)
         tape = self._last
         args = args if tape._takes is None else self._leaves(args)
-        values = self._run(args)
+        values = self._run(args, threads)
         watchers = WATCHERS.get()
         if watchers:
             watchers[-1].replayed(self, args, values)
@@ -502,10 +508,10 @@ class Program(list[Tape], Callee):
         lowered = self._lowered()
         return offered(lowered, Call(lowered)) if avals == self.inputs else None
 
-    def _run(self, args: tuple[Any, ...]) -> list[Any]:
+    def _run(self, args: tuple[Any, ...], threads: int | None = None) -> list[Any]:
         """The outputs of the last tape, one for each number or array, from as many inputs."""
         try:
-            return self._lowered().run(args)
+            return self._lowered().run(args, 1, threads)
         except (TracedValueError, DTypeError):
             if not holds_traced(args):
                 raise

@@ -1,1 +1,3 @@
 """Memory that is kept between derivatives; all of it is for compiled code."""
+
+def blocks_taken() -> int: ...

@@ -23,6 +23,7 @@ cdef struct Block:
 cdef Block kept[MOST_BLOCKS]
 cdef int n_kept = 0
 cdef size_t kept_bytes = 0
+cdef int64_t n_taken = 0        # blocks of any size, since the process began
 
 
 cdef size_t rounded(size_t nbytes) noexcept:
@@ -35,10 +36,11 @@ cdef size_t rounded(size_t nbytes) noexcept:
 
 cdef void* take(size_t nbytes) noexcept:
     """A block of at least `nbytes`, or NULL."""
-    global n_kept, kept_bytes
+    global n_kept, kept_bytes, n_taken
     cdef int i
     cdef int best = -1
     cdef void* start
+    n_taken += 1
     if nbytes < LARGE or nbytes > HUGE:
         return malloc(nbytes if nbytes else 1)
     nbytes = rounded(nbytes)
@@ -53,6 +55,11 @@ cdef void* take(size_t nbytes) noexcept:
     n_kept -= 1
     kept[best] = kept[n_kept]
     return start
+
+
+def blocks_taken():
+    """How many blocks have been asked for since the process began."""
+    return n_taken
 
 
 cdef void* take_zeroed(size_t nbytes) noexcept:

@@ -10,6 +10,7 @@ from hoad._core.views cimport View
 cdef enum:
     BLOCK = 512                 # coordinates of a block
     MARGIN = 16                 # coordinates before it that a row may keep
+    BLOCKS_A_PART = 32          # at least, of a chain that threads share
     SLOTS = -1                  # a place among the numbers of a workspace
     ROW = -2                    # a row of the block
 
@@ -42,6 +43,7 @@ cdef struct Instruction:
     int32_t move
     int32_t a, b, c, out        # places
     int64_t low, high           # coordinates that it covers
+    int64_t reach               # how many before a block are read of what it makes
     int32_t sum                 # which of the sums of the chain it is
     int32_t* k                  # which numbers are gathered, from coordinate `low` on
     int32_t* m
@@ -60,15 +62,24 @@ cdef class Chain:
     cdef int32_t** tables       # of what is gathered
     cdef int32_t n_tables, cap_tables
     cdef int64_t low, high      # coordinates that any instruction covers
+    cdef int64_t reach          # the longest of an instruction
+    cdef int64_t cost           # numbers that it goes through
+    cdef bint is_whole          # it is not to be cut
 
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1
     cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
                           int64_t high) except NULL
+    cdef void read_back(self, int32_t first, int64_t reach) noexcept
     cdef int remember(self, int32_t row) except -1
     cdef int32_t* new_table(self, int64_t count) except NULL
     cdef int64_t scratch(self) noexcept
-    cdef void run(self, Slot* u, char* scratch) noexcept nogil
-    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil
+    cdef int64_t scratch_of_part(self) noexcept nogil
+    cdef int32_t threads(self) noexcept nogil
+    cdef void run(self, Slot* u, char* scratch, int32_t threads) noexcept nogil
+    cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil
+    cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil
     cdef int64_t blocks(self) noexcept nogil
+    cdef int64_t blocks_of_part(self) noexcept nogil
     cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
     cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil

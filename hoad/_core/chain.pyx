@@ -4,6 +4,11 @@ The rows of a chain are written along one coordinate. An instruction covers a ra
 coordinate, or at an earlier one, of the rows that the chain makes; so the blocks are taken in turn. A row that nothing
 outside of the chain reads has no other room than the block, and a margin where it keeps the last numbers of the block
 before.
+
+Threads share a chain in parts of many blocks, which begin where they would in one thread. What a part reads of the
+blocks before its own it makes once more, by the same operations on the same numbers, and so the same bits; where the
+chain keeps that in an array, two threads may write them to the same place. Loops of NumPy's, which may take other ways
+for other lengths, are not done twice: a chain that would need it is left whole.
 """
 
 cimport cython
@@ -16,7 +21,17 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, room
 from hoad._core.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.primitive cimport Scalar1, Scalar2
+from hoad._core.threads cimport share
 from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+
+cdef enum:
+    WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
+    REACHES_A_PART = 8          # at least, lest what is made twice be much
+
+cdef struct Shared:             # a run that threads share
+    void* chain
+    Slot* u
+    double* sums
 
 
 @cython.final
@@ -57,10 +72,21 @@ cdef class Chain:
         made.k = made.m = NULL
         made.data = NULL
         made.sum = self.n_sums
+        made.reach = 0
+        self.cost += high - low
         self.low = min(self.low, low) if self.n_code else low
         self.high = max(self.high, high) if self.n_code else high
         self.n_code += 1
         return made
+
+    cdef void read_back(self, int32_t first, int64_t reach) noexcept:
+        """Note how many numbers before a block are read of what the instructions from `first` on make."""
+        cdef int32_t i
+        self.reach = max(self.reach, reach)
+        for i in range(first, self.n_code):
+            self.code[i].reach = reach
+            if reach and (self.code[i].move == M_LOOP1 or self.code[i].move == M_LOOP2):
+                self.is_whole = True
 
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""
@@ -83,19 +109,64 @@ cdef class Chain:
     cdef int64_t blocks(self) noexcept nogil:
         return (self.high - self.low + BLOCK - 1) // BLOCK
 
+    cdef int64_t blocks_of_part(self) noexcept nogil:
+        return max(BLOCKS_A_PART, (REACHES_A_PART * self.reach + BLOCK - 1) // BLOCK)
+
+    cdef int32_t threads(self) noexcept nogil:
+        """How many threads it is worth."""
+        return 1 if self.is_whole else <int32_t>min(max(self.cost // WORTH_A_THREAD, 1), 1 << 16)
+
     cdef int64_t scratch(self) noexcept:
         """Bytes that a run needs."""
-        cdef int64_t numbers = self.n_rows * (MARGIN + BLOCK) + self.n_sums * self.blocks()
+        return self.n_sums * self.blocks() * <int64_t>sizeof(double) + self.scratch_of_part()
+
+    cdef int64_t scratch_of_part(self) noexcept nogil:
+        """Those of them that each thread needs."""
+        cdef int64_t numbers = self.n_rows * (MARGIN + BLOCK)
         return self.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
 
-    cdef void run(self, Slot* u, char* scratch) noexcept nogil:
-        cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-        cdef double* sums = rows + self.n_rows * (MARGIN + BLOCK)
-        cdef double** bases = <double**>(sums + self.n_sums * self.blocks())
+    cdef void run(self, Slot* u, char* scratch, int32_t threads) noexcept nogil:
+        cdef double* sums = <double*>scratch
+        cdef char* rest = <char*>(sums + self.n_sums * self.blocks())
         cdef double* row
-        cdef int32_t i
+        cdef Shared shared
         cdef int64_t k
-        cdef int64_t start
+        cdef int32_t i
+        for k in range(self.n_sums * self.blocks()):
+            sums[k] = -0.0         # the neutral element of a sum
+        if threads > 1 and self.threads() > 1:
+            shared.chain, shared.u, shared.sums = <void*>self, u, sums
+            share(run_part, &shared, (self.blocks() + self.blocks_of_part() - 1) // self.blocks_of_part(),
+                  min(threads, self.threads()), rest, self.scratch_of_part())
+        else:
+            self.run_blocks(u, sums, rest, 0, self.blocks())
+        for i in range(self.n_code):
+            if self.code[i].move == M_SUM:
+                row = sums + self.code[i].sum * self.blocks()
+                (<double*>u + self.places[self.code[i].out].start)[0] = (
+                    SUM_OF_NEGATIVE_ZERO + pairwise(row, self.blocks()))
+
+    cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil:
+        """Do the blocks from `first` to `end`, and before them what they read of those that come before."""
+        cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
+        cdef double** bases = self.lay_out(u, rows)
+        cdef double* row
+        cdef int64_t begin = self.low + first * BLOCK
+        cdef int64_t stop = min(self.low + end * BLOCK, self.high)
+        cdef int64_t start = begin - min((self.reach + BLOCK - 1) // BLOCK, first) * BLOCK
+        cdef int32_t i
+        while start < stop:
+            for i in range(self.n_code):
+                self.step(&self.code[i], bases, sums, start, begin)
+            for i in range(self.n_remembered):
+                row = rows + self.remembered[i] * (MARGIN + BLOCK)
+                memcpy(row, row + BLOCK, MARGIN * sizeof(double))
+            start += BLOCK
+
+    cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil:
+        """Where the places lie."""
+        cdef double** bases = <double**>(rows + self.n_rows * (MARGIN + BLOCK))
+        cdef int32_t i
         cdef Place* place
         for i in range(self.n_places):
             place = &self.places[i]
@@ -105,24 +176,11 @@ cdef class Chain:
                 bases[i] = <double*>u + place.start
             else:
                 bases[i] = <double*>u[place.space].o + place.start
-        for k in range(self.n_sums * self.blocks()):
-            sums[k] = -0.0         # the neutral element of a sum
-        start = self.low
-        while start < self.high:
-            for i in range(self.n_code):
-                self.step(&self.code[i], bases, sums, start)
-            for i in range(self.n_remembered):
-                row = rows + self.remembered[i] * (MARGIN + BLOCK)
-                memcpy(row, row + BLOCK, MARGIN * sizeof(double))
-            start += BLOCK
-        for i in range(self.n_code):
-            if self.code[i].move == M_SUM:
-                row = sums + self.code[i].sum * self.blocks()
-                bases[self.code[i].out][0] = SUM_OF_NEGATIVE_ZERO + pairwise(row, self.blocks())
+        return bases
 
-    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start) noexcept nogil:
-        """One instruction, as far as it covers a block."""
-        cdef int64_t low = max(start, code.low)
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil:
+        """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
+        cdef int64_t low = max(max(start, code.low), first - code.reach)
         cdef int64_t n = min(start + BLOCK, code.high) - low
         cdef double* a
         cdef double* b
@@ -177,6 +235,13 @@ cdef class Chain:
         if self.places[place].space == ROW:
             return bases[place] + (low - start)
         return bases[place] + low * self.places[place].stride
+
+
+cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    """A part of a run that threads share."""
+    cdef Shared* shared = <Shared*>data
+    cdef int64_t blocks = (<Chain>shared.chain).blocks_of_part()
+    (<Chain>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
 
 
 cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:

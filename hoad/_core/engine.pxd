@@ -53,6 +53,7 @@ cdef struct Workspace:
     char** varying
     char* scratch           # room for the blocks of chains
     int32_t lanes
+    int32_t threads         # that a chain may use
     int32_t failed_check
     int32_t failed_step     # of the array steps, and at which lane
     int32_t failed_lane
@@ -89,10 +90,12 @@ cdef class Lowered:
     cdef void** parts
     cdef int32_t n_parts, cap_parts
     cdef int64_t scratch                # bytes that the widest chain takes
+    cdef readonly int32_t worth         # how many threads a chain is worth
     cdef list alive                     # what the pointers above point into
     cdef bint has_lanes
 
-    cdef list execute(self, list values, int32_t lanes)
+    cdef list execute(self, list values, int32_t lanes, int32_t threads=*)
+    cdef int32_t threads(self, int32_t asked) except -1
     cdef bint may_fail(self) noexcept
     cdef int64_t numbers(self) noexcept
     cdef int64_t native_numbers(self) noexcept

@@ -21,6 +21,7 @@ from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
 from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
+from hoad._core.threads cimport allowed
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -100,11 +101,15 @@ cdef class Lowered:
             total += self.varying[i]
         return total
 
-    def run(self, values, lanes=1):
+    def run(self, values, lanes=1, threads=None):
         """Evaluate for these input values; one lane axis in front of varying inputs and of every output if any vary."""
-        return self.execute(list(values), lanes)
+        return self.execute(list(values), lanes, threads or 0)
 
-    cdef list execute(self, list values, int32_t lanes):
+    cdef int32_t threads(self, int32_t asked) except -1:
+        """How many threads a run uses that may use so many, 0 for as many as may be."""
+        return min(allowed(asked), self.worth) if self.worth > 1 else 1
+
+    cdef list execute(self, list values, int32_t lanes, int32_t threads=0):
         cdef Workspace work
         cdef int64_t size = self.workspace_size(lanes)
         cdef char* memory
@@ -116,6 +121,7 @@ cdef class Lowered:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         try:
             self.lay_out(memory, lanes, &work)
+            work.threads = self.threads(threads)
             self.place_inputs(held, &work)
             given = self.place_outputs(&work)
             with nogil:
@@ -183,6 +189,7 @@ cdef class Lowered:
         work.uniform = <Slot*>memory
         work.varying = <char**>(memory + self.n_uniform * sizeof(Slot))
         work.lanes = lanes
+        work.threads = 1
         work.failed_check = -1
         for i in range(self.n_owned):
             work.uniform[self.owned[i]].o = <PyObject*>(memory + at)
@@ -395,7 +402,7 @@ cdef class Lowered:
             u[step.out].d = (<double*>u[step.a].o)[step.b]
             return 0
         if step.form == CHAIN_STEP:
-            (<Chain>self.parts[step.a]).run(u, work.scratch)
+            (<Chain>self.parts[step.a]).run(u, work.scratch, work.threads)
             return 0
         if step.form == PACK_STEP:
             (<Pack>self.parts[step.a]).run(u)

@@ -39,6 +39,7 @@ cdef class Recorded:
     cdef Place* targets             # of each output
     cdef Room spare                 # a room that nobody uses, and more of them
     cdef list rooms
+    cdef int32_t threads            # that a run may use; 0 for as many as may be
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
     cdef bint may_stop              # a run may end before its results are there
 

@@ -23,6 +23,7 @@ class Recorded:
         world: World,
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
+        threads: int = 0,
     ) -> None: ...
     @property
     def program(self) -> Any: ...

@@ -73,7 +73,8 @@ cdef class Room:
 cdef class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange):
+    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange,
+                 int32_t threads=0):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
@@ -81,6 +82,7 @@ cdef class Recorded:
         self.world = world
         self.live = live
         self.arrange = arrange
+        self.threads = threads
         self.rooms = []
         self.epoch = EPOCH
         self.targets = <Place*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(Place))
@@ -88,7 +90,7 @@ cdef class Recorded:
             raise MemoryError
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
-        self.is_long = lowered.numbers() > LONG
+        self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
 
     def __dealloc__(self):
@@ -133,6 +135,7 @@ cdef class Recorded:
         """Run the program on what the room holds."""
         cdef int code
         self.lowered.place_inputs(room.held, &room.work)
+        room.work.threads = self.lowered.threads(self.threads)
         if self.is_long:
             with nogil:
                 code = self.lowered.interpret(&room.work)

@@ -268,6 +268,7 @@ cdef class Steps(Native):
             raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
         try:
             self.begin(&run, space, <char**>cnp.PyArray_DATA(places), <char**>cnp.PyArray_DATA(targets))
+            space.work.threads = self.program.threads(0)
             while run.done < self.length and not run.ended:
                 with nogil:
                     code = self.advance(&run, min(run.done + between, self.length))

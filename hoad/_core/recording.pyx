@@ -55,6 +55,9 @@ from hoad._core.operands import new_input
 from hoad._core.primitive import primitive_named
 from hoad._core.traced import graph_of, is_traced
 
+cdef enum:
+    LARGE = 1 << 16     # bytes of an array that a replay has no use for
+
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
 
@@ -313,6 +316,10 @@ cdef class Recording:
     def keep(self):
         """Let an outermost recording outlive its end, closed to further recording."""
         self.kept = True
+
+    def drop_arrays(self):
+        """Forget large arrays that hang on the inputs: who asks for one has it computed again."""
+        drop_arrays(self.graph)
 
     @property
     def size(self):
@@ -597,6 +604,23 @@ def revalued(Graph graph, int end, int guards, dict inputs):
         array = np.array(value, dtype=aval.dtype, order="C")
         other.set_object(i, array if aval.number > AVAL_BOOL else array[()])
     return other
+
+
+cdef int drop_arrays(Graph graph) except -1:
+    cdef bytearray hangs = bytearray(graph.size)
+    cdef const int32_t* operands
+    cdef int32_t i, k, n
+    for i in range(graph.size):
+        operands = node_operands(graph, i, &n)
+        hangs[i] = graph.nodes[i].op == OP_INPUT
+        for k in range(n):
+            hangs[i] |= operands[k] >= 0 and hangs[operands[k]]
+        if (hangs[i] and graph.nodes[i].op != OP_INPUT and graph.nodes[i].flags & F_OBJ
+                and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE):
+            Py_XDECREF(graph.slots[i].o)
+            graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
+            graph.slots[i].d = NAN
+    return 0
 
 
 def evaluate_nodes(Graph graph, list operands):

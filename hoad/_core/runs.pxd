@@ -48,6 +48,7 @@ cdef struct Run:
     int32_t inner           # a run that is done together with this one
     bint is_inner
     bint remembered         # it is read at coordinates a little earlier
+    int64_t reach           # how many before a block its chain reads, also by way of others
 
 cdef struct Link:           # a chain to be
     int32_t phase
@@ -82,6 +83,7 @@ cdef class Runs:
     cdef int give_room(self, Run* run) except -1
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)
+    cdef int find_reach(self, int32_t number) except -1
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int pair(self, int32_t number) except -1
     cdef int32_t partner(self, Run* run, int32_t side) noexcept

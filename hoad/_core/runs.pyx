@@ -29,7 +29,7 @@ from hoad._core.chain cimport (
 )
 from hoad._core.engine cimport Lowered
 from hoad._core.primitive cimport INFO
-from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_SQUARE, OP_SUBTRACT
+from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
 from hoad._core.vector cimport (
     FIRST_ADD,
     FIRST_LESS,
@@ -44,6 +44,7 @@ from hoad._core.vector cimport (
 
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any
+    COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
 
 
 cdef class Runs:
@@ -64,7 +65,7 @@ cdef class Runs:
         run.home, run.base, run.kept = SLOTS, NONE, False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
-        run.users, run.is_inner, run.remembered = 0, False, False
+        run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
         return run
 
     # ---- phases
@@ -168,12 +169,34 @@ cdef class Runs:
         cdef Chain chain = Chain.__new__(Chain)
         cdef Rows rows = Rows()
         cdef int32_t k = self.links[number].head
+        cdef int32_t first
         self.pair(number)
+        self.find_reach(number)
         while k != NONE:
+            first = chain.n_code
             self.add_instruction(chain, rows, k)
+            chain.read_back(first, self.runs[k].reach)
             rows.give_back()
             k = self.runs[k].next
         return chain
+
+    cdef int find_reach(self, int32_t number) except -1:
+        """Find how far back the runs of a chain are read by others."""
+        cdef list members = []
+        cdef int32_t k = self.links[number].head
+        cdef int32_t side
+        cdef Source* source
+        cdef Run* other
+        while k != NONE:
+            members.append(k)
+            k = self.runs[k].next
+        for k in reversed(members):
+            for side in range(self.runs[k].sides):
+                source = &self.runs[k].source[side]
+                other = &self.runs[source.of]
+                if may_join(source) and other.chain == number:
+                    other.reach = max(other.reach, self.runs[k].reach + self.shift(&self.runs[k], source))
+        return 0
 
     cdef int pair(self, int32_t number) except -1:
         """Find which runs of a chain are done together with the one run that reads them."""
@@ -277,6 +300,8 @@ cdef class Runs:
         self.release(rows, run, k)
         out = self.result(chain, rows, run)
         move = M_ROWS
+        if not has_forms and run.op != OP_NEGATIVE and run.op != OP_SQUARE:
+            chain.cost += (COSTLY - 1) * run.count
         if run.loop != NULL:
             chain.add(M_LOOP1 if run.sides == 1 else M_LOOP2, run.loop, a, b, out, run.low, high).data = run.data
             return 0

@@ -151,6 +151,7 @@ cdef class Scheduler:
         step.op, step.form, step.out, step.b = 0, CHAIN_STEP, 0, 0
         step.a = self.program.add_part(chain)
         self.program.scratch = max(self.program.scratch, chain.scratch())
+        self.program.worth = max(self.program.worth, chain.threads())
         return self.add(step)
 
     cdef void follow(self) noexcept:

@@ -37,6 +37,7 @@ cdef class Section(Runs):
     cdef int32_t* level
     cdef int32_t levels
     cdef int32_t noticed            # the phase of the latest step that is noticed from outside
+    cdef dict known                 # arrays that are there before the run: which preset, by register
     cdef set twos                   # registers that hold the constant 2
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
@@ -80,6 +81,7 @@ cdef class Section(Runs):
     cdef void wait_for(self, int32_t i, int32_t register) noexcept
     cdef int32_t operand(self, int32_t i, int32_t k) noexcept
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1
+    cdef int find_equal(self, int32_t register, int64_t size) except -1
     cdef bint is_two(self, Source* source) noexcept
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1
     cdef int find_number(self, Source* source, int32_t register) except -1

@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.chain cimport Chain
-from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
+from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Preset, Step
 from hoad._core.plan cimport Plan
 from hoad._core.primitive cimport INFO
 from hoad._core.runs cimport (
@@ -29,7 +29,7 @@ from hoad._core.runs cimport (
     Source,
     more_registers,
 )
-from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, int32_t, int64_t, uint8_t, uint64_t
+from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
 from hoad._core.views cimport ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
 
 cdef enum:
@@ -73,6 +73,8 @@ cdef class Section(Runs):
         self.twos = {
             program.presets[k].register for k in range(program.n_presets)
             if program.uniform[program.presets[k].register] < 0 and program.presets[k].value.d == 2.0}
+        self.known = {program.presets[k].register: k for k in range(program.n_presets)
+                      if program.uniform[program.presets[k].register] == 0}
         self.fate = <uint8_t*>(self.number + registers)
         self.loaded = self.fate + rows
 
@@ -459,6 +461,10 @@ cdef class Section(Runs):
         cdef int32_t out = self.operand(i, rows.n)
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
             return False                            # a number, in a slot
+        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        for k in range(rows.n):
+            if self.operand(i, k) in self.known:
+                self.find_equal(self.operand(i, k), (<Aval>plan.signature.avals[k]).size)
         if rows.form == VIEW:
             return self.place_view(i, rows, out)
         if rows.form == PIECES:
@@ -473,7 +479,6 @@ cdef class Section(Runs):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
         else:
             run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
-        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
         if run.work == OPERATION and not (INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
             run.loop, run.data = <void*>plan.loop, plan.data
         if rows.form == TOTAL:
@@ -484,6 +489,26 @@ cdef class Section(Runs):
         self.run[i], self.at[i] = self.n_runs - 1, 0
         self.fate[i] = IN_A_RUN
         return True
+
+    cdef int find_equal(self, int32_t register, int64_t size) except -1:
+        """Let an array that is there before the run be a number, if all of it is the same."""
+        cdef Lowered program = self.program
+        cdef const uint64_t* bits = <const uint64_t*>program.presets[<int32_t>self.known.pop(register)].value.o
+        cdef Preset preset
+        cdef int64_t i
+        for i in range(1, size):
+            if bits[i] != bits[0]:
+                return 0
+        preset.register = program.n_uniform
+        preset.value.d = (<const double*>bits)[0]
+        more_registers(program, 1)
+        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        program.presets[program.n_presets] = preset
+        program.n_presets += 1
+        self.number[register] = preset.register + 1
+        if preset.value.d == 2.0:
+            self.twos.add(preset.register)
+        return 0
 
     cdef bint is_two(self, Source* source) noexcept:
         """Whether a source is the constant 2."""
@@ -537,7 +562,7 @@ cdef class Section(Runs):
         return 0
 
     cdef inline int32_t after_number(self, int32_t i) noexcept:
-        return self.at[i] + 1       # the phase of the step that computes it
+        return self.at[i] + 1 if i >= 0 else 0      # the phase of the step that computes it
 
     cdef bint place_view(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """A view is read where it looks."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.recording import guard_rows
+from hoad._core.threads import check_threads
 from hoad._core.traced import graph_of, is_traced, plain_value
 from hoad._core.where import here
 from hoad.arguments import Key, Numbers, called, check_function, packed
@@ -18,7 +19,6 @@ from hoad.errors import ArgumentError, ShapeError, count
 from hoad.program import Program
 from hoad.transform.composite import captured_program
 from hoad.transform.executors import check_executor
-from hoad.transform.lanes import check_threads
 from hoad.transform.loops import Loop, without_guards
 
 Axes = Any  # an axis, None, or a container of them that the arguments begin with
@@ -50,8 +50,8 @@ def vmap(
         The number N of inputs, where no argument says it.
     threads : int, optional
         The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
-        calls primitives written in Python, which may bear one call at a time. The environment variables
-        HOAD_THREADS and OMP_NUM_THREADS set a limit. The results do not depend on it, bit for bit.
+        calls primitives written in Python, which may bear one call at a time. The environment and threadpoolctl
+        set a limit, as for `hoad.jit`. The results do not depend on it, bit for bit.
     executor : concurrent.futures.Executor, optional
         Whose workers are to compute, in place of threads of this process: `ProcessPoolExecutor`, that of
         dask.distributed's ``Client.get_executor()``, ``MPIPoolExecutor`` of mpi4py.futures. Each is sent the pickled

@@ -86,6 +86,21 @@ def test_what_lies_earlier_is_kept(shift: int) -> None:
     np.testing.assert_allclose(gradient, wanted, rtol=1e-13, atol=1e-12)
 
 
+@pytest.mark.parametrize("last", [2.0, 3.0, -0.0, np.nan])
+@pytest.mark.parametrize("first", [2.0, 0.0, np.nan])
+def test_constant_arrays_of_equal_numbers(first: float, last: float) -> None:
+    x, c = np.linspace(-1.0, 1.0, 700), np.full(700, first)
+    c[-1] = last
+
+    def f(x: Any) -> Any:
+        return x**c, c[1:] - x[1:] * c[:-1], (c * c)[::-1] - x
+
+    with np.errstate(all="ignore"):
+        for found, wanted in zip(hoad.record(f, x[::-1].copy()).evaluate(x), f(x), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=4e-16)
+            np.testing.assert_array_equal(np.signbit(found[wanted == 0]), np.signbit(wanted[wanted == 0]))
+
+
 def test_outputs_of_all_kinds() -> None:
     def f(x: Any) -> Any:
         y = x * 2.0

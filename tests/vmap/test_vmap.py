@@ -281,18 +281,6 @@ def test_primitives_in_python_are_called_one_at_a_time_unless_threads_are_asked_
     assert len(callers) == 1 if threads is None else len(callers) > 1
 
 
-def test_the_environment_sets_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hoad.transform.lanes import most_threads
-
-    monkeypatch.setenv("HOAD_THREADS", "1")
-    assert most_threads() == 1
-    monkeypatch.setenv("HOAD_THREADS", "1000000")
-    cores = most_threads()
-    monkeypatch.setenv("HOAD_THREADS", "no number")
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert most_threads() == cores
-
-
 # ---- random programs ------------------------------------------------------------------------------------------------
 
 UNARY: list[Callable[[Any], Any]] = [
