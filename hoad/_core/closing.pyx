@@ -23,7 +23,7 @@ from hoad._core.template cimport Template, vjp_template
 from hoad._core.traced cimport wrap
 
 from hoad._core.operands import new_input
-from hoad._core.primitive import primitive_named
+from hoad._core.primitive import primitive_named, signature_at
 from hoad._core.recording import RUNNING
 
 
@@ -101,6 +101,15 @@ cdef class Closure:
             return self.emitter.emit(primitive.op, at[0], at[1] if len(operands) == 2 else 0)
         return self.emitter.emit_ext(primitive, params, at, len(operands),
                                      (<Aval>signature(primitive, params, avals, len(operands)).results[0]).number)
+
+    def record(self, Primitive primitive not None, params, *operands):
+        """The operand of an operation."""
+        cdef int32_t[8] at
+        cdef int32_t k
+        for k in range(len(operands)):
+            at[k] = operands[k]
+        sig = signature_at(primitive, params, [self.aval(x) for x in operands])
+        return self.emitter.emit_ext(primitive, params, at, len(operands), (<Aval>(<Signature>sig).results[0]).number)
 
     def slopes(self, int32_t i, active, bint elementwise=True):
         """Operands h with p' = sum of h x' for node i, by its rule; None where h is zero.

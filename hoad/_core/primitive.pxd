@@ -58,6 +58,8 @@ cdef class Primitive:
     cdef public object infer            # (params, *avals) -> tuple of Aval
     cdef public object describe         # params -> str, for tables
     cdef public object qualified        # (module, qualified name) of a user's; None for ours
+    cdef public object expansion        # the same function of traced operands, whose rules close where its own do not
+    cdef public object kernel           # (*operands, degree, **parameters) -> coefficients of it at the last operand
     cdef public tuple linear_in         # operands in which it is linear, for a primitive of the user's
     cdef readonly object param_names    # of the tuple of parameters; None: pairs of name and value
 

@@ -68,6 +68,8 @@ class Primitive:
     version: int
     infer: Callable[..., tuple[Aval, ...]] | None
     describe: Callable[[Any], str] | None
+    expansion: Callable[..., Any] | None
+    kernel: Callable[..., Any] | None
     linear_in: tuple[int, ...]
     qualified: tuple[str, str] | None
     def keywords(self, params: Any) -> dict[str, Any]: ...

@@ -23,6 +23,7 @@ class Derivatives:
     def __init__(self, primitive: Primitive, series: Callable[..., Any], declare: Callable[..., Wrapper]) -> None:
         self._primitive, self._series, self._declare = primitive, series, declare
         self._made: dict[int, Wrapper] = {}
+        primitive.kernel = self.kernel(0)
 
     def rule(self, order: int) -> Callable[..., tuple[Any]]:
         """The rule of the derivative of an order."""
@@ -31,6 +32,15 @@ class Derivatives:
             return (g * self[order + 1](x, **parameters),)
 
         return from_series
+
+    def kernel(self, order: int) -> Callable[..., list[Any]]:
+        """The Taylor coefficients of the derivative of an order, ``(j + k)! / j! cⱼ₊ₖ``."""
+
+        def coefficients(x: Any, degree: int, **parameters: Any) -> list[Any]:
+            found = self._coefficients(x, degree + order, parameters)
+            return [math.perm(j + order, order) * found[j + order] for j in range(degree + 1)]
+
+        return coefficients
 
     def __getitem__(self, order: int) -> Wrapper:
         if order not in self._made:
@@ -41,7 +51,9 @@ class Derivatives:
 
             derivative.__module__, derivative.__qualname__ = module, f"{name}.derivatives.order{order}"
             derivative.__name__ = f"{self._primitive.name}.derivatives[{order}]"
-            self._made[order] = self._declare(derivative, vjp=self.rule(order), elementwise=True)
+            made: Any = self._declare(derivative, vjp=self.rule(order), elementwise=True)
+            made.__hoad_primitive__.kernel = self.kernel(order)
+            self._made[order] = made
         return self._made[order]
 
     def __getattr__(self, name: str) -> Wrapper:

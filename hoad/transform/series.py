@@ -11,6 +11,7 @@ Griewank and Walther (2008), Evaluating Derivatives, chapter 13: tables 13.1 and
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -118,6 +119,12 @@ class Arithmetic:
             return self._power(i, operands[0], operands[1])
         if name in EXTREMES:
             return self._extreme(i, operands[0])
+        if primitive.expansion is not None:
+            self.instead[i] = self.closure.apply(primitive.expansion, *operands)
+            return self.degree
+        if primitive.kernel is not None and not any(tops[:-1]):
+            self.instead[i] = self._composed(primitive, operands, self.row(i)[3], aval)
+            return self.degree
         if name not in ("reciprocal", "inv"):
             self._by_rule(i, primitive, operands)
         return self.degree
@@ -171,6 +178,23 @@ class Arithmetic:
         half = self._product(self.closure.emit("square", x), exponent // 2)
         return self.closure.emit("multiply", half, x) if exponent % 2 else half
 
+    def _composed(self, primitive: Primitive, operands: list[int], params: Any, aval: Aval) -> int:
+        """φ(x) from the coefficients of φ at the value of x: c₀ + u (c₁ + u (c₂ + ...)), with u what x is beyond it."""
+        emit = self.closure.emit
+        x = operands[-1]
+        value = emit("stop_gradient", x)
+        u = emit("subtract", x, value)
+        c = self.closure.record(_coefficients_of(primitive, self.degree), params, *operands[:-1], value)
+        found = self._coefficient(c, self.degree, aval)
+        for k in range(self.degree - 1, -1, -1):
+            found = emit("add", self._coefficient(c, k, aval), emit("multiply", u, found))
+        return found
+
+    def _coefficient(self, c: int, k: int, aval: Aval) -> int:
+        """Item k of an array of coefficients."""
+        params = (aval.shape, tuple(prim.contiguous_strides(aval.shape)), k * aval.size)
+        return self.closure.emit("getitem", c, params=params)
+
     def _extreme(self, i: int, x: int) -> int:
         """The largest or smallest item: beyond the value, the sum of h x with the h of its rule."""
         found = self.closure.slopes(i, [True], elementwise=False)
@@ -186,6 +210,23 @@ class Arithmetic:
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: bool = False) -> Series:
         """The steps for so many lanes; `flow` if the first inputs are the integrals of the outputs."""
         return _Builder(self, lanes, have_lanes, flow).series
+
+
+@functools.cache
+def _coefficients_of(primitive: Primitive, degree: int) -> Primitive:
+    """The coefficients that a kernel gives, as an operation: constants of a curve."""
+
+    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+        shape = np.broadcast_shapes(*[x.shape for x in operands])
+        return (intern_aval(np.dtype(np.float64), (degree + 1, *shape)),)
+
+    def run(params: Any, *values: Any) -> Any:
+        assert primitive.kernel is not None
+        found = primitive.kernel(*values, degree, **primitive.keywords(params))
+        shape = np.broadcast_shapes(*[np.shape(x) for x in values])
+        return np.stack([np.broadcast_to(c, shape) for c in found])
+
+    return Primitive(f"coefficients of {primitive.name}", function=run, infer=infer, nin=-1)
 
 
 def is_linear(name: str, primitive: Primitive) -> bool:
