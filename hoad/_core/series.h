@@ -38,6 +38,7 @@ typedef struct {
                                    slopes; of a copy what is copied, beyond the value */
     int32_t top, top_a, top_b;  /* the highest orders at which out, a and b are not zero */
     int32_t first, count;       /* of its terms */
+    int32_t operands, n_operands; /* the caller's: of its plan, where they stand among the terms */
     void* call;
     void* more;                 /* the caller's */
 } SeriesStep;

@@ -41,6 +41,7 @@ from hoad._core.vector cimport (
     VALUE_CALL2,
     VALUE_COPY,
     VALUE_DIVIDE,
+    VALUE_GIVEN,
     VALUE_MASK,
     VALUE_MULTIPLY,
     VALUE_NEGATE,
@@ -70,7 +71,7 @@ cdef enum PlanRule:
     ITEM            # an item of an array
 
 VALUES = {
-    "copy": VALUE_COPY, "add": VALUE_ADD, "subtract": VALUE_SUBTRACT, "multiply": VALUE_MULTIPLY,
+    "given": VALUE_GIVEN, "copy": VALUE_COPY, "add": VALUE_ADD, "subtract": VALUE_SUBTRACT, "multiply": VALUE_MULTIPLY,
     "divide": VALUE_DIVIDE, "negative": VALUE_NEGATE, "square": VALUE_SQUARE, "select": VALUE_SELECT,
     "mask": VALUE_MASK,
 }
@@ -161,6 +162,7 @@ cdef class Series(Native):
     def input(self, Aval aval not None, int32_t count, bint has_lanes):
         """The row of an input of which `count` coefficients are given."""
         row = self.row(aval, count - 1)
+        count = min(count, self.degree + 1)
         add_port(&self.inputs, &self.n_inputs, &self.cap_inputs, row, count, has_lanes)
         return row
 
@@ -191,11 +193,11 @@ cdef class Series(Native):
         self.n_checks += 1
 
     def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
-             int32_t offset=0, coefficients=None):
+             int32_t offset=0):
         """The step of a row: how its value is found, and how what follows.
 
-        A value by None is that of the operation of `sig`. A rule may need the signature of a matrix product, the offset
-        of an item, or the row whose coefficients are taken.
+        A value by None is that of the operation of `sig`, one that is "given" that of another step. A rule may need the
+        signature of a matrix product, or the offset of an item.
         """
         cdef SeriesStep step
         memset(&step, 0, sizeof(SeriesStep))
@@ -208,7 +210,7 @@ cdef class Series(Native):
         if rule == "square":
             step.b, step.top_b = step.a, step.top_a
         elif rule == "copy":
-            step.c = step.a if coefficients is None else coefficients
+            step.c = step.a
         elif rule == "item":
             step.count = offset
         if value is None:
@@ -254,7 +256,8 @@ cdef class Series(Native):
         if self.rows[step.out].is_truth or any([self.rows[<int32_t>row].is_truth for row in operands]):
             raise NotClosedError(f"{sig.primitive.name} of truth values")    # which are bytes there
         step.more = self.kept(plan_of(sig))
-        step.count = len(operands)
+        step.operands = self.n_terms
+        step.n_operands = len(operands)
         for row in operands:
             self.term(row, row, 1.0, False)
         return 0
@@ -691,13 +694,13 @@ cdef class Series(Native):
         cdef int32_t i, row
         cdef int64_t lane
         cdef int code = 0
-        if step.count > FEW:
-            at = <char**>PyMem_RawCalloc(step.count, sizeof(char*))
+        if step.n_operands > FEW:
+            at = <char**>PyMem_RawCalloc(step.n_operands, sizeof(char*))
             if at == NULL:
                 return NO_MEMORY
         for lane in range(lanes):
-            for i in range(step.count):
-                row = self.terms[step.first + i].h
+            for i in range(step.n_operands):
+                row = self.terms[step.operands + i].h
                 at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
             out = self.lane_of(step.out, k, lane, lanes, memory, zeros)
             code = plan.run(at, &out)
@@ -717,8 +720,8 @@ cdef class Series(Native):
 
     cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
         """Coefficient k of a product; or of x p = y, or x p = 1, from those of x p."""
-        cdef int32_t x = self.terms[step.first].h
-        cdef int32_t y = step.out if step.top_b != PAIRS else self.terms[step.first + 1].h
+        cdef int32_t x = self.terms[step.operands].h
+        cdef int32_t y = step.out if step.top_b != PAIRS else self.terms[step.operands + 1].h
         cdef int32_t first = 0 if step.top_b == PAIRS else 1
         cdef int64_t size = self.rows[step.out].size
         cdef int64_t lane, e
@@ -746,7 +749,7 @@ cdef class Series(Native):
                 memcpy(p, sums, size * sizeof(double))
                 continue
             if step.top_b == SOLVE:
-                pair[1] = self.lane_of(self.terms[step.first + 1].h, k, lane, lanes, memory, zeros)
+                pair[1] = self.lane_of(self.terms[step.operands + 1].h, k, lane, lanes, memory, zeros)
                 for e in range(size):
                     sums[e] = (<double*>pair[1])[e] - sums[e]
                 pair[0] = self.lane_of(x, 0, lane, lanes, memory, zeros)

@@ -21,6 +21,8 @@ cdef extern from "series.h" nogil:
         int32_t top_b
         int32_t first
         int32_t count
+        int32_t operands
+        int32_t n_operands
         void* call
         void* more
     ctypedef struct SeriesTerm:

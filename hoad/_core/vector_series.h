@@ -31,13 +31,13 @@ INLINE double FN(product_at)(double* sums, const double* a, const double* b, int
     return sums[k] + (a[k] * b[0] + a[0] * b[k]);
 }
 
-/* The same for h and the derivative y of x, y[j] = (j + 1) x[j + 1]. */
+/* The same for h and the derivative y of x, y[j] = (j + 1) x[j + 1], but for the sums, which terms have in common. */
 INLINE double FN(slope_at)(double* sums, const double* h, const double* x, const double* orders, double sign, int32_t k,
                            int32_t degree)
 {
     int32_t q = k - 1, n = series_least(q - 1, degree - q);
     if (k == 0)
-        return sums[0] + sign * (h[0] * x[1]);
+        return sign * (h[0] * x[1]);
     if (q)
     {
         double y = sign * (orders[k] * x[k]), z = sign * h[q];
@@ -57,7 +57,7 @@ INLINE double FN(slope_at)(double* sums, const double* h, const double* x, const
         if (2 * q <= degree)
             sums[2 * q] += y * h[q];
     }
-    return sums[k] + sign * (orders[k + 1] * x[k + 1] * h[0] + x[1] * h[k]);
+    return sign * (orders[k + 1] * x[k + 1] * h[0] + x[1] * h[k]);
 }
 
 INLINE double FN(slopes_at)(const SeriesCode* code, const SeriesStep* step, double* rows, int32_t k)
@@ -83,14 +83,14 @@ INLINE double FN(slopes_at)(const SeriesCode* code, const SeriesStep* step, doub
         else
             beside += FN(slope_at)(sums, h, x, code->orders, term->sign, k - 1, code->degree - 1);
     }
-    return beside / code->orders[k] + linear;
+    return (sums[k - 1] + beside) / code->orders[k] + linear;
 }
 
-/* The sum over j = first, ... of b[j] a[k - j], for a series b that ends soon. */
-INLINE double FN(short_at)(const SeriesStep* step, const double* a, const double* b, int32_t first, int32_t k)
+/* The sum over j >= first of b[j] a[k - j], for a series b that ends soon; beyond their tops both are left out. */
+INLINE double FN(short_at)(const SeriesStep* step, const double* a, int32_t top_a, const double* b, int32_t first, int32_t k)
 {
     double sum = 0.0;
-    for (int32_t j = first; j <= series_least(step->top_b, k); j++)
+    for (int32_t j = k - top_a > first ? k - top_a : first; j <= series_least(step->top_b, k); j++)
         sum += b[j] * a[k - j];
     return sum;
 }
@@ -172,11 +172,11 @@ static void FN(series_narrow)(const SeriesCode* code, double* rows)
             case SERIES_SHRINK: p[k] = a[k] / b[0]; break;
             case SERIES_SQUARE:
             case SERIES_MULTIPLY:
-                p[k] = step->top_b <= SERIES_SHORT ? FN(short_at)(step, a, b, 0, k)
+                p[k] = step->top_b <= SERIES_SHORT ? FN(short_at)(step, a, step->top_a, b, 0, k)
                                                    : FN(product_at)(sums, a, b, k, code->degree);
                 break;
             case SERIES_DIVIDE:
-                p[k] = step->top_b <= SERIES_SHORT ? (a[k] - FN(short_at)(step, p, b, 1, k)) / b[0]
+                p[k] = step->top_b <= SERIES_SHORT ? (a[k] - FN(short_at)(step, p, k, b, 1, k)) / b[0]
                                                    : FN(quotient_at)(sums, a, b, p, k, code->degree);
                 break;
             case SERIES_SMUL:

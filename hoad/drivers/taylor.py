@@ -165,7 +165,9 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
 def _scaled(c: Any, factorials: np.ndarray, shape: tuple[int, ...]) -> Any:
     """k! cₖ, at the shape of x where f did not give it."""
     found = c * np.reshape(factorials, (-1, *[1] * (np.ndim(c) - 1)))
-    return np.broadcast_to(found[:, None], (len(found), *shape)) if shape and np.ndim(c) == 1 else found
+    if not shape or np.ndim(c) > 1:
+        return found
+    return np.broadcast_to(np.reshape(found, (-1, *[1] * len(shape))), (len(found), *shape))
 
 
 def checked_order(driver: str, n: Any) -> int:

@@ -28,6 +28,9 @@ from hoad._core.tape import Aval, Graph, intern_aval
 MOST_NODES = 4000  # to which rules may grow a program that had fewer, before they are said not to close
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
+MOST_LOWERED = 4  # the same, of exponents that are not known
+
+VALUE = 1 << 32  # added to a node: its value
 
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
@@ -73,6 +76,7 @@ class Arithmetic:
         self.degree = degree
         self.tops: list[int] = []  # of every node: the highest order at which it is not zero
         self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
+        self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
         self._close()
 
@@ -145,29 +149,30 @@ class Arithmetic:
         From there on, and for all others, p' = y p/x x' + p log(x) y'.
         """
         emit = self.closure.emit
-        exponent = self._uniform(y)
-        if exponent is not None and exponent == np.floor(exponent) and abs(exponent) <= LARGEST_POWER:
-            exponent = int(exponent)
-            product = self._product(x, abs(exponent))
-            self.instead[i] = product if exponent >= 0 else emit("divide", self.closure.constant(1.0), product)
-            return min(exponent * self.top(x), self.degree) if exponent >= 0 else self.degree
+        exponents = [] if y >= 0 else np.unique(self.closure.value(y)).tolist()
+        if len(exponents) == 1 and exponents[0] in range(LARGEST_POWER):
+            self.instead[i] = self._product(x, int(exponents[0]))
+            return min(int(exponents[0]) * self.top(x), self.degree)
         slopes = []
-        if exponent is not None and 1 < exponent < LONGEST_CHAIN:  # which has slopes at 0, as far as it goes
-            lower = emit("power", x, self.closure.constant(exponent - 1.0))
-            slopes.append((emit("multiply", y, lower), x))
+        one_lower = self._one_lower(y, exponents)
+        if one_lower is not None:  # with slopes at 0, as far as they go
+            slopes.append((emit("smul", y, emit("power", x, one_lower)), x))
         elif self.top(x):
-            slopes.append((emit("multiply", y, emit("divide", i, x)), x))
+            slopes.append((emit("smul" if 0.0 in exponents else "multiply", y, emit("divide", i, x)), x))
         if self.top(y):
             slopes.append((emit("smul", i, emit("log", x)), y))
         self.slopes[i] = slopes
         return self.degree
 
-    def _uniform(self, y: int) -> float | None:
-        """The number that an operand is everywhere, or None."""
-        if y >= 0:
+    def _one_lower(self, y: int, exponents: list[float]) -> int | None:
+        """The exponents less 1, where powers with these are taken one lower; of some that are not known, a few times."""
+        if exponents:
+            return self.closure.constant(self.closure.value(y) - 1.0) if _lead_on(exponents) else None
+        if self.top(y) or self.lowered.get(y, 0) >= MOST_LOWERED:
             return None
-        values = np.unique(self.closure.value(y))
-        return float(values[0]) if len(values) == 1 else None
+        lower = self.closure.emit("subtract", y, self.closure.constant(1.0))
+        self.lowered[lower] = self.lowered.get(y, 0) + 1
+        return lower
 
     def _product(self, x: int, exponent: int) -> int:
         """x multiplied with itself, by squares."""
@@ -229,6 +234,19 @@ def _coefficients_of(primitive: Primitive, degree: int) -> Primitive:
     return Primitive(f"coefficients of {primitive.name}", function=run, infer=infer, nin=-1)
 
 
+def _lead_on(exponents: list[float]) -> bool:
+    """Whether powers with these constant exponents are taken one lower, and those one lower again.
+
+    Whole ones go down to 0, where the slope is strongly 0 whatever the power below; others while they are above 1.
+    """
+    largest = max(exponents)
+    if largest >= LONGEST_CHAIN:
+        return False
+    if all(x == np.floor(x) for x in exponents):
+        return largest > 0
+    return largest > 1
+
+
 def is_linear(name: str, primitive: Primitive) -> bool:
     """Whether an operation acts on each coefficient by itself."""
     return name in EACH or name == "item" or primitive.kind in (STRIDED, CONCATENATE, GATHER, PUT)
@@ -256,7 +274,11 @@ class _Builder:
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
         for node in order:
-            self._step(node)
+            if node in arithmetic.instead:
+                source = self.operand(arithmetic.instead[node])
+                self.series.step(self.rows[node], "given", "copy", [source])
+            else:
+                self._step(node % VALUE)
         for node, terms in self.arithmetic.slopes.items():
             if node in self.rows:
                 self.series.slopes(self.rows[node], [self._term(node, h, x) for h, x in terms])
@@ -269,14 +291,14 @@ class _Builder:
 
     def _common_shape(self, order: list[int]) -> tuple[int, ...] | None:
         """The one shape of all arrays, if all that is done is done item by item; else None."""
-        operands = {k for i in order for k in (i, *self.arithmetic.row(i)[2])}
+        operands = {k for i in order for k in (i % VALUE, *self.arithmetic.row(i % VALUE)[2])}
         avals = [self.closure.aval(k) for k in operands.union(self.closure.inputs, self.arithmetic.outputs)]
         shapes = {self.closure.aval(k).shape for k in self.arithmetic.outputs}
         if len(shapes) != 1 or math.prod(*shapes) < 2 or any(aval.shape not in ((), *shapes) for aval in avals):
             return None
         if any(aval.dtype not in (np.float64, np.bool_) for aval in avals) or self.arithmetic.guards:
             return None
-        return shapes.pop() if all(self._is_by_item(i) for i in order) else None
+        return shapes.pop() if all(self._is_by_item(i % VALUE) for i in order) else None
 
     def _is_by_item(self, i: int) -> bool:
         name, primitive, operands, *_ = self.arithmetic.row(i)
@@ -297,9 +319,17 @@ class _Builder:
         return self.rows[operand]
 
     def _needs(self, i: int) -> list[int]:
-        """The nodes whose coefficients a node needs at the same order."""
-        operands = [*self.arithmetic.row(i)[2], self.arithmetic.instead.get(i, -1)]
-        return [k for k in operands if k >= 0]
+        """What must be done at an order before node i is, or before its value, i + VALUE.
+
+        A node that has its coefficients from another one is done twice: first its value, on which that may hang.
+        """
+        instead = self.arithmetic.instead
+        if i in instead:
+            return [k for k in (i + VALUE, instead[i]) if k >= 0]
+        operands = [k for k in self.arithmetic.row(i % VALUE)[2] if k >= 0]
+        if i >= VALUE or self.arithmetic.tops[i] == 0:
+            return [k + VALUE if k in instead else k for k in operands]
+        return operands
 
     def _order(self) -> list[int]:
         """The nodes that are needed, each behind those it needs."""
@@ -384,13 +414,13 @@ class _Builder:
         if name in ("smul", "sdiv"):
             return None, name, operands, {}
         if i in self.arithmetic.instead:
-            return None, "copy", operands, {"coefficients": self.operand(self.arithmetic.instead[i])}
+            return None, None, operands, {}
         if i in self.arithmetic.slopes:
             return None, "slopes", operands, {}
         if name in ("matmul", "correlate"):
-            return None, "each" if min(tops) == 0 else "pairs", operands, {}
+            return None, "pairs", operands, {}
         if name in ("solve", "inv"):
-            return self._inverse(i, name, operands, tops)
+            return self._inverse(i, name, operands)
         return None, "each", operands, {}
 
     def _is_copy(self, name: str, i: int) -> bool:
@@ -400,10 +430,8 @@ class _Builder:
         return name == "stop_gradient" and not self.aval(i).ndim
 
     def _inverse(
-        self, i: int, name: str, operands: list[int], tops: list[int]
+        self, i: int, name: str, operands: list[int]
     ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
-        if name == "solve" and tops[0] == 0:
-            return None, "each", operands, {}
         avals = self.closure.aval(operands[0]), self.closure.aval(i)
         product = signature_at(prim.MATMUL, None, avals)
         if product.results[0].shape != avals[1].shape:

@@ -154,7 +154,8 @@ def series_of(
     if key not in program._known_series:
         found: Series | None
         try:
-            if any(aval.inexact and aval.dtype != np.float64 for aval in (*program.inputs, *program.results)):
+            inputs = [aval for aval in program.inputs if aval.inexact]
+            if any(aval.dtype != np.float64 for aval in (*inputs, *program.results)):
                 raise NotClosedError("numbers that are not float64")
             found = arithmetic_of(program, given, degree).series(lanes or 1, have_lanes)
         except NotClosedError:
@@ -284,7 +285,9 @@ def expand(
 
 
 def _any_float(d: Recording, leaf: Any) -> int | None:
-    """The operand of a number or array that was returned, traced or not."""
+    """The operand of a number or array that was returned, traced or not; of truth values and integers as floats."""
+    if is_traced(leaf) and leaf.dtype.kind not in "fc":
+        leaf = leaf * 1.0
     if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)) or is_float(leaf):
         return d.operand(leaf)
     return None
