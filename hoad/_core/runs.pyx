@@ -534,8 +534,8 @@ cdef inline bint takes_minus(Run* run) noexcept:
 cdef inline bint is_plain_negation(Run* run) noexcept:
     """Whether a run is a negation that others can look through."""
     cdef Source* source = &run.source[0]
-    return (run.work == OPERATION and run.op == OP_NEGATIVE and not run.remembered and not source.gathered and source.view == NULL
-            and (source.stride == 0 or source.stride == 1))
+    return (run.work == OPERATION and run.op == OP_NEGATIVE and not run.remembered
+            and not source.gathered and source.view == NULL and (source.stride == 0 or source.stride == 1))
 
 
 cdef inline bint is_number(Source* source) noexcept:
