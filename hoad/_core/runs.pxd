@@ -27,6 +27,7 @@ cdef struct Source:         # what a run reads on one side
     const View* view        # where `stride` does not say it, or NULL
     bint gathered           # its numbers lie anywhere
     int32_t wait            # the first phase in which it can be read from memory
+    bint minus              # its negative is meant
 
 cdef struct Run:
     uint8_t work
@@ -48,6 +49,9 @@ cdef struct Run:
     int32_t inner           # a run that is done together with this one
     bint is_inner
     bint remembered         # it is read at coordinates a little earlier
+    bint is_free            # nobody would mind if it held its negative
+    bint minus              # it does, or it is a negation that its readers look through
+    bint leads              # of a difference: the negative of the first is meant
     int64_t reach           # how many before a block its chain reads, also by way of others
 
 cdef struct Link:           # a chain to be
@@ -72,6 +76,7 @@ cdef class Runs:
     cdef Link* links
     cdef int32_t n_links, cap_links
     cdef int32_t phases
+    cdef int32_t minus_one          # the register of that number, or NONE
 
     cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
     cdef int settle(self) except -1
@@ -83,10 +88,17 @@ cdef class Runs:
     cdef int give_room(self, Run* run) except -1
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)
-    cdef int find_reach(self, int32_t number) except -1
+    cdef list members(self, int32_t number)
+    cdef bint is_within(self, int32_t number, Source* source) noexcept
+    cdef int absorb_signs(self, int32_t number, list members) except -1
+    cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept
+    cdef int take_signs(self, Run* run) except -1
+    cdef int find_reach(self, int32_t number, list members) except -1
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1
-    cdef int pair(self, int32_t number) except -1
+    cdef int pair(self, list members) except -1
     cdef int32_t partner(self, Run* run, int32_t side) noexcept
+    cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int32_t place_of_minus_one(self, Chain chain) except -1
     cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
@@ -97,4 +109,5 @@ cdef class Runs:
     cdef int32_t base_of(self, Chain chain, Source* source) except -1
     cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL
 
+cdef int32_t add_preset(Lowered program, double value) except -1
 cdef int more_registers(Lowered program, int32_t count) except -1

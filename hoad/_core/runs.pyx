@@ -27,9 +27,9 @@ from hoad._core.chain cimport (
     SLOTS,
     Chain,
 )
-from hoad._core.engine cimport Lowered
+from hoad._core.engine cimport Lowered, Preset
 from hoad._core.primitive cimport INFO
-from hoad._core.tape cimport OP_ADD, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
+from hoad._core.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
 from hoad._core.vector cimport (
     FIRST_ADD,
     FIRST_LESS,
@@ -50,6 +50,9 @@ cdef enum:
 cdef class Runs:
     """The runs of a program, and the chains they join; what they come of is its child's business."""
 
+    def __cinit__(self, *_):
+        self.minus_one = NONE
+
     def __dealloc__(self):
         give(self.runs, self.cap_runs * sizeof(Run))
         give(self.links, self.cap_links * sizeof(Link))
@@ -66,6 +69,7 @@ cdef class Runs:
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
         run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
+        run.is_free, run.minus, run.leads = True, False, False
         return run
 
     # ---- phases
@@ -77,6 +81,7 @@ cdef class Runs:
         cdef Run* other
         cdef int32_t side
         for side in range(run.sides):
+            run.source[side].minus = False
             if may_join(&run.source[side]):
                 run.phase = max(run.phase, self.runs[run.source[side].of].phase)
             else:
@@ -168,45 +173,111 @@ cdef class Runs:
         """A chain of the runs that joined it."""
         cdef Chain chain = Chain.__new__(Chain)
         cdef Rows rows = Rows()
-        cdef int32_t k = self.links[number].head
-        cdef int32_t first
-        self.pair(number)
-        self.find_reach(number)
-        while k != NONE:
+        cdef list members = self.members(number)
+        cdef int32_t k, first
+        self.absorb_signs(number, members)
+        self.pair(members)
+        self.find_reach(number, members)
+        for k in members:
             first = chain.n_code
             self.add_instruction(chain, rows, k)
             chain.read_back(first, self.runs[k].reach)
             rows.give_back()
-            k = self.runs[k].next
         return chain
 
-    cdef int find_reach(self, int32_t number) except -1:
-        """Find how far back the runs of a chain are read by others."""
-        cdef list members = []
+    cdef list members(self, int32_t number):
+        """The runs of a chain, in turn."""
+        cdef list found = []
         cdef int32_t k = self.links[number].head
-        cdef int32_t side
+        while k != NONE:
+            found.append(k)
+            k = self.runs[k].next
+        return found
+
+    cdef bint is_within(self, int32_t number, Source* source) noexcept:
+        """Whether a source is a run of the chain with that number."""
+        return may_join(source) and self.runs[source.of].chain == number
+
+    cdef int find_reach(self, int32_t number, list members) except -1:
+        """Find how far back the runs of a chain are read by others."""
+        cdef int32_t k, side
         cdef Source* source
         cdef Run* other
-        while k != NONE:
-            members.append(k)
-            k = self.runs[k].next
         for k in reversed(members):
             for side in range(self.runs[k].sides):
                 source = &self.runs[k].source[side]
-                other = &self.runs[source.of]
-                if may_join(source) and other.chain == number:
+                if self.is_within(number, source):
+                    other = &self.runs[source.of]
                     other.reach = max(other.reach, self.runs[k].reach + self.shift(&self.runs[k], source))
         return 0
 
-    cdef int pair(self, int32_t number) except -1:
-        """Find which runs of a chain are done together with the one run that reads them."""
-        cdef int32_t k = self.links[number].head
-        cdef int32_t side, inner, j
+    # ---- signs: (-a) b = -(a b) and a + (-b) = a - b, to the last bit, so a negation need not be done
+
+    cdef int absorb_signs(self, int32_t number, list members) except -1:
+        """Let the readers of negations read what those read, where they can do without."""
+        cdef int32_t k, side
         cdef Run* run
-        cdef Source* source
-        while k != NONE:
+        for k in reversed(members):
+            run = &self.runs[k]
+            run.is_free = run.is_free and not run.kept
+            for side in range(run.sides):
+                if self.is_within(number, &run.source[side]) and not takes_minus(run):
+                    self.runs[run.source[side].of].is_free = False
+        for k in members:
             run = &self.runs[k]
             for side in range(run.sides):
+                self.look_through(number, k, &run.source[side])
+            self.take_signs(run)
+        return 0
+
+    cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept:
+        """Let run k read what a negation reads, in place of that."""
+        cdef Run* run
+        cdef int64_t start = source.start
+        if not self.is_within(number, source):
+            return
+        run = &self.runs[source.of]
+        if not run.is_inner:
+            source.minus = run.minus
+            return
+        source[0] = run.source[0]
+        source.start += start * source.stride
+        source.minus = run.minus
+        if self.is_within(number, source):
+            self.runs[source.of].users += 1
+            self.runs[source.of].last = max(self.runs[source.of].last, k)
+
+    cdef int take_signs(self, Run* run) except -1:
+        """Have the signs of sources in the operation, or in what it gives."""
+        cdef Source* a = &run.source[0]
+        cdef Source* b = &run.source[1]
+        cdef bint plus
+        if run.work != OPERATION:
+            return 0
+        if run.is_free and is_plain_negation(run):
+            run.minus, run.is_inner = not a.minus, True
+            if a.kind == IN_RUN:
+                self.runs[a.of].users -= 1
+        elif is_product(run):
+            run.minus = a.minus != b.minus
+        elif run.op == OP_ADD or run.op == OP_SUBTRACT:
+            plus = not b.minus if run.op == OP_ADD else b.minus
+            run.op = OP_ADD if plus and not a.minus else OP_SUBTRACT
+            run.leads = a.minus and not plus
+            if a.minus and plus:
+                run.source[0], run.source[1] = run.source[1], run.source[0]
+        return 0
+
+    # ---- pairs
+
+    cdef int pair(self, list members) except -1:
+        """Find which runs of a chain are done together with the one run that reads them."""
+        cdef int32_t k, side, inner, j
+        cdef Run* run
+        cdef Source* source
+        for k in members:
+            run = &self.runs[k]
+            for side in range(0 if run.is_inner else run.sides):
                 inner = self.partner(run, side)
                 if inner == NONE:
                     continue
@@ -217,19 +288,18 @@ cdef class Runs:
                     if source.kind == IN_RUN and not source.gathered and self.runs[source.of].last != NONE:
                         self.runs[source.of].last = max(self.runs[source.of].last, k)
                 break
-            k = run.next
         return 0
 
     cdef int32_t partner(self, Run* run, int32_t side) noexcept:
         """A run on one side that can be done together with `run`, or NONE."""
         cdef Source* source = &run.source[side]
         cdef Run* other
-        if run.work != OPERATION or run.sides != 2 or first_of(run.op) < 0 or not may_join(source):
+        if run.work != OPERATION or run.sides != 2 or first_of(run.op) < 0 or not may_join(source) or run.leads:
             return NONE
         other = &self.runs[source.of]
         if (other.chain != run.chain or other.kept or other.remembered or other.users != 1 or other.low != run.low
                 or other.count != run.count or source.start != 0 or other.inner != NONE or other.work != OPERATION
-                or first_of(other.op) < 0):
+                or first_of(other.op) < 0 or other.leads):
             return NONE
         if is_number(&other.source[0]) and is_number(&other.source[other.sides - 1]):
             return NONE
@@ -258,6 +328,23 @@ cdef class Runs:
         chain.add(M_PAIR, <void*>kernel, a, b, out, run.low, run.low + run.count).c = c
         return 0
 
+    cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1:
+        """-a - b."""
+        cdef Run* run = &self.runs[k]
+        cdef int32_t a = self.row_of(chain, rows, run, 0, False)
+        cdef int32_t b = self.row_of(chain, rows, run, 1, True)
+        cdef Kernel3 kernel = pair_kernel(FIRST_TIMES, THEN_LESS, True, False, chain.places[b].stride != 0)
+        cdef int32_t out
+        self.release(rows, run, k)
+        out = self.result(chain, rows, run)
+        chain.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(chain), out, run.low, run.low + run.count).c = b
+        return 0
+
+    cdef int32_t place_of_minus_one(self, Chain chain) except -1:
+        if self.minus_one == NONE:
+            self.minus_one = add_preset(self.program, -1.0)
+        return chain.add_place(SLOTS, 0, self.minus_one, 0)
+
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
         cdef Run* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
@@ -266,6 +353,8 @@ cdef class Runs:
             return 0
         if run.inner != NONE:
             return self.add_pair(chain, rows, k)
+        if run.leads:
+            return self.add_led(chain, rows, k)
         if run.work == OPERATION:
             if run.sides == 2 and run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
                 return self.add_gathered(chain, rows, run)
@@ -429,6 +518,26 @@ cdef inline bint may_join(Source* source) noexcept:
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
 
 
+cdef inline bint is_product(Run* run) noexcept:
+    return run.work == OPERATION and (run.op == OP_MULTIPLY or run.op == OP_DIVIDE)
+
+
+cdef inline bint takes_minus(Run* run) noexcept:
+    """Whether a run could as well read the negative on any side."""
+    if run.work != OPERATION:
+        return False
+    if run.op == OP_ADD or run.op == OP_SUBTRACT or run.op == OP_SQUARE:
+        return True
+    return run.is_free and (is_product(run) or is_plain_negation(run))
+
+
+cdef inline bint is_plain_negation(Run* run) noexcept:
+    """Whether a run is a negation that others can look through."""
+    cdef Source* source = &run.source[0]
+    return (run.work == OPERATION and run.op == OP_NEGATIVE and not run.remembered
+            and not source.gathered and source.view == NULL and (source.stride == 0 or source.stride == 1))
+
+
 cdef inline bint is_number(Source* source) noexcept:
     """Whether a source is one number again and again."""
     return not source.gathered and source.view == NULL and source.stride == 0
@@ -441,6 +550,17 @@ cdef inline int first_of(uint16_t op) noexcept:
     if op == OP_SUBTRACT:
         return FIRST_LESS
     return FIRST_TIMES if op == OP_MULTIPLY or op == OP_SQUARE else -1
+
+
+cdef int32_t add_preset(Lowered program, double value) except -1:
+    """The register of a number that is there before the run."""
+    cdef Preset* preset
+    room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+    preset = &program.presets[program.n_presets]
+    preset.register, preset.value.d = program.n_uniform, value
+    program.n_presets += 1
+    more_registers(program, 1)
+    return preset.register
 
 
 cdef int more_registers(Lowered program, int32_t count) except -1:

@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.chain cimport Chain
-from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Preset, Step
+from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.plan cimport Plan
 from hoad._core.primitive cimport INFO
 from hoad._core.runs cimport (
@@ -27,6 +27,7 @@ from hoad._core.runs cimport (
     Run,
     Runs,
     Source,
+    add_preset,
     more_registers,
 )
 from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
@@ -494,20 +495,15 @@ cdef class Section(Runs):
         """Let an array that is there before the run be a number, if all of it is the same."""
         cdef Lowered program = self.program
         cdef const uint64_t* bits = <const uint64_t*>program.presets[<int32_t>self.known.pop(register)].value.o
-        cdef Preset preset
+        cdef int32_t number
         cdef int64_t i
         for i in range(1, size):
             if bits[i] != bits[0]:
                 return 0
-        preset.register = program.n_uniform
-        preset.value.d = (<const double*>bits)[0]
-        more_registers(program, 1)
-        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
-        program.presets[program.n_presets] = preset
-        program.n_presets += 1
-        self.number[register] = preset.register + 1
-        if preset.value.d == 2.0:
-            self.twos.add(preset.register)
+        number = add_preset(program, (<const double*>bits)[0])
+        self.number[register] = number + 1
+        if (<const double*>bits)[0] == 2.0:
+            self.twos.add(number)
         return 0
 
     cdef bint is_two(self, Source* source) noexcept:

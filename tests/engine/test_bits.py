@@ -42,6 +42,48 @@ def test_arithmetic_at_special_values(first: np.ufunc, second: np.ufunc) -> None
                 require_bits(program.evaluate(LEFT, RIGHT, k), f(LEFT, RIGHT, k))
 
 
+SIGNED: dict[str, Any] = {
+    "added": lambda x, y: (x + -y, -x + y, -x + -y, -x + -x, x + -x),
+    "taken away": lambda x, y: (x - -y, -x - y, -x - -y, -x - -x, x - -x),
+    "multiplied": lambda x, y: (x * -y + x, y - -x * -y, -(x * -y) + y, -x / y - -(y / -x), (-x) ** 2 - y),
+    "twice": lambda x, y: (-(-x) * y - x, -(-(-x)) + y, -(-x * y) * -x + -(-y)),
+    "read twice": lambda x, y: (lambda m: (m * m + m, m * x - m * y, m + y * m, y - m + x * m))(-(x * y)),
+    "kept": lambda x, y: (lambda m: (m, x + m, y * m + x))(-(x - y)),
+    "of a number": lambda x, y: (x * -x[3] + y, -(y * x[5]) - -x[7], (-x[3] - y) * -y),
+    "of a view": lambda x, y: (x + -(y[::-1]), x[::2] * -y[1::2] - x[1::2]),
+    "a little earlier": lambda x, y: (lambda m: x[1:] + m[:-1] - y[1:] * m[1:])(-(x * y)),
+    "a product a little earlier": lambda x, y: (lambda m: (x[1:] - m[:-1]) * y[1:] - m[1:])(-x * y),
+    "in a function": lambda x, y: (np.minimum(-x, -2.0) * y - x, np.maximum(-(x * y), 1.0) + x, -np.floor(x) + y),
+    "in a sum": lambda x, y: (np.sum((-x * 0.5 + y)[:100]) * -x + y, np.sum(-(x * y)) + y),
+}
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_signs(name: str) -> None:
+    """Negations are not done where others can take them over."""
+    f = SIGNED[name]
+    with np.errstate(all="ignore"):
+        found, wanted = hoad.record(f, LEFT.copy(), RIGHT.copy()).evaluate(LEFT, RIGHT), f(LEFT, RIGHT)
+    for one, other in zip(found, wanted, strict=True):
+        require_bits(one, other)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_signs(seed: int) -> None:
+    def f(x: Any, y: Any) -> Any:
+        random = np.random.default_rng(seed)
+        made = [x, y, -x, -y]
+        for _ in range(16):
+            a, b = (made[k] for k in random.integers(len(made), size=2))
+            made.append((a + b, a - b, a * b, a / b, -a, -b, -(a * b), a * a, a * 0.5, 2.0 - b)[random.integers(10)])
+        return made[-1], made[-2], made[random.integers(4, len(made))]
+
+    with np.errstate(all="ignore"):
+        found, wanted = hoad.record(f, LEFT.copy(), RIGHT.copy()).evaluate(LEFT, RIGHT), f(LEFT, RIGHT)
+    for one, other in zip(found, wanted, strict=True):
+        require_bits(one, other)
+
+
 @pytest.mark.parametrize("ufunc", OF_NUMPY, ids=lambda u: u.__name__)
 def test_what_has_no_kernel_is_numpys(ufunc: np.ufunc) -> None:
     with np.errstate(all="ignore"):
