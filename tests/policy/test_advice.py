@@ -102,10 +102,8 @@ def test_functions_go_by_the_names_users_know() -> None:
 def test_functions_of_scipy_are_named_with_the_users_line() -> None:
     special = pytest.importorskip("scipy.special")
     stats = pytest.importorskip("scipy.stats")
-    with pytest.raises(
-        hoad.NoRuleError, match=r"^scipy\.special\.gammaln has no .*\(test_advice\.py:\d+\).*vjp\(scipy\."
-    ):
-        hoad.grad(lambda x: special.gammaln(x))(2.0)
+    with pytest.raises(hoad.NoRuleError, match=r"^scipy\.special\.exp1 has no .*\(test_advice\.py:\d+\).*vjp\(scipy\."):
+        hoad.grad(lambda x: special.exp1(x))(2.0)
     for f, name in ((lambda x: special.logsumexp(x), "logsumexp"), (lambda x: np.sum(stats.norm.logpdf(x)), "logpdf")):
         with pytest.raises(
             hoad.TracedValueError,
