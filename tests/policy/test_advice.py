@@ -15,7 +15,7 @@ import hoad
 from hoad._core.refusals import ADVICE
 from hoad._core.traced import FUNCTIONS, METHODS
 from hoad._core.where import name_of
-from hoad.numpy_protocol.advice import CONSTANT, INSTEAD
+from hoad.numpy_protocol.advice import CONSTANT, IN_PYTHON, INSTEAD
 
 X = np.array([1.5, -0.5, 2.25])
 GIVEN = {
@@ -60,6 +60,18 @@ def test_what_is_advised_is_differentiated(name: str, call: str, expression: str
         behind[at] -= step
         wanted = (evaluated(call, **{variable: ahead}) - evaluated(call, **{variable: behind})) / (2 * step)
         np.testing.assert_allclose(found[(..., *at)], wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "call", "expression"), IN_PYTHON, ids=[row[0] for row in IN_PYTHON])
+def test_what_is_advised_for_functions_of_scipy(name: str, call: str, expression: str) -> None:
+    special = pytest.importorskip("scipy.special")
+    assert callable(getattr(special, name.rpartition(".")[2]))
+    x = np.abs(X)
+    here = functools.partial(evaluated, **vars(special))
+    with pytest.raises(hoad.TracedValueError, match=re.escape(f"Write {expression} for {call}, or")):
+        hoad.jacobian(lambda x: here(call, x=x))(x)
+    np.testing.assert_allclose(here(expression, x=x), here(call, x=x), rtol=1e-12)
+    hoad.check.taylor_test(lambda x: np.sum(here(expression, x=x) ** 2), x)
 
 
 @pytest.mark.parametrize("name", CONSTANT)

@@ -306,7 +306,7 @@ def _harmonic(n: int) -> Any:
     return sum((mp.one / k for k in range(1, n + 1)), start=-mp.euler)
 
 
-def _second_kind(n: int, x: Any, sign: int) -> Any:
+def second_kind(n: int, x: Any, sign: int) -> Any:
     """Of the functions of the second kind the series about 0 (DLMF 10.8.1 for Y, -1, and 10.31.1 for K, 1)."""
     n = int(n)
     q = sign * x * x / 4
@@ -403,13 +403,13 @@ for _name, _kind in (("j", mp.besselj), ("i", mp.besseli)):
     special(f"{_name}v", _kind, AROUND, of=[3.0], label=f"special_{_name}v_3")
 for _name, _sign in (("y", -1), ("k", 1)):
     for _n in (0, 1):
-        special(f"{_name}{_n}", lambda x, n=_n, sign=_sign: _second_kind(n, x, sign), RIGHT, tolerance=2e-14)
-    special(f"{_name}n", lambda n, x, sign=_sign: _second_kind(n, x, sign), RIGHT, of=[2], tolerance=2e-14)
+        special(f"{_name}{_n}", lambda x, n=_n, sign=_sign: second_kind(n, x, sign), RIGHT, tolerance=2e-14)
+    special(f"{_name}n", lambda n, x, sign=_sign: second_kind(n, x, sign), RIGHT, of=[2], tolerance=2e-14)
 special("yv", lambda v, x: -mp.besselj(-v, x), RIGHT, of=[0.5], tolerance=2e-14)  # at half orders
 special("kv", mp.besselk, RIGHT, of=[2.5])
 for _n in (0, 1):
     special(f"i{_n}e", lambda x, n=_n: mp.exp(-abs(x)) * mp.besseli(n, x), sized(1e-3, 1e3), tolerance=4e-14)
-    special(f"k{_n}e", lambda x, n=_n: mp.exp(x) * _second_kind(n, x, 1), RIGHT, tolerance=4e-14)
+    special(f"k{_n}e", lambda x, n=_n: mp.exp(x) * second_kind(n, x, 1), RIGHT, tolerance=4e-14)
 special("ive", lambda v, x: mp.exp(-x) * mp.besseli(v, x), positive(1e-3, 1.0), of=[2.5], tolerance=4e-14)
 special("kve", lambda v, x: mp.exp(x) * mp.besselk(v, x), positive(1e-3, 1e4), of=[2.5], tolerance=4e-14)
 special("hyp1f1", mp.hyp1f1, between(-20.0, 20.0), of=[1.5, 3.0], tolerance=1e-13)

@@ -18,6 +18,7 @@ import pytest
 import scipy.special as sc
 from mpmath import mp
 from reference import taylor
+from rules.cases import second_kind
 from rules.modes import words
 
 import hoad
@@ -295,8 +296,11 @@ def _cylinder_series(kind: str, v: float, x: float) -> list[Any]:
     if kind in "ji":
         known = mp.besselj if kind == "j" else mp.besseli
         return _combined({j: known(v + j, x) for j in span}, 1, -1 if kind == "j" else 1)
-    known, sign = (mp.bessely, -1) if kind == "y" else (mp.besselk, 1)
-    at = {n: known(n, x) for n in ((mp.zero, mp.one) if v == int(v) else (mp.mpf(-0.5), mp.mpf(0.5)))}
+    sign = -1 if kind == "y" else 1
+    if v == int(v):
+        at = {n: second_kind(n, x, sign) for n in (mp.zero, mp.one)}
+    else:
+        at = {n: (mp.bessely if kind == "y" else mp.besselk)(n, x) for n in (mp.mpf(-0.5), mp.mpf(0.5))}
     first, last = max(at), min(at)
     while first <= v + ORDER + 1:  # f₊₁ = ± f₋₁ + 2v/x f, with + for K
         at[first + 1] = sign * at[first - 1] + 2 * first / x * at[first]
