@@ -42,7 +42,7 @@ cdef dict MAKERS
 cdef dict METHODS
 cdef dict REDUCTIONS
 
-from hoad._core.primitive import make_signature
+from hoad._core.primitive import make_signature, ufunc_primitive
 from hoad._core.traced import FUNCTIONS, MAKERS, METHODS, REDUCTIONS
 
 from hoad.errors import NoRuleError
@@ -208,6 +208,8 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
             return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+        if ufunc_primitive(ufunc) is not None:      # of a library whose table of rules is known from now on
+            return array_ufunc(ufunc, method, inputs, kwargs)
     elif method == "at":
         return METHODS["__at__"](ufunc, *inputs)
     elif method == "reduce" and ufunc in REDUCTIONS:

@@ -4,7 +4,9 @@ The table of primitives is filled while modules are imported and when a user dec
 """
 
 import os
+import sys
 from array import array
+from importlib import import_module
 
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
@@ -71,6 +73,7 @@ PYTHON = K_PYTHON
 cdef list PRIMITIVES = []
 cdef dict BY_NAME = {}
 UFUNCS = {}                      # ufunc -> Primitive
+TABLES = {}                      # package -> the module with the rules of its ufuncs, imported when one is met
 
 
 cdef class Primitive:
@@ -172,13 +175,24 @@ def primitives():
     return [p for p in PRIMITIVES if p is not None]
 
 
+def load_tables():
+    """Import the tables of the packages that are in use."""
+    for package, table in TABLES.items():
+        if package in sys.modules:
+            import_module(table)
+
+
 def ufunc_primitive(ufunc):
-    """The primitive of a ufunc, or None."""
+    """The primitive of a ufunc, or None; an unknown one is looked for in the tables of the packages that are in use."""
+    if ufunc not in UFUNCS:
+        load_tables()
     return UFUNCS.get(ufunc)
 
 
 def primitive_named(str name):
-    """The primitive of this name, or None."""
+    """The primitive of this name, or None; one of another package by its name there."""
+    if name not in BY_NAME and (package := name.rpartition(".")[0]) in TABLES:
+        import_module(TABLES[package])
     return BY_NAME.get(name)
 
 

@@ -36,8 +36,9 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     where, called = user_place()
     if called:
         what = f"SciPy's {called} of a traced value"
-        advice = ("Write it in NumPy's functions, or make it one operation with a rule of its own (see "
-                  "@hoad.primitive); or take hoad.value(x) if plain numbers are meant.")
+        advice = ADVICE.get(f"scipy.special.{called}") or (
+            "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or "
+            "take hoad.value(x) if plain numbers are meant.")
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."

@@ -66,7 +66,7 @@ from hoad._core.primitive import primitive_named
 from hoad._core.operands import new_input
 from hoad._core.traced import METHODS, is_traced
 
-from hoad.errors import HoadError, RuleError, count as counted
+from hoad.errors import HoadError, NoRuleError, RuleError, count as counted
 
 cdef enum:
     FEW = 64
@@ -439,10 +439,15 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
 
 
 cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval) except? -1:
-    """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand."""
+    """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand.
+
+    A rule that has no adjoint for an operand gives the error in its place, which is raised where it is asked for.
+    """
     cdef Aval found
     if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
         return ZERO
+    if isinstance(adjoint, NoRuleError):
+        raise adjoint
     if not is_traced(adjoint):
         raise RuleError(
             f"{describe(sig)} is not linear in g: its adjoint {k} is the constant {adjoint!r}. Every adjoint must be "

@@ -16,6 +16,7 @@ import numpy as np
 
 from hoad._core.entry import Jitted, Recorded, Signature
 from hoad._core.operands import check_class, holds_traced
+from hoad._core.primitive import load_tables
 from hoad._core.recording import WATCHERS, Recording, differentiating, guard_rows, running
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.threads import check_threads
@@ -236,6 +237,7 @@ class _Driver:
                 raise Unseen(
                     f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
                 )
+            load_tables()  # to import one while the function runs would count as code of its own
             made, result = given.recorded(signature)
         except Outer:
             return given.once()

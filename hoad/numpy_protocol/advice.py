@@ -20,6 +20,14 @@ INSTEAD = [
     ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
 ]  # fmt: skip
 
+# Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
+IN_PYTHON = [
+    ("scipy.special.logsumexp", "logsumexp(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("scipy.special.softmax", "softmax(x)", "np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x)))"),
+    ("scipy.special.log_softmax", "log_softmax(x)", "x - np.max(x) - np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("scipy.special.polygamma", "polygamma(n, x)", "(-1) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1, x)"),
+]
+
 # Integers, truth values and the like, which no derivative passes.
 CONSTANT = [
     *("argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
@@ -29,5 +37,10 @@ CONSTANT = [
 
 for _name, _call, _expression in INSTEAD:
     ADVICE[_name] = f"Write {_expression} for {_call}."
+for _name, _call, _expression in IN_PYTHON:
+    ADVICE[_name] = (
+        f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
+        "take hoad.value(x) if plain numbers are meant."
+    )
 for _name in CONSTANT:
     ADVICE[f"np.{_name}"] = "No derivative passes through it: give it hoad.value(x) in place of x."

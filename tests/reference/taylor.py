@@ -40,6 +40,7 @@ class System:
         self.series: list[np.ndarray] = []
         self.slopes: list[list[tuple[int, int]] | None] = []  # of row i: pairs (hₖ, xₖ), where a rule gives them
         self.known: dict[Any, int] = {}
+        self.constants: set[int] = set()
 
     def given(self, coefficients: Any) -> int:
         """A row whose series is known."""
@@ -53,14 +54,18 @@ class System:
         key = (value.dtype.str, value.shape, value.tobytes())
         if key not in self.known:
             self.known[key] = self.given(np.stack([value] + [np.zeros_like(value)] * self.order))
+            self.constants.add(self.known[key])
         return self.known[key]
 
     def add(self, primitive: Primitive, operands: Sequence[int], row: Row) -> int:
-        """The row of an operation, new or found again; −(−x) is x."""
+        """The row of an operation, new or found again; −(−x) is x, and what hangs on constants alone is one."""
         name = primitive.name
         inner = self.rows[operands[0]] if operands else None
         if name == "negative" and inner is not None and inner.primitive is not None and inner.primitive.name == name:
             return int(inner.operands[0])  # type: ignore[arg-type]
+        if operands and primitive.nout == 1 and self.constants.issuperset(operands):
+            with np.errstate(all="ignore"):
+                return self.constant(compute(row, [self.series[k][0] for k in operands]))
         key = (primitive.op, tuple(operands), repr(row.params))
         if key not in self.known:
             if len(self.rows) > MOST_ROWS:
@@ -93,7 +98,7 @@ class System:
             if row is not None and row.primitive is not None and by_rule(row):
                 operands = [self.broadcast(int(k), row.aval) for k in row.operands]  # type: ignore[arg-type]
                 avals = [self.aval(k) for k in operands]
-                active = [aval.inexact for aval in avals]
+                active = [aval.inexact and k not in self.constants for k, aval in zip(operands, avals, strict=True)]
                 rule = template(row.primitive, row.params, avals, active)
                 one = self.constant(np.ones(row.aval.shape, row.aval.dtype))
                 slopes = self.insert(rule, [one, i, *operands])

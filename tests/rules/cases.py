@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.special as sc
 from mpmath import mp
 from rules.sampling import Rng, Sampler, beside, between, integers, mixed, positive, sized
 
 import hoad
+import hoad.rules.special  # which declares its primitives only now
 from hoad._core import ufuncs
 from hoad._core.calls import apply_primitive
 from hoad._core.primitive import primitive_named
@@ -78,11 +80,12 @@ def elementwise(
     wrt: Sequence[int] | None = None,
     singular: Sequence[float] = (),
     tolerance: float = 1e-14,
+    room: str = "elementwise",
 ) -> None:
     """Add a row."""
     operands = tuple(range(len(at)) if wrt is None else wrt)
     used = (name,) if uses is None else tuple(uses)
-    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance))
+    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room))
 
 
 def structured(
@@ -279,6 +282,176 @@ elementwise(
     NEAR,
     NEAR,
     uses=("conjugate", "imag"),
+)
+
+# ---- scipy.special --------------------------------------------------------------------------------------------------
+
+
+def special(name: str, oracle: Function, *at: Sampler, of: Sequence[Any] = (), label: str = "", **further: Any) -> None:
+    """Add a row for a ufunc of SciPy; `of` are its first arguments, which have no derivative."""
+    function = getattr(sc, name)
+    elementwise(
+        label or f"special_{name}",
+        (lambda *xs: function(*of, *xs)) if of else function,
+        functools.partial(oracle, *map(mp.mpf, of)) if of else oracle,
+        *at,
+        uses=[f"scipy.special.{name}"],
+        room="special",
+        **further,
+    )
+
+
+def _harmonic(n: int) -> Any:
+    """ψ(n + 1)."""
+    return sum((mp.one / k for k in range(1, n + 1)), start=-mp.euler)
+
+
+def second_kind(n: int, x: Any, sign: int) -> Any:
+    """Of the functions of the second kind the series about 0 (DLMF 10.8.1 for Y, -1, and 10.31.1 for K, 1)."""
+    n = int(n)
+    q = sign * x * x / 4
+    pole = sum(((-q) ** k * mp.factorial(n - k - 1) / mp.factorial(k) for k in range(n)), start=mp.zero)
+    term, total, k = 1 / mp.factorial(n), mp.zero, 0
+    sums = _harmonic(0) + _harmonic(n)
+    first = mp.zero
+    while abs(term) > mp.eps * abs(total) * mp.mpf(10) ** -80:
+        total += term * sums
+        first += term
+        k += 1
+        term *= q / (k * (n + k))
+        sums += mp.one / k + mp.one / (n + k)
+    half = x / 2
+    if sign < 0:
+        return (-pole / half**n + half**n * (2 * mp.log(half) * first - total)) / mp.pi
+    return (pole / half**n + (-half) ** n * (total - 2 * mp.log(half) * first)) / 2
+
+
+def _phi(x: Any) -> Any:
+    return mp.erfc(-x / mp.sqrt(2)) / 2
+
+
+def _box(x: Any, y: Any) -> Any:
+    return (x**y - 1) / y
+
+
+def _root(x: Any, y: Any) -> Any:
+    return (1 + x * y) ** (1 / y)
+
+
+def _entropy(x: Any, y: Any) -> Any:
+    return x * mp.log(x / y)
+
+
+POLES = [float(-k) for k in range(12)]
+SHARES = mixed(beside(0.0, 1e-9, 0.4), between(0.1, 0.9), beside(1.0, -1e-9, -0.4))
+AROUND = mixed(sized(1e-6, 1.0), sized(1.0, 20.0))
+RIGHT = mixed(positive(1e-3, 1.0), positive(1.0, 30.0))
+
+special("erf", mp.erf, sized(1e-9, 8.0))
+special("erfc", mp.erfc, mixed(sized(1e-6, 1.0), between(-5.0, 20.0)))
+special("erfi", mp.erfi, sized(1e-6, 15.0))
+special("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), mixed(sized(1e-6, 10.0), positive(1.0, 1e6)))
+special("dawsn", lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), sized(1e-6, 30.0))
+special("erfinv", mp.erfinv, INSIDE, singular=[-1.0, 1.0], tolerance=2e-14)
+special("erfcinv", lambda x: mp.erfinv(1 - x), mixed(positive(1e-12, 0.9), between(1.0, 1.9)), singular=[2.0])
+special("ndtr", _phi, mixed(sized(1e-6, 1.0), between(-20.0, 8.0)))
+special("log_ndtr", lambda x: mp.log(_phi(x)), mixed(sized(1e-6, 10.0), beside(0.0, -1.0, -1e4)), tolerance=2e-14)
+special("ndtri", lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1), SHARES, singular=[1.0], tolerance=2e-14)
+special("gamma", mp.gamma, mixed(positive(1e-3, 40.0), between(-5.0, -0.1)), singular=POLES, tolerance=2e-14)
+special(
+    "gammaln",
+    lambda x: mp.log(abs(mp.gamma(x))),
+    mixed(positive(1e-6, 1e6), between(-5.0, -0.1)),
+    singular=POLES,
+    tolerance=2e-14,
+)
+special("loggamma", mp.loggamma, positive(1e-6, 1e6))
+special("rgamma", mp.rgamma, mixed(positive(1e-3, 40.0), between(-5.0, -0.1)), tolerance=4e-14)
+special("psi", mp.digamma, mixed(positive(1e-6, 1e6), between(-5.0, -0.1)), singular=POLES, tolerance=2e-14)
+special(
+    "zeta", lambda s, q: mp.psi(2, q) / -2, mixed(positive(1e-3, 1e4), between(-5.0, -0.1)), of=[3.0], singular=POLES
+)
+special("beta", mp.beta, positive(0.5, 8.0), positive(0.5, 8.0), tolerance=4e-14)
+special("betaln", lambda x, y: mp.log(mp.beta(x, y)), positive(1e-2, 30.0), positive(1e-2, 30.0), tolerance=4e-14)
+for _a in (0.5, 3.0, 40.0):
+    special(
+        "gammainc",
+        lambda a, x: mp.gammainc(a, 0, x, regularized=True),
+        between(0.5 * _a, 2.0 * _a),
+        of=[_a],
+        label=f"special_gammainc_{_a}",
+    )
+special("gammaincc", lambda a, x: 1 - mp.gammainc(a, 0, x, regularized=True), positive(0.1, 50.0), of=[2.5])
+special(
+    "gammaincinv",
+    lambda a, y: -1 - mp.lambertw((y - 1) / mp.e, -1).real,
+    SHARES,
+    of=[2.0],
+    singular=[1.0],
+    tolerance=2e-13,
+)
+special(
+    "gammainccinv", lambda a, y: -1 - mp.lambertw(-y / mp.e, -1).real, SHARES, of=[2.0], singular=[1.0], tolerance=2e-13
+)
+special("betainc", lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True), SHARES, of=[2.5, 4.0], singular=[1.0])
+special("betaincc", lambda a, b, x: mp.betainc(a, b, x, 1, regularized=True), SHARES, of=[2.5, 4.0], singular=[1.0])
+
+for _name, _kind in (("j", mp.besselj), ("i", mp.besseli)):
+    for _n in (0, 1):
+        special(f"{_name}{_n}", functools.partial(_kind, _n), AROUND)
+    special(f"{_name}v", _kind, RIGHT, of=[2.5], tolerance=2e-14)
+    special(f"{_name}v", _kind, AROUND, of=[3.0], label=f"special_{_name}v_3")
+for _name, _sign in (("y", -1), ("k", 1)):
+    for _n in (0, 1):
+        special(f"{_name}{_n}", lambda x, n=_n, sign=_sign: second_kind(n, x, sign), RIGHT, tolerance=2e-14)
+    special(f"{_name}n", lambda n, x, sign=_sign: second_kind(n, x, sign), RIGHT, of=[2], tolerance=2e-14)
+special("yv", lambda v, x: -mp.besselj(-v, x), RIGHT, of=[0.5], tolerance=2e-14)  # at half orders
+special("kv", mp.besselk, RIGHT, of=[2.5])
+for _n in (0, 1):
+    special(f"i{_n}e", lambda x, n=_n: mp.exp(-abs(x)) * mp.besseli(n, x), sized(1e-3, 1e3), tolerance=4e-14)
+    special(f"k{_n}e", lambda x, n=_n: mp.exp(x) * second_kind(n, x, 1), RIGHT, tolerance=4e-14)
+special("ive", lambda v, x: mp.exp(-x) * mp.besseli(v, x), positive(1e-3, 1.0), of=[2.5], tolerance=4e-14)
+special("kve", lambda v, x: mp.exp(x) * mp.besselk(v, x), positive(1e-3, 1e4), of=[2.5], tolerance=4e-14)
+special("hyp1f1", mp.hyp1f1, between(-20.0, 20.0), of=[1.5, 3.0], tolerance=1e-13)
+special("hyp2f1", mp.hyp2f1, between(-0.7, 0.7), of=[1.0, 2.0, 3.5], tolerance=4e-14)
+
+special("expit", lambda x: 1 / (1 + mp.exp(-x)), sized(1e-6, 600.0))
+special("logit", lambda x: mp.log(x / (1 - x)), SHARES, singular=[1.0])
+special("log_expit", lambda x: -mp.log(1 + mp.exp(-x)), sized(1e-6, 600.0))
+special("exprel", lambda x: mp.expm1(x) / x, mixed(sized(1e-6, 1.0), between(-50.0, 50.0)), tolerance=1e-13)
+special("expm1", mp.expm1, sized(1e-8, 600.0))
+special("exp2", lambda x: mp.mpf(2) ** x, between(-850.0, 850.0))
+special("exp10", lambda x: mp.mpf(10) ** x, between(-250.0, 250.0))
+special("log1p", mp.log1p, mixed(beside(-1.0, 1e-12, 0.5), positive(1e-9, 1e40)), singular=[-1.0])
+special("cbrt", lambda x: mp.sign(x) * mp.cbrt(abs(x)), sized(1e-50, 1e50))
+special("cosm1", lambda x: mp.cos(x) - 1, mixed(between(-50.0, 50.0), sized(1e-9, 1.0)))
+special("xlogy", lambda x, y: x * mp.log(y), MEDIUM, positive(1e-3, 1e3))
+special("xlog1py", lambda x, y: x * mp.log1p(y), MEDIUM, positive(1e-6, 1e3))
+special("entr", lambda x: -x * mp.log(x), positive(1e-3, 1e3))
+special("rel_entr", _entropy, positive(1e-3, 1e3), positive(1e-3, 1e3))
+special("kl_div", lambda x, y: _entropy(x, y) - x + y, positive(1e-3, 1e3), positive(1e-3, 1e3))
+special("wrightomega", lambda x: mp.lambertw(mp.exp(x)).real, between(-5.0, 30.0), tolerance=2e-14)
+special("boxcox", _box, positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13)
+special("boxcox1p", lambda x, y: _box(1 + x, y), positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13)
+special("inv_boxcox", _root, positive(1e-2, 2.0), mixed(positive(1e-3, 2.0), between(-0.4, -0.01)), tolerance=1e-13)
+special(
+    "inv_boxcox1p",
+    lambda x, y: _root(x, y) - 1,
+    positive(1e-2, 2.0),
+    mixed(positive(1e-3, 2.0), between(-0.4, -0.01)),
+    tolerance=1e-13,
+)
+special("huber", lambda d, x: x * x / 2 if abs(x) <= d else d * (abs(x) - d / 2), positive(0.1, 10.0), MEDIUM)
+special("pseudo_huber", lambda d, x: d * d * (mp.sqrt(1 + (x / d) ** 2) - 1), positive(0.1, 10.0), sized(0.1, 10.0))
+elementwise(
+    "special_lambertw",
+    lambda x: sc.lambertw(x).real,
+    lambda x: mp.lambertw(x).real,
+    mixed(positive(1e-3, 1e3), beside(-1 / np.e, 1e-2, 0.3)),
+    uses=["scipy.special.lambertw", "real"],
+    singular=[-1 / np.e],
+    tolerance=4e-14,
+    room="special",
 )
 
 # ---- reductions -----------------------------------------------------------------------------------------------------

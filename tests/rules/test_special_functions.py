@@ -1,0 +1,413 @@
+"""SciPy's functions beyond their rows in the table of cases: singular points, refusals, and series to order 50.
+
+A series is judged against its coefficient, and what that changes by with a relative change of x: an error of one means
+that not one digit is left.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special as sc
+from mpmath import mp
+from reference import taylor
+from rules.cases import second_kind
+from rules.modes import words
+
+import hoad
+from hoad.rules import expansions
+from hoad.rules.expansions import EXPANSIONS, KERNELS
+
+ORDER = 50
+INF, NAN = math.inf, math.nan
+
+# ---- singular points ------------------------------------------------------------------------------------------------
+
+ZEROS = [0.0, 0.0, 0.0]
+ROOT_PI = math.sqrt(math.pi)
+
+# function, place, its derivatives there
+POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
+    ("erf", sc.erf, 0.0, [2 / ROOT_PI, 0.0, -4 / ROOT_PI]),
+    ("erf", sc.erf, 1e200, ZEROS),
+    ("erf", sc.erf, INF, [0.0]),
+    ("erfcx", sc.erfcx, 0.0, [-2 / ROOT_PI, 2.0, -8 / ROOT_PI]),
+    ("erfcx", sc.erfcx, 1e100, [-1e-200 / ROOT_PI, 2e-300 / ROOT_PI, 0.0]),
+    ("dawsn", sc.dawsn, 0.0, [1.0, 0.0, -4.0]),
+    ("dawsn", sc.dawsn, 1e60, [-0.5e-120, 1e-180, -3e-240]),
+    ("dawsn", sc.dawsn, -1e60, [-0.5e-120, -1e-180, -3e-240]),
+    ("erfinv", sc.erfinv, 0.0, [ROOT_PI / 2, 0.0, ROOT_PI**3 / 4]),
+    ("erfinv", sc.erfinv, 1.0, [INF, INF]),
+    ("ndtri", sc.ndtri, 0.0, [INF, -INF]),
+    ("log_ndtr", sc.log_ndtr, -1e8, [1e8, -1.0, 2e-24]),
+    ("log_ndtr", sc.log_ndtr, 40.0, ZEROS),
+    ("gamma", sc.gamma, 0.0, [-INF, INF]),
+    ("gamma", sc.gamma, 1.0, [-np.euler_gamma, np.euler_gamma**2 + math.pi**2 / 6]),
+    ("gamma", sc.gamma, -1.0, [NAN]),
+    ("gammaln", sc.gammaln, 0.0, [-INF, INF]),
+    ("gammaln", sc.gammaln, INF, [INF, 0.0, 0.0]),
+    ("psi", sc.psi, 0.0, [INF]),
+    ("psi", sc.psi, 1e300, [1e-300, 0.0]),
+    *[("rgamma", sc.rgamma, -float(n), [(-1) ** n * math.factorial(n)]) for n in (0, 1, 2, 5, 20)],
+    ("rgamma", sc.rgamma, 0.0, [1.0, 2 * np.euler_gamma]),
+    ("xlogy", lambda y: sc.xlogy(0.0, y), 0.0, ZEROS),
+    ("xlogy", lambda x: sc.xlogy(x, 0.0), 0.0, [-INF, 0.0]),
+    ("xlog1py", lambda y: sc.xlog1py(0.0, y), -1.0, ZEROS),
+    ("entr", sc.entr, 0.0, [INF, -INF]),
+    ("rel_entr", lambda y: sc.rel_entr(0.0, y), 0.0, ZEROS),
+    ("exprel", sc.exprel, 0.0, [1 / 2, 1 / 3, 1 / 4]),
+    ("exprel", sc.exprel, 1e-300, [1 / 2, 1 / 3, 1 / 4]),
+    ("logit", sc.logit, 0.0, [INF, -INF]),
+    ("expit", sc.expit, 1000.0, ZEROS),
+    ("log_expit", sc.log_expit, 1000.0, ZEROS),
+    ("log_expit", sc.log_expit, -1000.0, [1.0, 0.0, 0.0]),
+    ("boxcox at 0", lambda y: sc.boxcox(math.e, y), 0.0, [1 / 2, 1 / 3, 1 / 4]),
+    ("inv_boxcox at 0", lambda y: sc.inv_boxcox(1.0, y), 0.0, [-math.e / 2]),
+    ("huber", lambda x: sc.huber(1.0, x), 0.0, [0.0, 1.0, 0.0]),
+    ("pseudo_huber", lambda x: sc.pseudo_huber(2.0, x), 0.0, [0.0, 1.0, 0.0]),
+    ("gammainc", lambda x: sc.gammainc(1.0, x), 0.0, [1.0, -1.0, 1.0]),
+    ("gammainc", lambda x: sc.gammainc(2.0, x), 0.0, [0.0, 1.0, -2.0]),
+    ("gammainc", lambda x: sc.gammainc(0.5, x), 0.0, [INF, -INF]),
+    ("gammainc", lambda x: sc.gammainc(40.0, x), 0.0, [0.0]),
+    ("betainc", lambda x: sc.betainc(2.0, 3.0, x), 0.0, [0.0, 12.0, -48.0]),
+    ("j0", sc.j0, 0.0, [0.0, -1 / 2, 0.0]),
+    ("j0", sc.j0, -0.0, [0.0, -1 / 2, 0.0]),
+    ("j1", sc.j1, 0.0, [1 / 2, 0.0, -3 / 8]),
+    ("j1", sc.j1, 1e-300, [1 / 2, -3 / 8 * 1e-300, -3 / 8]),
+    ("jv", lambda x: sc.jv(3, x), 0.0, [0.0, 0.0, 1 / 8]),
+    ("i0", sc.i0, 0.0, [0.0, 1 / 2, 0.0]),
+    ("i1", sc.i1, 0.0, [1 / 2, 0.0, 3 / 8]),
+    ("i0e", sc.i0e, 1e100, [-0.5e-150 / math.sqrt(2 * math.pi), 0.75e-250 / math.sqrt(2 * math.pi)]),
+    ("k0", sc.k0, 0.0, [-INF]),
+    ("k0e", sc.k0e, 1e100, [-0.5e-150 * math.sqrt(math.pi / 2), 0.75e-250 * math.sqrt(math.pi / 2)]),
+    ("y0", sc.y0, 0.0, [INF]),
+    ("cosm1", sc.cosm1, 1e-200, [-1e-200, -1.0, 1e-200]),
+    *[(name, getattr(sc, name), NAN, [NAN, NAN]) for name in ("erf", "erfcx", "dawsn", "gammaln", "psi", "j0", "k0e")],
+]
+
+
+@pytest.mark.parametrize(("name", "f", "x", "derivatives"), POINTS, ids=[f"{p[0]}-{p[2]}" for p in POINTS])
+def test_singular_points(name: str, f: Callable[[Any], Any], x: float, derivatives: list[float]) -> None:
+    def differentiated(word: str) -> Any:
+        df = f
+        for letter in word:
+            df = hoad.grad(df) if letter == "r" else lambda y, g=df: hoad.jvp(g, (y,), (1.0,))[1]
+        return df(x)
+
+    for order, want in enumerate(derivatives, start=1):
+        for word in words(order):
+            np.testing.assert_allclose(differentiated(word), want, rtol=4e-14, atol=0.0, err_msg=f"{name} by {word}")
+
+
+def test_a_power_of_one_half_of_each_kind() -> None:
+    """J, Y, I and K of order 1/2 are elementary."""
+    x = np.array([0.25, 1.0, 3.0])
+    scale = np.sqrt(2 / np.pi)
+    for f, like in (
+        (lambda x: sc.jv(0.5, x), lambda x: scale / x**0.5 * np.sin(x)),
+        (lambda x: sc.yv(0.5, x), lambda x: -scale / x**0.5 * np.cos(x)),
+        (lambda x: sc.iv(0.5, x), lambda x: scale / x**0.5 * np.sinh(x)),
+        (lambda x: sc.kv(0.5, x), lambda x: np.exp(-x) / (scale * x**0.5)),
+        (lambda x: sc.kve(0.5, x), lambda x: 1 / (scale * x**0.5)),
+        (lambda x: sc.ive(0.5, x), lambda x: 0.5 * scale / x**0.5 * -np.expm1(-2 * x)),
+    ):
+        for order in range(5):
+            found, want = hoad.derivative(f, order)(x), hoad.derivative(like, order)(x)
+            np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
+def test_differences_of_digamma_do_not_cancel() -> None:
+    """∂ log B(a, b)/∂a, and what it is made of."""
+    for a in (0.1, 1.0, 30.0, 1e6):
+        for b in (1e-12, 1e-6, 1e-3, 0.1, 0.9):
+            b *= a
+            with mp.workdps(60):
+                want = float(mp.digamma(mp.mpf(a) + mp.mpf(b)) - mp.digamma(mp.mpf(a)))
+            assert expansions.psi_difference(a, b) == pytest.approx(want, rel=4e-15)
+            assert hoad.grad(sc.betaln)(a, b) == pytest.approx(-want, rel=4e-15)
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+ORDERS = {"jv": 1, "yv": 1, "iv": 1, "kv": 1, "ive": 1, "kve": 1, "gammainc": 1, "gammaincc": 1, "zeta": 1}
+ORDERS |= {"gammaincinv": 1, "gammainccinv": 1, "yn": 1, "kn": 1, "betainc": 2, "betaincc": 2, "hyp1f1": 2, "hyp2f1": 3}
+
+
+@pytest.mark.parametrize(("name", "count"), ORDERS.items())
+def test_derivatives_by_an_order_are_refused(name: str, count: int) -> None:
+    function = getattr(sc, name)
+    orders = [2.0, 3.0, 4.0][:count]
+    for k in range(count):
+
+        def f(v: Any, k: int = k) -> Any:
+            return function(*orders[:k], v, *orders[k + 1 :], 0.25)
+
+        for derivative in (hoad.grad, hoad.hessian, lambda g: lambda v: hoad.jvp(g, (v,), (1.0,))):
+            with pytest.raises(
+                hoad.NoRuleError, match=rf"^scipy\.special\.{name} has no derivative with respect to .*\(test_special_f"
+            ):
+                derivative(f)(orders[k])
+        assert np.isfinite(hoad.grad(lambda x: function(*orders, x))(0.25))
+
+
+def test_python_functions_of_scipy_say_what_to_write() -> None:
+    x = np.array([0.5, 1.0])
+    for f in (sc.logsumexp, sc.softmax, sc.log_softmax, lambda x: sc.polygamma(1, x)):
+        with pytest.raises(hoad.TracedValueError, match=r"^SciPy's \w+ of a traced value .*\(test_special_functions"):
+            hoad.jacobian(f)(x)
+    assert hoad.grad(sc.softplus)(0.5) == pytest.approx(sc.expit(0.5), rel=1e-15)
+
+
+# ---- the table and its library --------------------------------------------------------------------------------------
+
+
+def test_the_table_waits_for_scipy() -> None:
+    code = (
+        "import sys, hoad, numpy as np\n"
+        "assert 'scipy' not in sys.modules\n"
+        "import scipy.special as sc\n"
+        "assert 'hoad.rules.special' not in sys.modules\n"
+        "f = hoad.jit(hoad.grad(lambda x: np.sum(sc.erf(x))))\n"
+        "x = np.array([0.0, 1.0])\n"
+        "np.testing.assert_allclose(f(x), 2 / np.sqrt(np.pi) * np.exp(-x * x))\n"
+        "np.testing.assert_array_equal(f(x), f(x))\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_a_program_that_travels_brings_the_table() -> None:
+    program = hoad.gradient(hoad.record(lambda x: sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x), 1.0))
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).evaluate(1.25))"
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(program), capture_output=True, check=True)
+    assert float(done.stdout) == program.evaluate(1.25)
+
+
+def test_many_points_at_once() -> None:
+    x = np.linspace(0.1, 8.0, 700).reshape(2, 350)
+    for f in (sc.erfcx, sc.dawsn, sc.log_ndtr, sc.k1e, lambda x: sc.kve(2.5, x), sc.gammaln):
+        slope = hoad.derivative(f, 2)
+        np.testing.assert_array_equal(slope(x)[1], slope(x[1]))
+        np.testing.assert_allclose(hoad.vmap(slope)(x), slope(x), rtol=1e-15)
+        assert hoad.grad(f)(np.float32(1.5)).dtype == np.float32
+
+
+def test_complex_error_functions() -> None:
+    z = np.array([0.5 + 0.25j, -1.0 + 0.5j])
+    for f, slope in (
+        (sc.erf, lambda z: 2 / ROOT_PI * np.exp(-z * z)),
+        (sc.erfcx, lambda z: 2 * z * sc.erfcx(z) - 2 / ROOT_PI),
+        (sc.dawsn, lambda z: 1 - 2 * z * sc.dawsn(z)),
+        (sc.log_ndtr, lambda z: np.exp(-z * z / 2) / math.sqrt(2 * math.pi) / sc.ndtr(z)),
+        (lambda z: sc.jv(0, z), lambda z: -sc.jv(1, z)),
+        (sc.rgamma, lambda z: -sc.rgamma(z) * sc.psi(z)),
+    ):
+        found = np.diagonal(hoad.jacobian(f, holomorphic=True)(z))
+        np.testing.assert_allclose(found, slope(z), rtol=1e-13)
+
+
+# ---- series ---------------------------------------------------------------------------------------------------------
+
+
+def errors(got: Any, want: list[Any], x: float) -> np.ndarray:
+    """Of coefficients 0 to ORDER, where `want` has one more: in units of what a relative change of x changes."""
+    scale = [abs(want[k]) + (k + 1) * abs(mp.mpf(x) * want[k + 1]) for k in range(ORDER + 1)]
+    return np.array([float(abs(mp.mpf(float(g)) - w) / (s or 1)) for g, w, s in zip(got, want, scale, strict=False)])
+
+
+def _hurwitz(s: int, x: Any) -> Any:
+    """Σ (x + k)⁻ˢ, to the right of 0 by the polygamma function."""
+    steps = max(0, int(mp.ceil(-x)) + 1)
+    right = (-1) ** s * mp.psi(s - 1, x + steps) / mp.factorial(s - 1)
+    return right + sum((x + j) ** -s for j in range(steps))
+
+
+def _psi_series(x: Any) -> list[Any]:
+    return [mp.digamma(x)] + [(-1) ** (k + 1) * _hurwitz(k + 1, x) for k in range(1, ORDER + 2)]
+
+
+def _gammaln_series(x: Any) -> list[Any]:
+    return [mp.log(abs(mp.gamma(x)))] + [c / (k + 1) for k, c in enumerate(_psi_series(x)[:-1])]
+
+
+def _zeta_series(s: int) -> Callable[[Any], list[Any]]:
+    return lambda x: [(-1) ** k * mp.binomial(s + k - 1, k) * _hurwitz(s + k, x) for k in range(ORDER + 2)]
+
+
+@pytest.mark.parametrize(
+    ("f", "exact"),
+    [
+        (EXPANSIONS["scipy.special.gammaln"], _gammaln_series),
+        (EXPANSIONS["scipy.special.psi"], _psi_series),
+        (lambda q: EXPANSIONS["scipy.special.zeta"](2, q), _zeta_series(2)),
+        (lambda q: EXPANSIONS["scipy.special.zeta"](3.0, q), _zeta_series(3)),
+        (lambda q: EXPANSIONS["scipy.special.zeta"](6, q), _zeta_series(6)),
+    ],
+    ids=["gammaln", "psi", "zeta_2", "zeta_3", "zeta_6"],
+)
+def test_expansions_about_the_gamma_function(f: Callable[..., Any], exact: Callable[[Any], list[Any]]) -> None:
+    right = [0.1, 0.49, 0.5, 1.0, 1.5, 2.0, 3.7, 8.0, 13.0, 20.0, 30.0, 60.0, 100.0]
+    places = [*right, -0.1, -0.5, -1.3, -2.5, -10.2, -30.5]
+    got = taylor(f, [np.array([places, np.ones(len(places))])], ORDER)
+    for j, x in enumerate(places):
+        with mp.workdps(60):
+            want = exact(mp.mpf(x))
+            assert errors(got[:, j], want, x).max() <= 1e-14 * (8 if x < 3 and f is expansions.gammaln else 1)
+            if x > 0:  # all digits of every coefficient from the first that has no zero
+                relative = [abs(mp.mpf(float(got[k, j])) / want[k] - 1) for k in range(2, ORDER + 1)]
+                assert max(relative) <= 1e-14
+
+
+def test_the_expansion_inside_of_another_function() -> None:
+    """log Γ(eᵗ): a sum over the derivatives of log Γ, whose terms cancel, would lose every digit by order 30."""
+    order = 40
+    got = taylor(lambda t: expansions.gammaln(np.exp(t)), [[0.0, 1.0]], order)
+    with mp.workdps(80):
+        outer = _gammaln_series(mp.one)
+        inner = [mp.zero] + [1 / mp.factorial(k) for k in range(1, order + 1)]
+        want, power = [outer[0]] + [mp.zero] * order, [mp.one] + [mp.zero] * order
+        for c in outer[1 : order + 1]:
+            power = [sum(power[j] * inner[k - j] for j in range(k + 1)) for k in range(order + 1)]
+            want = [w + c * p for w, p in zip(want, power, strict=True)]
+    rho = max(abs(float(w)) ** (1 / k) for k, w in enumerate(want[10:], start=10))
+    for k in range(1, order + 1):
+        assert abs(got[k] - float(want[k])) <= 1e-14 * max(rho, 1 / math.pi) ** k * 40
+
+
+def _combined(at: dict[int, Any], before: int, after: int) -> list[Any]:
+    """Coefficients of a cylinder function from those of other orders, as f′ is (before f₋₁ + after f₊₁) / 2."""
+    return [
+        sum(mp.binomial(k, j) * before ** (k - j) * after**j * at[2 * j - k] for j in range(k + 1))
+        / (mp.mpf(2) ** k * mp.factorial(k))
+        for k in range(ORDER + 2)
+    ]
+
+
+def _cylinder_series(kind: str, v: float, x: float) -> list[Any]:
+    """From f of the orders about v: J and I by their power series, Y and K by recurrence from two of them."""
+    v, x = mp.mpf(v), mp.mpf(x)
+    span = range(-ORDER - 1, ORDER + 2)
+    if kind in "ji":
+        known = mp.besselj if kind == "j" else mp.besseli
+        return _combined({j: known(v + j, x) for j in span}, 1, -1 if kind == "j" else 1)
+    sign = -1 if kind == "y" else 1
+    if v == int(v):
+        at = {n: second_kind(n, x, sign) for n in (mp.zero, mp.one)}
+    else:
+        at = {n: (mp.bessely if kind == "y" else mp.besselk)(n, x) for n in (mp.mpf(-0.5), mp.mpf(0.5))}
+    first, last = max(at), min(at)
+    while first <= v + ORDER + 1:  # f₊₁ = ± f₋₁ + 2v/x f, with + for K
+        at[first + 1] = sign * at[first - 1] + 2 * first / x * at[first]
+        first += 1
+    while last >= v - ORDER - 1:
+        at[last - 1] = sign * (at[last + 1] - 2 * last / x * at[last])
+        last -= 1
+    return _combined({j: at[v + j] for j in span}, -sign, -1)
+
+
+def times_exponential(series: list[Any], rate: Any, x: Any) -> list[Any]:
+    """Of φ(x) exp(rate x)."""
+    other = [mp.exp(rate * x) * mp.mpf(rate) ** k / mp.factorial(k) for k in range(ORDER + 2)]
+    return [sum(series[j] * other[k - j] for j in range(k + 1)) for k in range(ORDER + 2)]
+
+
+CYLINDERS = [("j0", "j", 0), ("j1", "j", 1), ("y0", "y", 0), ("y1", "y", 1), ("i0", "i", 0), ("i1", "i", 1)]
+CYLINDERS += [("k0", "k", 0), ("k1", "k", 1), ("i0e", "i", 0), ("i1e", "i", 1), ("k0e", "k", 0), ("k1e", "k", 1)]
+WITH_ORDER = [("jv", "j", 2.5), ("yv", "y", 2.5), ("iv", "i", 2.5), ("kv", "k", 2.5), ("kve", "k", 2.5), ("yn", "y", 3)]
+
+
+@pytest.mark.parametrize(("name", "kind", "v"), CYLINDERS + WITH_ORDER)
+def test_kernels_of_bessel_functions(name: str, kind: str, v: float) -> None:
+    places = [1e-3, 0.1, 0.5, 1.0, 2.5, 8.0, 20.0, 100.0]
+    orders = (v,) if (name, kind, v) in WITH_ORDER else ()
+    got = np.array(KERNELS[f"scipy.special.{name}"](*orders, np.array(places), ORDER))
+    for j, x in enumerate(places):
+        with mp.workdps(250):
+            want = _cylinder_series(kind, v, x)
+            if name.endswith("e"):
+                want = times_exponential(want, -1 if kind == "i" else 1, mp.mpf(x))
+            assert errors(got[:, j], want, x).max() <= (2e-12 if name == "i1e" else 1e-14), (name, x)
+
+
+def test_kernels_of_bessel_functions_at_zero() -> None:
+    x = np.zeros(1)
+    for name, sign in (("j", -1.0), ("i", 1.0)):
+        for v in (0, 1):
+            got = np.array(KERNELS[f"scipy.special.{name}{v}"](x, ORDER))[:, 0]
+            want = np.zeros(ORDER + 1)
+            for m in range((ORDER - v) // 2 + 1):
+                want[2 * m + v] = sign**m / (2.0 ** (2 * m + v) * math.factorial(m) * math.factorial(m + v))
+            np.testing.assert_allclose(got, want, rtol=1e-14, atol=0.0)
+
+
+def _erfcx_series(x: Any) -> list[Any]:
+    c = [mp.exp(x * x) * mp.erfc(x)]
+    c.append(2 * (x * c[0] - 1 / mp.sqrt(mp.pi)))
+    for k in range(2, ORDER + 2):
+        c.append(2 * (x * c[-1] + c[-2]) / k)
+    return c
+
+
+def _dawsn_series(x: Any) -> list[Any]:
+    c = [mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)]
+    c.append(1 - 2 * x * c[0])
+    for k in range(2, ORDER + 2):
+        c.append(-2 * (x * c[-1] + c[-2]) / k)
+    return c
+
+
+def _exprel_series(x: Any) -> list[Any]:
+    return [mp.hyp1f1(k + 1, k + 2, x) / mp.factorial(k + 1) for k in range(ORDER + 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "exact", "places", "tolerance"),
+    [
+        ("erfcx", _erfcx_series, [-20.0, -3.0, -0.1, 0.0, 1e-8, 0.1, 1.0, 3.0, 8.0, 20.0, 40.0], 1e-14),
+        ("dawsn", _dawsn_series, [0.0, 1e-8, 0.1, 0.99, -1.01, 2.0, 3.0, 5.0, -8.0, 10.0, 15.0, 40.0], 1e-14),
+        ("exprel", _exprel_series, [-30.0, -1.0, 0.0, 1e-8, 1.0, 30.0], 1e-12),
+    ],
+)
+def test_kernels_by_recurrence(
+    name: str, exact: Callable[[Any], list[Any]], places: list[float], tolerance: float
+) -> None:
+    """The exact ones by a recurrence that loses digits, of which there are enough."""
+    got = np.array(KERNELS[f"scipy.special.{name}"](np.array(places), ORDER))
+    for j, x in enumerate(places):
+        with mp.workdps(400):
+            assert errors(got[:, j], exact(mp.mpf(x)), x).max() <= tolerance, x
+
+
+def test_series_of_log_ndtr() -> None:
+    """By its expansion, when erfcx is given by its kernel."""
+    order = 30
+    for x in (-200.0, -8.0, -0.5):
+        u = x / -math.sqrt(2.0)
+        scaled = np.array(KERNELS["scipy.special.erfcx"](np.array(u), order))
+        got = taylor(lambda e, u: np.log(0.5 * e) - u * u, [scaled, [u, 1.0]], order)
+        with mp.workdps(400):
+            series = _erfcx_series(mp.mpf(u))
+            log = [mp.log(series[0] / 2)]
+            for k in range(1, order + 1):
+                log.append((series[k] - sum(j * log[j] * series[k - j] for j in range(1, k)) / k) / series[0])
+            want = [c - mp.mpf(u) ** 2 * (k == 0) - 2 * mp.mpf(u) * (k == 1) - (k == 2) for k, c in enumerate(log)]
+            for k in range(order + 1):
+                assert abs(got[k] - float(want[k])) <= 1e-11 * abs(float(want[k]))
+
+
+@pytest.mark.parametrize(("x", "tolerance"), [(0.0, 1e-15), (0.5, 1e-14), (3.0, 1e-11)])
+def test_series_of_erf_by_its_rule(x: float, tolerance: float) -> None:
+    """It closes: by the series of exp(-x²), which loses digits where the Hermite polynomials oscillate."""
+    got = taylor(sc.erf, [[x, 1.0]], ORDER)
+    with mp.workdps(200):
+        c = [mp.erf(x), 2 / mp.sqrt(mp.pi) * mp.exp(-(mp.mpf(x) ** 2))]
+        c.append(-mp.mpf(x) * c[1])
+        for k in range(3, ORDER + 2):
+            c.append(-2 * ((k - 1) * mp.mpf(x) * c[-1] + (k - 2) * c[-2]) / (k * (k - 1)))
+        assert errors(got, c, x).max() <= tolerance
