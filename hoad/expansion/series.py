@@ -73,7 +73,8 @@ class TaylorSeries:
     quotient by a series that starts with 0 is one if powers of t cancel, and else an error. abs at 0 is 0, as in every
     derivative here.
 
-    In a container, as which it is seen by every driver, its parts are the coefficients and the point.
+    It is a container, which drivers take apart. Its parts are the coefficients, and the point if that is traced or an
+    array; a point that is a plain number stays what it is, as part of the structure.
 
     References
     ----------
@@ -96,14 +97,16 @@ class TaylorSeries:
     0.305058636443 0.305058636443 0.305058636443
     """
 
-    __slots__ = ("_coefficients", "point")
+    __slots__ = ("_coefficients", "_moves", "point")
 
     _coefficients: tuple[Any, ...]
+    _moves: bool  # whether the point is a part of the container, which may be traced or hold many numbers
     point: Any
 
     def __init__(self, coefficients: Any, point: Any = 0) -> None:
         self._coefficients = coefficients_of(coefficients)
         self.point = checked_point(point, self.shape)
+        self._moves = _may_move(self.point)
 
     @classmethod
     def variable(cls, degree: int, point: Any = 0.0) -> TaylorSeries:
@@ -632,9 +635,10 @@ class TaylorSeries:
     # ---- how it is shown
 
     def __repr__(self) -> str:
-        if any(map(is_traced, self._coefficients)):
-            return f"<TaylorSeries of degree {self.degree} and shape {self.shape}, traced>"
-        shown = np.array2string(self.coefficients, separator=", ", prefix="TaylorSeries(")
+        if self._has_numbers():
+            shown = np.array2string(self.coefficients, separator=", ", prefix="TaylorSeries(")
+        else:
+            shown = f"[{', '.join(map(repr, self._coefficients))}]"
         return f"TaylorSeries({shown}{'' if _is_zero(self.point) else f', point={_shown(self.point)}'})"
 
     def __str__(self) -> str:
@@ -642,7 +646,7 @@ class TaylorSeries:
 
     def __format__(self, spec: str) -> str:
         """The series as mathematics, its numbers by a format such as ``.3f``."""
-        if any(map(is_traced, self._coefficients)):
+        if not self._has_numbers():
             return repr(self)
         where = "" if is_traced(self.point) else about(self.point)
         if self.shape:
@@ -650,9 +654,13 @@ class TaylorSeries:
         return series(self._coefficients, spec=spec) + where
 
     def _repr_latex_(self) -> str | None:
-        if self.shape or is_traced(self[0]) or is_traced(self.point):
+        if not self._has_numbers() or self.shape or is_traced(self.point):
             return None
         return f"${series(self._coefficients, Latex)}{about(self.point, Latex)}$"
+
+    def _has_numbers(self) -> bool:
+        """Whether the coefficients are plain, not traced, nor what stands for a derivative in a container."""
+        return all(isinstance(c, (np.generic, np.ndarray)) for c in self._coefficients)
 
     # ---- how others are made of it
 
@@ -743,17 +751,27 @@ class TaylorSeries:
 def _made(coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
     """A series of what is known to fit, or is no number at all, such as None in the place of a derivative."""
     made = TaylorSeries.__new__(TaylorSeries)
-    made._coefficients, made.point = coefficients, point
+    made._coefficients, made._moves, made.point = coefficients, _may_move(point), point
     return made
 
 
-def _joined(_: None, parts: tuple[Any, ...]) -> TaylorSeries:
-    """A series as a container, of parts in place."""
-    *coefficients, point = parts
-    return _made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
+def _may_move(point: Any) -> bool:
+    return is_traced(point) or isinstance(point, np.ndarray)
 
 
-register_container(TaylorSeries, lambda s: ((*s._coefficients, s.point), None), _joined)
+def _parts(s: TaylorSeries) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A series taken apart; a point that is a plain number is kept beside, for it says which variable t is."""
+    return ((*s._coefficients, s.point), ()) if s._moves else (s._coefficients, (s.point,))
+
+
+def _joined(kept: tuple[Any, ...], parts: tuple[Any, ...]) -> TaylorSeries:
+    *coefficients, point = (*parts, *kept)
+    made = _made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
+    made._moves = not kept  # whatever stands there now
+    return made
+
+
+register_container(TaylorSeries, _parts, _joined)
 
 
 def _aligned(x: Any, y: Any) -> tuple[TaylorSeries, Any]:

@@ -16,15 +16,11 @@ PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
 def coefficients_of(x: Any) -> tuple[Any, ...]:
     """The coefficients c₀, ..., cₙ in an array (n+1, *S), or in a sequence of n+1 numbers or arrays (S)."""
-    if is_traced(x):
-        found = [x[k] for k in range(len(x))] if np.ndim(x) else []
-    else:
-        rows = x if isinstance(x, (list, tuple)) else np.asarray(x) if np.ndim(x) else ()
-        found = [c if is_traced(c) else np.array(c) for c in map(packed, rows)]
+    found = [c if is_traced(c) else np.array(c) for c in map(packed, _rows(x))]
     if not found:
         raise ShapeError(
-            f"TaylorSeries takes coefficients of shape (n+1, *S), the order first, but was given shape {np.shape(x)}. "
-            "A constant function of degree 0 is TaylorSeries([c])."
+            f"TaylorSeries takes coefficients of shape (n+1, *S), the order first, but was given {x!r}. A constant "
+            "function of degree 0 is TaylorSeries([c])."
         )
     for c in found:
         if c.dtype.kind not in "biufc":
@@ -33,6 +29,15 @@ def coefficients_of(x: Any) -> tuple[Any, ...]:
             raise DTypeError(f"TaylorSeries computes in float64 and float32, but a coefficient is {c.dtype}.")
     found = list(unified(found))
     return tuple(found) if found[0].dtype.kind in "fc" else unified(c.astype(np.float64) for c in found)
+
+
+def _rows(x: Any) -> list[Any]:
+    """What a sequence holds, or an array along its first axis."""
+    if isinstance(x, (list, tuple)):
+        return list(x)
+    x = packed(x)
+    x = x if is_traced(x) else np.asarray(x)
+    return list(x) if np.ndim(x) else []
 
 
 def unified(coefficients: Iterable[Any]) -> tuple[Any, ...]:
