@@ -17,9 +17,9 @@ class PadeApproximant:
 
     Attributes
     ----------
-    numerator : ndarray (m+1, *S)
+    numerator : ndarray (m+1, S)
         The coefficients a, zeros where the degree was reduced.
-    denominator : ndarray (n+1, *S)
+    denominator : ndarray (n+1, S)
         The coefficients b, with b₀ = 1.
     point : float or array
         Where t is 0.

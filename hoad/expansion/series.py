@@ -44,9 +44,10 @@ class TaylorSeries:
 
     Parameters
     ----------
-    coefficients : array (n+1, *S)
-        The coefficients, the order first; or a sequence of n+1 numbers or arrays (S). They may be traced: derivatives
-        pass through whatever is computed. Integers become float64; float32 and complex numbers stay what they are.
+    coefficients : array (n+1, S)
+        The coefficients, the order first and then the axes of S; or a sequence of n+1 numbers or arrays (S). They may
+        be traced: derivatives pass through whatever is computed. Integers become float64; float32 and complex numbers
+        stay what they are.
     point : float or array (P), optional
         Where the series is taken; P is S, or its first axes.
 
@@ -146,7 +147,7 @@ class TaylorSeries:
 
     @property
     def coefficients(self) -> Any:
-        """The coefficients as one array (n+1, *S), traced where one of them is."""
+        """The coefficients as one array (n+1, S), traced where one of them is."""
         return stacked(self._coefficients)
 
     @property
@@ -170,7 +171,7 @@ class TaylorSeries:
 
         Returns
         -------
-        array (n+1, *S)
+        array (n+1, S)
             The derivatives, the order first.
 
         Examples
