@@ -72,7 +72,7 @@ class TaylorSeries:
 
     Singular points: coefficients that do not exist are inf or nan, with NumPy's warning, as that of np.log(0.0). A
     quotient by a series that starts with 0 is one if powers of t cancel, and else an error. abs at 0 is 0, as in every
-    derivative here.
+    derivative here; conj is that of the coefficients, for real t.
 
     It is a container, which drivers take apart. Its parts are the coefficients, and the point if that is traced or an
     array; a point that is a plain number stays what it is, as part of the structure.
@@ -238,7 +238,7 @@ class TaylorSeries:
         """Whether degree, point and all coefficients are the same."""
         if not isinstance(other, TaylorSeries):
             return NotImplemented
-        if len(self) != len(other) or self.shape != other.shape or not self._is_about(other.point):
+        if len(self) != len(other) or self.shape != other.shape or not self._is_about_that_of(other):
             return False
         return all(bool(np.all(a == b)) for a, b in zip(self, other, strict=True))
 
@@ -294,7 +294,7 @@ class TaylorSeries:
         if not isinstance(x, TaylorSeries):
             return self(displacement(x, self.point, len(self.shape)))
         eps = ROUNDING * float(np.finfo(self.dtype).eps)
-        if not is_one_point(x[0], self.point, len(self.shape), eps):
+        if not is_one_point(x[0], lifted(self.point, len(self.shape)), eps):
             raise ArgumentError(
                 f"s.at(g) is f(g), for which s must be about g[0], but s is about {_shown(self.point)}, and g[0] is "
                 f"{_shown(x[0])}. Take the series of f there: hoad.taylor(f, g[0], n).at(g)."
@@ -670,7 +670,7 @@ class TaylorSeries:
         found = unified(coefficients)
         point = self.point
         shape = np.shape(found[0])
-        if np.shape(point) != shape[: np.ndim(point)]:
+        if np.ndim(point) and shape != self.shape:
             point = np.broadcast_to(lifted(point, len(self.shape)), shape)
         return _made(found, point)
 
@@ -731,11 +731,13 @@ class TaylorSeries:
         """f of what an inner series adds to the point."""
         return inner._with(recurrences.composed(self._coefficients, inner._coefficients))
 
-    def _is_about(self, point: Any) -> bool:
-        return is_one_point(self.point, point, len(self.shape))
+    def _is_about_that_of(self, other: TaylorSeries) -> bool:
+        """Whether each entry meets one about the same point."""
+        a, b = len(self.shape), len(other.shape)
+        return is_one_point(*((self.point, other.point) if a == b else (lifted(self.point, a), lifted(other.point, b))))
 
     def _check_point(self, other: TaylorSeries) -> None:
-        if not self._is_about(other.point):
+        if not self._is_about_that_of(other):
             raise ArgumentError(
                 f"series about {_shown(self.point)} and {_shown(other.point)} do not meet in one operation, since t "
                 "is another variable in each. Take both about one point."

@@ -95,13 +95,12 @@ def displacement(x: Any, point: Any, ndim: int) -> Any:
     return x - lifted(point, ndim)
 
 
-def is_one_point(a: Any, b: Any, ndim: int, tolerance: float = 0.0) -> bool:
-    """Whether two points are the same number; of traced ones, whether they are so wherever they move."""
+def is_one_point(a: Any, b: Any, tolerance: float = 0.0) -> bool:
+    """Whether two points are the same numbers; of traced ones, whether they are so wherever they move."""
     if a is b:
         return True
     if is_traced(a) or is_traced(b):
         return is_traced(a) and is_traced(b) and graph_of(a) is graph_of(b) and node_of(a) == node_of(b)
     if a is None or b is None:
         return False
-    difference = np.abs(np.subtract(lifted(a, ndim), lifted(b, ndim)))
-    return bool(np.all(difference <= tolerance * np.abs(lifted(b, ndim))))
+    return bool(np.all(np.abs(np.subtract(a, b)) <= tolerance * np.abs(b)))

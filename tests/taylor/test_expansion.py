@@ -482,6 +482,25 @@ def test_points_of_a_part_of_the_axes() -> None:
     assert (s + s).point is s.point
 
 
+def test_points_follow_the_axes_of_their_entries() -> None:
+    """The first axis of one series is not that of another: entries that meet are about one point, or it is an error."""
+    points = np.array([0.1, 0.2, 0.3])
+    row = np.exp(VARIABLE(6, points))
+    table = np.ones((3, 3)) * row  # entries [i, j] about points[j]
+    assert_array_equal(table.point, np.broadcast_to(points, (3, 3)))
+    assert_allclose(table.at(0.25), np.full((3, 3), np.exp(0.25)), rtol=1e-9)
+    assert_allclose((table * row).at(0.25), np.full((3, 3), np.exp(0.5)), rtol=1e-7)
+    rows = TaylorSeries(
+        np.broadcast_to(row.coefficients[:, :, None], (7, 3, 3)), points
+    )  # entries [i, j] about points[i]
+    for meet in (lambda: rows * row, lambda: row + rows, lambda: rows / table):
+        with pytest.raises(ArgumentError, match="do not meet"):
+            meet()
+    assert_allclose((rows * TaylorSeries(row.coefficients[:, :, None], points)).at(0.25), np.exp(0.5), rtol=1e-7)
+    scalar = np.exp(VARIABLE(6, 0.1))
+    assert (scalar * TaylorSeries(np.ones((7, 2)), np.array([0.1, 0.1]))).shape == (2,)
+
+
 # ---- composition and inversion
 
 
