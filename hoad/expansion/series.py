@@ -733,8 +733,9 @@ class TaylorSeries:
 
     def _is_about_that_of(self, other: TaylorSeries) -> bool:
         """Whether each entry meets one about the same point."""
-        a, b = len(self.shape), len(other.shape)
-        return is_one_point(*((self.point, other.point) if a == b else (lifted(self.point, a), lifted(other.point, b))))
+        if len(self.shape) == len(other.shape) and np.ndim(self.point) == np.ndim(other.point):
+            return is_one_point(self.point, other.point)  # as they are: what is traced is compared as a node
+        return is_one_point(lifted(self.point, len(self.shape)), lifted(other.point, len(other.shape)))
 
     def _check_point(self, other: TaylorSeries) -> None:
         if not self._is_about_that_of(other):

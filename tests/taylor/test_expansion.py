@@ -490,13 +490,12 @@ def test_points_follow_the_axes_of_their_entries() -> None:
     assert_array_equal(table.point, np.broadcast_to(points, (3, 3)))
     assert_allclose(table.at(0.25), np.full((3, 3), np.exp(0.25)), rtol=1e-9)
     assert_allclose((table * row).at(0.25), np.full((3, 3), np.exp(0.5)), rtol=1e-7)
-    rows = TaylorSeries(
-        np.broadcast_to(row.coefficients[:, :, None], (7, 3, 3)), points
-    )  # entries [i, j] about points[i]
+    columns = row.coefficients[:, :, None]
+    rows = TaylorSeries(np.broadcast_to(columns, (7, 3, 3)), points)  # entries [i, j] about points[i]
     for meet in (lambda: rows * row, lambda: row + rows, lambda: rows / table):
         with pytest.raises(ArgumentError, match="do not meet"):
             meet()
-    assert_allclose((rows * TaylorSeries(row.coefficients[:, :, None], points)).at(0.25), np.exp(0.5), rtol=1e-7)
+    assert_allclose((rows * TaylorSeries(columns, points)).at(0.25), np.exp(0.5), rtol=1e-7)
     scalar = np.exp(VARIABLE(6, 0.1))
     assert (scalar * TaylorSeries(np.ones((7, 2)), np.array([0.1, 0.1]))).shape == (2,)
 
