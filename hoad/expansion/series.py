@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from hoad._core.traced import is_traced
+from hoad.arguments import packed
 from hoad.containers import register_container
 from hoad.errors import ArgumentError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
@@ -683,6 +684,7 @@ class TaylorSeries:
 
     def _constant(self, x: Any) -> TaylorSeries:
         """A number or an array as a series, broadcast against S."""
+        x = packed(x)
         x = x if is_traced(x) else np.array(x, np.result_type(self.dtype, x) if type(x) in WEAK else None)
         x = np.broadcast_to(x, np.broadcast_shapes(np.shape(x), self.shape))
         zero = np.zeros(np.shape(x), x.dtype)

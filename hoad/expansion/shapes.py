@@ -42,7 +42,7 @@ def _rows(x: Any) -> list[Any]:
 
 def unified(coefficients: Iterable[Any]) -> tuple[Any, ...]:
     """The coefficients broadcast to one shape and dtype; arrays of them that cannot be written to."""
-    found = list(coefficients)
+    found = list(map(packed, coefficients))
     if isinstance(found[0], np.generic) and len(set(map(type, found))) == 1:
         return tuple(found)  # most are numbers of one type
     shape = np.broadcast_shapes(*[np.shape(c) for c in found])

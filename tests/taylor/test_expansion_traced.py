@@ -215,3 +215,18 @@ def test_made_of_traced_coefficients() -> None:
     """From an array, a list, and NumPy's array of objects."""
     for make in (lambda a: a * np.arange(1.0, 4.0), lambda a: [a, 2 * a, 3.0], lambda a: np.array([a, 2 * a, 3 * a])):
         assert hoad.grad(lambda a: TaylorSeries(make(a))[1])(0.7) == 2.0
+
+
+def test_arrays_of_traced_numbers() -> None:
+    """NumPy's arrays of objects, as np.array([a, 2 * a]) is one, are constants too, on both sides of an operator."""
+    s = np.exp(VARIABLE(2))
+    for f, slope in [
+        (lambda c: c * s, 1.0),
+        (lambda c: s * c, 1.0),
+        (lambda c: s + c * s, 1.0),
+        (lambda c: s / c, -1 / 0.7**2 / 4),
+        (lambda c: s**c, 4 * 0.7),  # exp(2 a t) has 2 a² t²
+        (lambda c: c - s, 0.0),
+    ]:
+        found = hoad.grad(lambda a, f=f: f(np.array([a, 2 * a]))[2][1])(0.7)
+        assert_allclose(found, slope, rtol=1e-14)
