@@ -49,7 +49,7 @@ class PadeApproximant:
         return self(displacement(x, self.point, self.numerator.ndim - 1))
 
     def poles(self) -> np.ndarray:
-        """The displacements (n, *S) where the denominator is 0, the nearest first; inf where its degree is lower."""
+        """The displacements (n, S) where the denominator is 0, the nearest first; inf where its degree is lower."""
         shape = self.denominator.shape[1:]
         found = np.full((len(self.denominator) - 1, *shape), np.inf, complex)
         for index in np.ndindex(shape):
