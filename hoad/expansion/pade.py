@@ -17,9 +17,9 @@ class PadeApproximant:
 
     Attributes
     ----------
-    numerator : ndarray (m+1, *S)
+    numerator : ndarray (m+1, S)
         The coefficients a, zeros where the degree was reduced.
-    denominator : ndarray (n+1, *S)
+    denominator : ndarray (n+1, S)
         The coefficients b, with b₀ = 1.
     point : float or array
         Where t is 0.
@@ -49,7 +49,7 @@ class PadeApproximant:
         return self(displacement(x, self.point, self.numerator.ndim - 1))
 
     def poles(self) -> np.ndarray:
-        """The displacements (n, *S) where the denominator is 0, the nearest first; inf where its degree is lower."""
+        """The displacements (n, S) where the denominator is 0, the nearest first; inf where its degree is lower."""
         shape = self.denominator.shape[1:]
         found = np.full((len(self.denominator) - 1, *shape), np.inf, complex)
         for index in np.ndindex(shape):

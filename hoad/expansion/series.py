@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from hoad._core.traced import is_traced
+from hoad.arguments import packed
 from hoad.containers import register_container
 from hoad.errors import ArgumentError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
@@ -44,9 +45,10 @@ class TaylorSeries:
 
     Parameters
     ----------
-    coefficients : array (n+1, *S)
-        The coefficients, the order first; or a sequence of n+1 numbers or arrays (S). They may be traced: derivatives
-        pass through whatever is computed. Integers become float64; float32 and complex numbers stay what they are.
+    coefficients : array (n+1, S)
+        The coefficients, the order first and then the axes of S; or a sequence of n+1 numbers or arrays (S). They may
+        be traced: derivatives pass through whatever is computed. Integers become float64; float32 and complex numbers
+        stay what they are.
     point : float or array (P), optional
         Where the series is taken; P is S, or its first axes.
 
@@ -71,9 +73,10 @@ class TaylorSeries:
 
     Singular points: coefficients that do not exist are inf or nan, with NumPy's warning, as that of np.log(0.0). A
     quotient by a series that starts with 0 is one if powers of t cancel, and else an error. abs at 0 is 0, as in every
-    derivative here.
+    derivative here; conj is that of the coefficients, for real t.
 
-    In a container, as which it is seen by every driver, its parts are the coefficients and the point.
+    It is a container, which drivers take apart. Its parts are the coefficients, and the point if that is traced or an
+    array; a point that is a plain number stays what it is, as part of the structure.
 
     References
     ----------
@@ -96,14 +99,16 @@ class TaylorSeries:
     0.305058636443 0.305058636443 0.305058636443
     """
 
-    __slots__ = ("_coefficients", "point")
+    __slots__ = ("_coefficients", "_moves", "point")
 
     _coefficients: tuple[Any, ...]
+    _moves: bool  # whether the point is a part of the container, which may be traced or hold many numbers
     point: Any
 
     def __init__(self, coefficients: Any, point: Any = 0) -> None:
         self._coefficients = coefficients_of(coefficients)
         self.point = checked_point(point, self.shape)
+        self._moves = _may_move(self.point)
 
     @classmethod
     def variable(cls, degree: int, point: Any = 0.0) -> TaylorSeries:
@@ -143,7 +148,7 @@ class TaylorSeries:
 
     @property
     def coefficients(self) -> Any:
-        """The coefficients as one array (n+1, *S), traced where one of them is."""
+        """The coefficients as one array (n+1, S), traced where one of them is."""
         return stacked(self._coefficients)
 
     @property
@@ -167,7 +172,7 @@ class TaylorSeries:
 
         Returns
         -------
-        array (n+1, *S)
+        array (n+1, S)
             The derivatives, the order first.
 
         Examples
@@ -234,7 +239,7 @@ class TaylorSeries:
         """Whether degree, point and all coefficients are the same."""
         if not isinstance(other, TaylorSeries):
             return NotImplemented
-        if len(self) != len(other) or self.shape != other.shape or not self._is_about(other.point):
+        if len(self) != len(other) or self.shape != other.shape or not self._is_about_that_of(other):
             return False
         return all(bool(np.all(a == b)) for a, b in zip(self, other, strict=True))
 
@@ -290,7 +295,7 @@ class TaylorSeries:
         if not isinstance(x, TaylorSeries):
             return self(displacement(x, self.point, len(self.shape)))
         eps = ROUNDING * float(np.finfo(self.dtype).eps)
-        if not is_one_point(x[0], self.point, len(self.shape), eps):
+        if not is_one_point(x[0], lifted(self.point, len(self.shape)), eps):
             raise ArgumentError(
                 f"s.at(g) is f(g), for which s must be about g[0], but s is about {_shown(self.point)}, and g[0] is "
                 f"{_shown(x[0])}. Take the series of f there: hoad.taylor(f, g[0], n).at(g)."
@@ -632,9 +637,10 @@ class TaylorSeries:
     # ---- how it is shown
 
     def __repr__(self) -> str:
-        if any(map(is_traced, self._coefficients)):
-            return f"<TaylorSeries of degree {self.degree} and shape {self.shape}, traced>"
-        shown = np.array2string(self.coefficients, separator=", ", prefix="TaylorSeries(")
+        if self._has_numbers():
+            shown = np.array2string(self.coefficients, separator=", ", prefix="TaylorSeries(")
+        else:
+            shown = f"[{', '.join(map(repr, self._coefficients))}]"
         return f"TaylorSeries({shown}{'' if _is_zero(self.point) else f', point={_shown(self.point)}'})"
 
     def __str__(self) -> str:
@@ -642,7 +648,7 @@ class TaylorSeries:
 
     def __format__(self, spec: str) -> str:
         """The series as mathematics, its numbers by a format such as ``.3f``."""
-        if any(map(is_traced, self._coefficients)):
+        if not self._has_numbers():
             return repr(self)
         where = "" if is_traced(self.point) else about(self.point)
         if self.shape:
@@ -650,9 +656,13 @@ class TaylorSeries:
         return series(self._coefficients, spec=spec) + where
 
     def _repr_latex_(self) -> str | None:
-        if self.shape or is_traced(self[0]) or is_traced(self.point):
+        if not self._has_numbers() or self.shape or is_traced(self.point):
             return None
         return f"${series(self._coefficients, Latex)}{about(self.point, Latex)}$"
+
+    def _has_numbers(self) -> bool:
+        """Whether the coefficients are plain, not traced, nor what stands for a derivative in a container."""
+        return all(isinstance(c, (np.generic, np.ndarray)) for c in self._coefficients)
 
     # ---- how others are made of it
 
@@ -661,7 +671,7 @@ class TaylorSeries:
         found = unified(coefficients)
         point = self.point
         shape = np.shape(found[0])
-        if np.shape(point) != shape[: np.ndim(point)]:
+        if np.ndim(point) and shape != self.shape:
             point = np.broadcast_to(lifted(point, len(self.shape)), shape)
         return _made(found, point)
 
@@ -674,6 +684,7 @@ class TaylorSeries:
 
     def _constant(self, x: Any) -> TaylorSeries:
         """A number or an array as a series, broadcast against S."""
+        x = packed(x)
         x = x if is_traced(x) else np.array(x, np.result_type(self.dtype, x) if type(x) in WEAK else None)
         x = np.broadcast_to(x, np.broadcast_shapes(np.shape(x), self.shape))
         zero = np.zeros(np.shape(x), x.dtype)
@@ -722,11 +733,14 @@ class TaylorSeries:
         """f of what an inner series adds to the point."""
         return inner._with(recurrences.composed(self._coefficients, inner._coefficients))
 
-    def _is_about(self, point: Any) -> bool:
-        return is_one_point(self.point, point, len(self.shape))
+    def _is_about_that_of(self, other: TaylorSeries) -> bool:
+        """Whether each entry meets one about the same point."""
+        if len(self.shape) == len(other.shape) and np.ndim(self.point) == np.ndim(other.point):
+            return is_one_point(self.point, other.point)  # as they are: what is traced is compared as a node
+        return is_one_point(lifted(self.point, len(self.shape)), lifted(other.point, len(other.shape)))
 
     def _check_point(self, other: TaylorSeries) -> None:
-        if not self._is_about(other.point):
+        if not self._is_about_that_of(other):
             raise ArgumentError(
                 f"series about {_shown(self.point)} and {_shown(other.point)} do not meet in one operation, since t "
                 "is another variable in each. Take both about one point."
@@ -743,17 +757,27 @@ class TaylorSeries:
 def _made(coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
     """A series of what is known to fit, or is no number at all, such as None in the place of a derivative."""
     made = TaylorSeries.__new__(TaylorSeries)
-    made._coefficients, made.point = coefficients, point
+    made._coefficients, made._moves, made.point = coefficients, _may_move(point), point
     return made
 
 
-def _joined(_: None, parts: tuple[Any, ...]) -> TaylorSeries:
-    """A series as a container, of parts in place."""
-    *coefficients, point = parts
-    return _made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
+def _may_move(point: Any) -> bool:
+    return is_traced(point) or isinstance(point, np.ndarray)
 
 
-register_container(TaylorSeries, lambda s: ((*s._coefficients, s.point), None), _joined)
+def _parts(s: TaylorSeries) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A series taken apart; a point that is a plain number is kept beside, for it says which variable t is."""
+    return ((*s._coefficients, s.point), ()) if s._moves else (s._coefficients, (s.point,))
+
+
+def _joined(kept: tuple[Any, ...], parts: tuple[Any, ...]) -> TaylorSeries:
+    *coefficients, point = (*parts, *kept)
+    made = _made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
+    made._moves = not kept  # whatever stands there now
+    return made
+
+
+register_container(TaylorSeries, _parts, _joined)
 
 
 def _aligned(x: Any, y: Any) -> tuple[TaylorSeries, Any]:

@@ -16,15 +16,11 @@ PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
 def coefficients_of(x: Any) -> tuple[Any, ...]:
     """The coefficients c₀, ..., cₙ in an array (n+1, *S), or in a sequence of n+1 numbers or arrays (S)."""
-    if is_traced(x):
-        found = [x[k] for k in range(len(x))] if np.ndim(x) else []
-    else:
-        rows = x if isinstance(x, (list, tuple)) else np.asarray(x) if np.ndim(x) else ()
-        found = [c if is_traced(c) else np.array(c) for c in map(packed, rows)]
+    found = [c if is_traced(c) else np.array(c) for c in map(packed, _rows(x))]
     if not found:
         raise ShapeError(
-            f"TaylorSeries takes coefficients of shape (n+1, *S), the order first, but was given shape {np.shape(x)}. "
-            "A constant function of degree 0 is TaylorSeries([c])."
+            f"TaylorSeries takes coefficients of shape (n+1, *S), the order first, but was given {x!r}. A constant "
+            "function of degree 0 is TaylorSeries([c])."
         )
     for c in found:
         if c.dtype.kind not in "biufc":
@@ -35,9 +31,18 @@ def coefficients_of(x: Any) -> tuple[Any, ...]:
     return tuple(found) if found[0].dtype.kind in "fc" else unified(c.astype(np.float64) for c in found)
 
 
+def _rows(x: Any) -> list[Any]:
+    """What a sequence holds, or an array along its first axis."""
+    if isinstance(x, (list, tuple)):
+        return list(x)
+    x = packed(x)
+    x = x if is_traced(x) else np.asarray(x)
+    return list(x) if np.ndim(x) else []
+
+
 def unified(coefficients: Iterable[Any]) -> tuple[Any, ...]:
     """The coefficients broadcast to one shape and dtype; arrays of them that cannot be written to."""
-    found = list(coefficients)
+    found = list(map(packed, coefficients))
     if isinstance(found[0], np.generic) and len(set(map(type, found))) == 1:
         return tuple(found)  # most are numbers of one type
     shape = np.broadcast_shapes(*[np.shape(c) for c in found])
@@ -90,13 +95,12 @@ def displacement(x: Any, point: Any, ndim: int) -> Any:
     return x - lifted(point, ndim)
 
 
-def is_one_point(a: Any, b: Any, ndim: int, tolerance: float = 0.0) -> bool:
-    """Whether two points are the same number; of traced ones, whether they are so wherever they move."""
+def is_one_point(a: Any, b: Any, tolerance: float = 0.0) -> bool:
+    """Whether two points are the same numbers; of traced ones, whether they are so wherever they move."""
     if a is b:
         return True
     if is_traced(a) or is_traced(b):
         return is_traced(a) and is_traced(b) and graph_of(a) is graph_of(b) and node_of(a) == node_of(b)
     if a is None or b is None:
         return False
-    difference = np.abs(np.subtract(lifted(a, ndim), lifted(b, ndim)))
-    return bool(np.all(difference <= tolerance * np.abs(lifted(b, ndim))))
+    return bool(np.all(np.abs(np.subtract(a, b)) <= tolerance * np.abs(b)))

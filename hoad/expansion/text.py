@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ROUNDING = 64.0  # units in the last place by which a fraction may be missed
-CHANCE = 1e-5  # that a number without meaning is a fraction to one such unit
 DIGITS = 6
 MOST_LINES = 8
 
@@ -112,18 +110,20 @@ def _readable(c: Any) -> str:
 
 
 def _as_fraction(c: Any) -> tuple[int, int] | None:
-    """p and q where c > 0 is p/q to rounding: whole numbers, 1/q, and short ones unless the decimal is shorter."""
-    eps = float(np.finfo(c.dtype).eps)
-    x = float(c)
-    if not math.isfinite(x) or x > 1e6:
-        return None
-    inverse = 1 / x if x > 1e-300 else math.inf
-    if x != 1 and inverse * eps < CHANCE and abs(x * round(inverse) - 1) < ROUNDING * eps:
-        return 1, round(inverse)
+    """p and q where c > 0 is p/q in three quarters of its digits, and that says more than the decimal."""
     from fractions import Fraction  # only here: not every program prints a series
 
-    found = Fraction(x).limit_denominator(max(1, int(math.sqrt(CHANCE / eps))))
-    if abs(float(found) - x) > ROUNDING * eps * x:
+    tolerance = float(np.finfo(c.dtype).eps) ** 0.75
+    x = float(c)
+    if not 1e-300 < x < 1e6:
         return None
+    inverse = round(1 / x)
+    if inverse > 1 and inverse * tolerance < 1e-3 and abs(x * inverse - 1) < tolerance:
+        return 1, inverse
+    found = Fraction(x).limit_denominator(math.isqrt(int(1e-2 / tolerance)))  # few numbers are such by chance
     p, q = found.numerator, found.denominator
-    return None if q > 1 and len(_readable(x)) < len(f"{p}/{q}") and float(_readable(x)) == x else (p, q)
+    if abs(p / q - x) > tolerance * x:
+        return None
+    decimal = _readable(x)
+    is_longer = len(f"{p}/{q}") > len(decimal) + (float(decimal) != x)
+    return None if q > 1 and is_longer else (p, q)

@@ -71,7 +71,7 @@ def test_coefficients(given_: Any, shape: tuple[int, ...], dtype: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: TaylorSeries([]), ShapeError, r"\(n\+1, \*S\).*shape \(0,\)"),
+        (lambda: TaylorSeries([]), ShapeError, r"\(n\+1, \*S\).*given \[\]"),
         (lambda: TaylorSeries(1.0), ShapeError, r"TaylorSeries\(\[c\]\)"),
         (lambda: TaylorSeries(["a", "b"]), DTypeError, "numbers"),
         (lambda: TaylorSeries([None]), DTypeError, "numbers"),
@@ -480,6 +480,24 @@ def test_points_of_a_part_of_the_axes() -> None:
     assert_allclose(s.at(0.6), expected, rtol=1e-6)
     assert_allclose((s * np.ones((4, 1, 1))).at(0.6), np.tile(expected, (4, 1, 1)), rtol=1e-6)
     assert (s + s).point is s.point
+
+
+def test_points_follow_the_axes_of_their_entries() -> None:
+    """The first axis of one series is not that of another: entries that meet are about one point, or it is an error."""
+    points = np.array([0.1, 0.2, 0.3])
+    row = np.exp(VARIABLE(6, points))
+    table = np.ones((3, 3)) * row  # entries [i, j] about points[j]
+    assert_array_equal(table.point, np.broadcast_to(points, (3, 3)))
+    assert_allclose(table.at(0.25), np.full((3, 3), np.exp(0.25)), rtol=1e-9)
+    assert_allclose((table * row).at(0.25), np.full((3, 3), np.exp(0.5)), rtol=1e-7)
+    columns = row.coefficients[:, :, None]
+    rows = TaylorSeries(np.broadcast_to(columns, (7, 3, 3)), points)  # entries [i, j] about points[i]
+    for meet in (lambda: rows * row, lambda: row + rows, lambda: rows / table):
+        with pytest.raises(ArgumentError, match="do not meet"):
+            meet()
+    assert_allclose((rows * TaylorSeries(columns, points)).at(0.25), np.exp(0.5), rtol=1e-7)
+    scalar = np.exp(VARIABLE(6, 0.1))
+    assert (scalar * TaylorSeries(np.ones((7, 2)), np.array([0.1, 0.1]))).shape == (2,)
 
 
 # ---- composition and inversion

@@ -141,7 +141,7 @@ def test_traced_text() -> None:
         return s[1]
 
     hoad.grad(f)(1.0)
-    assert seen == ["<TaylorSeries of degree 3 and shape (), traced>"] * 2 + [None]
+    assert seen[0].startswith("TaylorSeries([Traced(1.0), Traced(1.0), ") and seen[1:] == [seen[0], None]
 
 
 # ---- as a container
@@ -173,6 +173,60 @@ def test_by_a_series() -> None:
     assert_array_equal(np.asarray(found), [1.0, 0.5, 0.25])
     product = hoad.grad(lambda s: (s * s)[2])(TaylorSeries([1.0, 2.0, 3.0], 0.5))
     assert_array_equal(np.asarray(product), [6.0, 4.0, 2.0])
+    assert product.point == 0.5
+    twice = hoad.hessian(lambda s: (s * s)[2])(TaylorSeries([1.0, 2.0, 3.0], 0.5))
+    assert_array_equal([np.asarray(row) for row in twice], [[0.0, 0.0, 2.0], [0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
+    assert str(twice).startswith("TaylorSeries([TaylorSeries([0., 0., 2.], point=0.5), ")
     tangent = hoad.jvp(lambda a: np.exp(a * VARIABLE(2)), (1.0,), (1.0,))[1]
     assert_array_equal(np.asarray(tangent), [0.0, 1.0, 1.0])
     assert hoad.value(s) == s
+
+
+def test_in_loops() -> None:
+    """Newton's iteration for a root, on series, in a loop that is recorded once; and a map of series."""
+
+    def root(a: Any) -> Any:
+        s = VARIABLE(3, 0.5) + a
+        return hoad.fori_loop(0, 6, lambda _, r: 0.5 * (r + s / r), TaylorSeries([1.0, 0.0, 0.0, 0.0], 0.5))
+
+    exact = np.asarray(np.sqrt(VARIABLE(3, 2.0)))
+    assert_allclose(np.asarray(root(1.5)), exact, rtol=1e-14)
+    assert_allclose(hoad.grad(lambda a: root(a)[1])(1.5), 2 * exact[2], rtol=1e-13)
+    batch = TaylorSeries(np.array([[1.0, 2.0], [0.5, 0.25]]), np.array([0.1, 0.2]))
+    assert_allclose(hoad.vmap(lambda s: np.exp(s).at(0.3))(batch), np.exp(batch).at(0.3), rtol=1e-15)
+
+
+def test_ode_by_iteration() -> None:
+    """y′ = y² by Picard's iteration, each of which gives one more coefficient; its solution is 1/(c − t)."""
+
+    def end(start: Any) -> Any:
+        y = TaylorSeries([start])
+        for _ in range(8):
+            y = (y * y).integral(start)
+        return y
+
+    assert_allclose(np.asarray(end(0.5)), 0.5 ** np.arange(1, 10), rtol=1e-15)
+    assert_allclose(
+        hoad.jacobian(lambda c: end(c).coefficients)(0.5), np.arange(1, 10) * 0.5 ** np.arange(9), rtol=1e-14
+    )
+
+
+def test_made_of_traced_coefficients() -> None:
+    """From an array, a list, and NumPy's array of objects."""
+    for make in (lambda a: a * np.arange(1.0, 4.0), lambda a: [a, 2 * a, 3.0], lambda a: np.array([a, 2 * a, 3 * a])):
+        assert hoad.grad(lambda a: TaylorSeries(make(a))[1])(0.7) == 2.0
+
+
+def test_arrays_of_traced_numbers() -> None:
+    """NumPy's arrays of objects, as np.array([a, 2 * a]) is one, are constants too, on both sides of an operator."""
+    s = np.exp(VARIABLE(2))
+    for f, slope in [
+        (lambda c: c * s, 1.0),
+        (lambda c: s * c, 1.0),
+        (lambda c: s + c * s, 1.0),
+        (lambda c: s / c, -1 / 0.7**2 / 4),
+        (lambda c: s**c, 4 * 0.7),  # exp(2 a t) has 2 a² t²
+        (lambda c: c - s, 0.0),
+    ]:
+        found = hoad.grad(lambda a, f=f: f(np.array([a, 2 * a]))[2][1])(0.7)
+        assert_allclose(found, slope, rtol=1e-14)
