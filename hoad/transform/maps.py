@@ -86,7 +86,7 @@ class Map:
         return self._recording.results([self._recording.operand(x) for x in rows])
 
     def _masked(self, program: Program, first: int, count: int) -> Program:
-        """The program that takes so many vectors, its inputs from `first` on, with those products of them and e_k."""
+        """The program with the unit vector for k times its inputs from `first` on, so many of them, in their place."""
         offsets = np.arange(float(self._units.size)).reshape(self._units.shape) % self._step
 
         def masked(*inputs: Any) -> Sequence[Any]:
@@ -138,7 +138,7 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
 def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[int]) -> list[int]:
     """The nodes behind `outputs` that are the unit vector `seed` times a vector that does not hang on it.
 
-    Of those of which each is made of others, the last; each number of it is linear in the same number of the seed.
+    Each of its numbers is linear in the same number of the seed. Where one is made of another, the last is given.
     """
     shape = node_row(graph, seed)[3].shape
     depends, diagonal = {seed}, {seed}
