@@ -26,6 +26,7 @@ EXTENSIONS = [
     "vector",
     "primitive",
     "native",
+    "cast",
     "plan",
     "template",
     "refusals",

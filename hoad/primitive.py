@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core import ufuncs
+from hoad._core.cast import cast
 from hoad._core.primitive import (
     CONCATENATE,
     GATHER,
@@ -257,6 +258,7 @@ ASTYPE = Primitive(
     linear=True,
     param_names=("dtype",),
 )
+ASTYPE.native = lambda params, x: cast(x, params[0])
 
 
 # ---- linear algebra -------------------------------------------------------------------------------------------------

@@ -100,6 +100,8 @@ cdef class Lowered:
     cdef int64_t numbers(self) noexcept
     cdef int64_t native_numbers(self) noexcept
     cdef int native_depth(self) noexcept
+    cdef bint has_products(self) noexcept
+    cdef bint takes_chunks(self) noexcept
     cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil
     cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil
     cdef void place_presets(self, Workspace* work) noexcept nogil

@@ -172,6 +172,24 @@ cdef class Lowered:
             depth = max(depth, 0 if native is None else native.depth)
         return depth
 
+    cdef bint has_products(self) noexcept:
+        """Whether all lanes at once are multiplied by a matrix that is the same in all."""
+        cdef int32_t k
+        cdef ArrayStep* step
+        for k in range(self.n_array_steps):
+            step = &self.array_steps[k]
+            if (<Plan>step.plan).is_product and (self.places[step.first] < 0) != (self.places[step.first + 1] < 0):
+                return True
+        return False
+
+    cdef bint takes_chunks(self) noexcept:
+        """Whether a step does all lanes of a chunk at once, and may round otherwise in a shorter one."""
+        cdef int32_t k
+        for k in range(self.n_array_steps):
+            if (<Plan>self.array_steps[k].plan).batched:
+                return True
+        return self.has_products()
+
     cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil:
         """Bytes that a run takes."""
         cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch

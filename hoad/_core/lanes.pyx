@@ -19,7 +19,7 @@ from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.engine cimport GUARD_FAILED, Check, Lowered, Workspace, no_memory
 from hoad._core.loops cimport addresses, raise_at_step
 from hoad._core.native cimport Native
-from hoad._core.plan cimport FAILED_WITHIN, Plan
+from hoad._core.plan cimport FAILED_WITHIN
 from hoad._core.spaces cimport Port, Space, Spaces, describe, put
 from hoad._core.tape cimport AVAL_FLOAT, Aval, aval_of, int32_t, int64_t
 
@@ -31,6 +31,7 @@ cdef enum:
     MOST_LANES = 128            # of a chunk
     FEWEST_LANES = 8            # of a chunk, where registers are wide
     CACHE = 1 << 18             # bytes that the registers of a chunk may take
+    PRODUCTS = 1 << 26          # the same, where a matrix is read once for all lanes of a chunk
     MOST_BLOCKS = 64
     BETWEEN_SIGNALS = 8         # chunks between two looks for an interruption
     OFTEN = 1 << 28             # numbers that native runs of a chunk may go through
@@ -70,15 +71,16 @@ cdef class Map(Native):
 
     def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, int64_t rows_a_block=0):
         cdef int32_t k
-        cdef int64_t more
+        cdef int64_t more, room
         self.program = program
         self.length = length
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
-        self.width = <int32_t>min(max(CACHE // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
+        room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
+        self.width = <int32_t>min(max(room // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))
-        if 0 < rows_a_block < self.width and not self.takes_chunks():
+        if 0 < rows_a_block < self.width and not program.takes_chunks():
             self.width = <int32_t>rows_a_block
         self.chunks = (length + self.width - 1) // self.width
         self.chunks_a_block = rows_a_block // self.width if rows_a_block else (
@@ -111,14 +113,6 @@ cdef class Map(Native):
             stream.step = sizeof(double) if stream.port.is_scalar else stream.port.nbytes
         stream.sums = (more + 15) & ~<int64_t>15
         return stream.sums + stream.port.nbytes if summed and self.blocks > 1 else more
-
-    cdef bint takes_chunks(self):
-        """Whether a step is given all lanes of a chunk at once, and may round otherwise in a shorter one."""
-        cdef int32_t i
-        for i in range(self.program.n_array_steps):
-            if (<Plan>self.program.array_steps[i].plan).batched:
-                return True
-        return False
 
     # ---- a run
 

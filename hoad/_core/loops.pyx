@@ -13,7 +13,7 @@ What an input takes at a step, and what becomes of an output, is said by a lette
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 cimport cython
 cimport numpy as cnp

@@ -23,7 +23,7 @@ from hoad._core.engine cimport (
     Step,
 )
 from hoad._core.plan cimport Plan, plan_of
-from hoad._core.primitive cimport INFO, Signature
+from hoad._core.primitive cimport INFO, K_STRIDED, Signature
 from hoad._core.schedule cimport schedule
 from hoad._core.tape cimport (
     ARITY,
@@ -79,7 +79,7 @@ cdef class Lowering:
     cdef dict outside           # registers of nodes below `low`
     cdef dict repeated          # uniform register -> varying register that repeats it
     cdef int32_t* last          # the last node that uses what a node holds over the lanes; see `find_last_uses`
-    cdef list spare             # varying registers of numbers that no later node uses
+    cdef dict spare             # bytes a lane -> varying registers that no later node uses
     cdef bint varying_now
     cdef bint keep
 
@@ -95,7 +95,7 @@ cdef class Lowering:
         self.keep = keep
         self.outside = {}
         self.repeated = {}
-        self.spare = []
+        self.spare = {}
         self.state = <uint8_t*>take_zeroed(size)
         self.place = <int32_t*>take(size * sizeof(int32_t))
         self.n_consts = graph.n_consts
@@ -190,6 +190,18 @@ cdef class Lowering:
         program.n_uniform += 1
         return program.n_uniform - 1
 
+    cdef int32_t computed_register(self, int32_t aval, bint varies) except? -2147483648:
+        """A register for what a step computes: one that no later node uses, if it varies and there is such."""
+        cdef int64_t nbytes = sizeof(double)
+        cdef Aval kind
+        if not varies:
+            return self.new_register(aval, False, True)
+        if aval > AVAL_BOOL:
+            kind = aval_of(aval)
+            nbytes = max(kind.size * kind.itemsize, 1)
+        spare = self.spare.get(nbytes)
+        return <int32_t>spare.pop() if spare else self.new_register(aval, True, True)
+
     cdef int32_t preset(self, int32_t aval, Slot slot) except? -2147483648:
         """A register that holds this value before the run."""
         cdef Lowered program = self.program
@@ -254,7 +266,7 @@ cdef class Lowering:
     # ---- registers used again: chunks of lanes stay in cache
 
     cdef int find_last_uses(self, list outputs, int32_t guards) except -1:
-        """Note the last use of every number that varies. What is an output or guarded is used to the end."""
+        """Note the last use of everything that varies. What is an output or guarded is used to the end."""
         cdef int32_t size = max(1, self.high - self.low)
         cdef int32_t i, k, n
         cdef const int32_t* operands
@@ -281,7 +293,10 @@ cdef class Lowering:
     cdef inline int32_t shared(self, int32_t i) noexcept:
         """The operand whose register a node shares, or -1."""
         cdef Node* node = &self.graph.nodes[i]
-        if node.op != OP_IDENTITY and node.op != OP_STOP:
+        cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP
+        if not shares and node.flags & F_EXT and INFO[node.op].kind == K_STRIDED:
+            shares = plan_of(<Signature>self.graph.exts[node.a].sig).is_copy
+        if not shares:
             return -1
         return self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
 
@@ -294,10 +309,10 @@ cdef class Lowering:
             while operand >= self.low and self.shared(operand) >= self.low:
                 operand = self.shared(operand)
             at = operand - self.low
-            if at < 0 or self.last[at] != i or operand_aval(self.graph, operand) > AVAL_BOOL:
+            if at < 0 or self.last[at] != i:
                 continue
             if self.state[at] & VARIES and not self.state[at] & IS_INPUT:
-                self.spare.append(~self.place[at])
+                self.spare.setdefault(self.program.varying[~self.place[at]], []).append(self.place[at])
                 self.last[at] = self.high       # once, where an operand comes twice
         return 0
 
@@ -348,7 +363,7 @@ cdef class Lowering:
             b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
         if varies:
             self.release_operands(i)        # numbers may be replaced lane by lane
-        out = ~<int32_t>self.spare.pop() if varies and self.spare else self.new_register(0, varies, True)
+        out = self.computed_register(0, varies)
         self.place[i - self.low] = out
         step = self.new_step()
         step.op = node.op
@@ -406,7 +421,7 @@ cdef class Lowering:
         for k in range(count):
             self.set_place(at + k, self.graph.pool[first + k])
         for k in range(nout):
-            self.place[i + k - self.low] = self.new_register(operand_aval(self.graph, i + k), varies, True)
+            self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
         room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
         array_step = &program.array_steps[program.n_array_steps]

@@ -339,7 +339,6 @@ cdef class Plan:
         cdef cnp.npy_intp steps[MOST_LOOP_OPERANDS]
         cdef cnp.npy_intp n = self.core_dims[0]
         cdef int32_t rows = 1
-        cdef int32_t lane
         cdef int k
         cdef Kernel2 form
         if self.ndim or self.empty:
@@ -354,7 +353,7 @@ cdef class Plan:
             self.loop(at, &n, steps, self.data)
         if form == NULL:
             return rows == 1
-        for lane in range(rows):
+        for _ in range(rows):
             form(<double*>at[0], <double*>at[1], <double*>at[2], n)
             for k in range(3):
                 at[k] += moves[k]

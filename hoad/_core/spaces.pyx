@@ -4,8 +4,6 @@ Nothing here needs the GIL once it is made: a run takes a workspace that nobody 
 laid out from the second run on, for a program that runs but once has no use for them.
 """
 
-import numpy as np
-
 from cpython.pythread cimport (
     NOWAIT_LOCK,
     PyThread_acquire_lock,
@@ -18,7 +16,7 @@ from libc.stdlib cimport free, malloc
 cimport cython
 
 from hoad._core.blocks cimport give, take_zeroed
-from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace, no_memory
+from hoad._core.engine cimport GUARD_FAILED, Lowered, no_memory
 from hoad._core.native cimport Native
 from hoad._core.plan cimport FAILED_WITHIN
 from hoad._core.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from hoad._core.recording import (
 from hoad._core.segment import varying_part
 from hoad._core.tape import Graph, intern_aval
 from hoad._core.traced import traced_node
+from hoad._core.ufuncs import mask
 from hoad.program import Program, Tape
 from hoad.transform.loops import Loop, recorded
 from hoad.transform.pattern import Pattern, pattern_of
@@ -39,7 +40,9 @@ class Map:
     ) -> None:
         self._recording = recording
         self._step = step
-        self._is_unit = step == recording.aval(like).size and unit == 1.0
+        aval = recording.aval(like)
+        self._is_unit = step == aval.size and unit == 1.0
+        self._units = np.full(aval.shape, unit, aval.dtype if aval.inexact else np.float64)
         with differentiating(apart=True, repeated=True) as apart:
             seed = recording.unit_at(like, apart.operand(apart.input(0.0)), step, unit)
             outputs = sweep(seed)
@@ -65,29 +68,47 @@ class Map:
         graph, (place, *held) = self._whole.graph, self._whole.inputs
         *outputs, seed = self._whole.outputs
         products = _products(graph, seed, self._whole.window[1]) if self._is_unit else {}
-        part = varying_part(graph, [place, *products], held, outputs)
+        diagonal = _diagonal(graph, seed, outputs, products)
+        part = varying_part(graph, [place, *products, *diagonal], held, outputs)
         program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
         given = [np.arange(float(self._step))]
         matrices = self._values_around([matrix for matrix, _ in products.values()])
         for x, (_, on_left), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
             given.append(np.reshape(np.transpose(x) if on_left else x, (self._step, *aval.shape)))
         around = self._values_around(part.outer)
+        if diagonal:
+            program = self._masked(program, len(given), len(diagonal))
+            around = [*self._values_around(diagonal, self._units), *around]
         if len(around) > MOST_HELD:
             program, around = _packed(program, around, len(given))
         loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(outputs), self._step)
         rows = loop(*given, *around)
         return self._recording.results([self._recording.operand(x) for x in rows])
 
-    def _values_around(self, operands: list[int]) -> list[Any]:
-        """What does not hang on k, recorded where the map will be."""
+    def _masked(self, program: Program, first: int, count: int) -> Program:
+        """The program with the unit vector for k times its inputs from `first` on, so many of them, in their place."""
+        offsets = np.arange(float(self._units.size)).reshape(self._units.shape) % self._step
+
+        def masked(*inputs: Any) -> Sequence[Any]:
+            is_seeded = inputs[0] == offsets
+            products = [mask(is_seeded, x) for x in inputs[first : first + count]]
+            values = [*inputs[:first], *products, *inputs[first + count :]]
+            return inline(program._last._graph, list(program._last._outputs), program._input_nodes(), values)
+
+        return recorded(masked, list(program.inputs))
+
+    def _values_around(self, operands: list[int], seed: Any = None) -> list[Any]:
+        """What does not hang on k, or not but by the `seed` that is given, recorded where the map will be."""
         graph, outer = self._whole.graph, self._whole.outer
         nodes = [k for k in operands if k >= 0]
+        seeded = [] if seed is None else [self._whole.outputs[-1]]
+        seeds = [] if seed is None else [seed]
         if not outer:
-            found = iter(lowered(graph, nodes, [], 0).run(()))
+            found = iter(lowered(graph, nodes, seeded, 0).run(seeds))
         else:
             self._recording.results(outer, traced=True)  # emitted only so far, they have values now
             around = [traced_node(self._recording.graph, k) for k in outer]
-            found = iter(inline(graph, nodes, self._whole.inputs[1:], around))
+            found = iter(inline(graph, nodes, [*self._whole.inputs[1:], *seeded], [*around, *seeds]))
         return [next(found) if k >= 0 else const_value(graph, k) for k in operands]
 
 
@@ -112,6 +133,31 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
             elif left in units and right not in depends and _is_vector(graph, left, 1):
                 found[node] = right, False
     return found
+
+
+def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[int]) -> list[int]:
+    """The nodes behind `outputs` that are the unit vector `seed` times a vector that does not hang on it.
+
+    Each of its numbers is linear in the same number of the seed. Where one is made of another, the last is given.
+    """
+    shape = node_row(graph, seed)[3].shape
+    depends, diagonal = {seed}, {seed}
+    for node in range(seed + 1, max([seed, *outputs]) + 1):
+        primitive, operands, _, aval, *_ = node_row(graph, node)
+        if depends.isdisjoint(operands):
+            continue
+        depends.add(node)
+        is_sum = primitive.name in ("add", "subtract", "negative") and diagonal.issuperset(operands)
+        is_product = primitive.name in ("smul", "sdiv") and operands[0] in diagonal and operands[1] not in depends
+        if aval.shape == shape and (is_sum or is_product):
+            diagonal.add(node)
+    found, needed = [], set(outputs)
+    for node in range(max([seed, *outputs]), seed, -1):
+        if node in needed and node in diagonal:
+            found.append(node)
+        elif node in needed and node not in products:
+            needed.update(node_row(graph, node)[1])
+    return found[::-1]
 
 
 def _is_vector(graph: Graph, node: int, axis: int) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primi
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
+from hoad.errors import HoadError
 
 MOST_NODES = 4000  # to which rules may grow a program that had fewer, before they are said not to close
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
@@ -124,7 +125,7 @@ class Arithmetic:
         if name in EXTREMES:
             return self._extreme(i, operands[0])
         if primitive.expansion is not None:
-            self.instead[i] = self.closure.apply(primitive.expansion, *operands)
+            self.instead[i] = self._expanded(primitive.expansion, operands)
             return self.degree
         if primitive.kernel is not None and not any(tops[:-1]):
             self.instead[i] = self._composed(primitive, operands, self.row(i)[3], aval)
@@ -182,6 +183,13 @@ class Arithmetic:
             return x
         half = self._product(self.closure.emit("square", x), exponent // 2)
         return self.closure.emit("multiply", half, x) if exponent % 2 else half
+
+    def _expanded(self, expansion: Callable[..., Any], operands: list[int]) -> int:
+        """The same function in operations whose rules close."""
+        try:
+            return self.closure.apply(expansion, *operands)
+        except HoadError as error:
+            raise NotClosedError(f"an expansion that is not for these operands: {error}") from error
 
     def _composed(self, primitive: Primitive, operands: list[int], params: Any, aval: Aval) -> int:
         """φ(x) from the coefficients of φ at the value of x: c₀ + u (c₁ + u (c₂ + ...)), with u what x is beyond it."""

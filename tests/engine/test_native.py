@@ -243,6 +243,32 @@ def test_a_view_is_given_as_it_lies(in_python: Any) -> None:
     require_same(lambda y: inner(y[::-1, ::2]), (np.ones((2, 6)),), [(RNG.normal(size=(2, 6)),)], in_python)
 
 
+# ---- conversions
+
+
+@pytest.mark.parametrize("to", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("dtype", [bool, np.int32, np.int64, np.float32, np.float64])
+def test_conversions(dtype: Any, to: Any) -> None:
+    """By NumPy's rules, of numbers and of arrays, without Python."""
+    numbers = np.array([0.0, -0.0, 1.0, -3.0, 1e9 + 0.5, 0.1, 7.0]).astype(dtype)
+    for rows in (numbers, np.stack([numbers, numbers[::-1]])):
+        program = hoad.record(lambda x, rows=rows: hoad.scan(lambda s, i: (s * 2.0, i.astype(to)), x, rows)[1], 1.0)
+        found = program.evaluate(2.0)
+        assert not lowered(program).calls_python
+        assert found.dtype == to
+        require_bits(np.real(found), np.real(rows.astype(to)))
+        require_bits(np.imag(found), np.imag(rows.astype(to)))
+
+
+def test_a_counter_that_enters_arithmetic() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return hoad.fori_loop(0, 5, lambda i, s: s + i * x**i + y, y)
+
+    program = hoad.record(f, 0.5, np.ones(3))
+    assert not lowered(program).calls_python
+    np.testing.assert_allclose(program.evaluate(2.0, np.zeros(3)), np.full(3, 98.0))
+
+
 # ---- failures
 
 
