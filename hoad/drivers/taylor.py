@@ -34,7 +34,7 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Called like f; gives an array of shape (n + 1, *S) for results of shape S, the order along axis 0. Units: those
+        Called like f; gives an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units: those
         of f over those of x to the power of the order.
 
     Raises
@@ -112,7 +112,7 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     Returns
     -------
     TaylorSeries
-        The coefficients, an array (n + 1, *T) for a result of shape T, with their arithmetic; a container of them where
+        The coefficients, an array ``(n + 1, *T)`` for a result of shape T, with their arithmetic; a container of them where
         f returns one. Units: those of f over those of t to the power of the order.
 
     Raises
@@ -156,9 +156,15 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
         raise ShapeError(
             f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given one of {np.shape(direction)}."
         )
-    found = _result("taylor", f, x, direction, n, lambda _, found: found)
+    pointwise = []
+
+    def unscaled(expansion: Expansion, found: Any) -> Any:
+        pointwise.append(direction is None and (not np.ndim(x) or expansion.is_pointwise()))
+        return found
+
+    found = _result("taylor", f, x, direction, n, unscaled)
     leaves, structure = flatten(found)
-    point = x if direction is None and not np.ndim(x) else 0
+    point = x if pointwise[0] else 0
     return structure.unflatten([TaylorSeries(c, point) for c in leaves])
 
 

@@ -16,6 +16,7 @@ import math
 import numpy as np
 import scipy.special as sc
 
+from hoad._core.primitive import primitive_named
 from hoad._core.ufuncs import direction, logistic, sdiv, sech
 from hoad._core.where import here
 from hoad.errors import NoRuleError
@@ -248,3 +249,11 @@ vjp(sc.inv_boxcox, _inverse_box)
 vjp(sc.inv_boxcox1p, lambda g, p, x, y: _inverse_box(g, 1.0 + p, x, y))
 vjp(sc.huber, lambda g, p, x, y: (g * np.maximum(np.absolute(y) - x, 0.0), g * np.clip(y, -x, x)))
 vjp(sc.pseudo_huber, _pseudo_huber)
+
+# Taylor series of those whose rules do not close, or lose digits on the way
+for _name, _made in expansions.EXPANSIONS.items():
+    if (_known := primitive_named(_name)) is not None:
+        _known.expansion = _made
+for _name, _made in expansions.KERNELS.items():
+    if (_known := primitive_named(_name)) is not None:
+        _known.kernel = _made
