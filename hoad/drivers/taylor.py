@@ -34,8 +34,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Called like f; gives an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units: those
-        of f over those of x to the power of the order.
+        Called like f; gives an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units:
+        those of f over those of x to the power of the order.
 
     Raises
     ------
@@ -112,8 +112,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     Returns
     -------
     TaylorSeries
-        The coefficients, an array ``(n + 1, *T)`` for a result of shape T, with their arithmetic; a container of them where
-        f returns one. Units: those of f over those of t to the power of the order.
+        The coefficients, an array ``(n + 1, *T)`` for a result of shape T, with their arithmetic; a container of them
+        where f returns one. Units: those of f over those of t to the power of the order.
 
     Raises
     ------

@@ -166,7 +166,7 @@ class Arithmetic:
         return self.degree
 
     def _one_lower(self, y: int, exponents: list[float]) -> int | None:
-        """The exponents less 1, where powers with these are taken one lower; of some that are not known, a few times."""
+        """The exponents less 1, where powers with these are taken one lower; unknown ones are, a few times."""
         if exponents:
             return self.closure.constant(self.closure.value(y) - 1.0) if _lead_on(exponents) else None
         if self.top(y) or self.lowered.get(y, 0) >= MOST_LOWERED:
