@@ -172,6 +172,32 @@ class Arithmetic:
 
     # ---- steps
 
+    def _needs(self, i: int) -> list[int]:
+        """The nodes whose coefficients a node needs at the same order."""
+        operands = [*self.row(i)[2], self.instead.get(i, -1)]
+        return [k for k in operands if k >= 0]
+
+    def order(self) -> list[int]:
+        """The nodes that are needed, each behind those it needs."""
+        order: list[int] = []
+        seen = set(self.closure.inputs)
+        wanted = [k for k in (*self.outputs, *[k for k, _ in self.guards]) if k >= 0]
+        while wanted:
+            stack = [wanted.pop()]
+            while stack:
+                node = stack[-1]
+                missing = [k for k in self._needs(node) if k not in seen] if node not in seen else []
+                if missing:
+                    stack.extend(missing)
+                    continue
+                stack.pop()
+                if node not in seen:
+                    seen.add(node)
+                    order.append(node)
+                    slopes = self.slopes.get(node, ())
+                    wanted.extend(_unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
+        return order
+
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: bool = False) -> Series:
         """The steps for so many lanes; `flow` if the first inputs are the integrals of the outputs."""
         return _Builder(self, lanes, have_lanes, flow).series
@@ -198,7 +224,7 @@ class _Builder:
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
-        for node in self._order():
+        for node in arithmetic.order():
             self._step(node)
         for node, terms in self.arithmetic.slopes.items():
             if node in self.rows:
@@ -215,32 +241,6 @@ class _Builder:
         if operand not in self.rows:
             self.rows[operand] = self.series.constant(self.closure.aval(operand), self.closure.value(operand))
         return self.rows[operand]
-
-    def _needs(self, i: int) -> list[int]:
-        """The nodes whose coefficients a node needs at the same order."""
-        operands = [*self.arithmetic.row(i)[2], self.arithmetic.instead.get(i, -1)]
-        return [k for k in operands if k >= 0]
-
-    def _order(self) -> list[int]:
-        """The nodes that are needed, each behind those it needs."""
-        order: list[int] = []
-        seen = set(self.closure.inputs)
-        wanted = [k for k in (*self.arithmetic.outputs, *[k for k, _ in self.arithmetic.guards]) if k >= 0]
-        while wanted:
-            stack = [wanted.pop()]
-            while stack:
-                node = stack[-1]
-                missing = [k for k in self._needs(node) if k not in seen] if node not in seen else []
-                if missing:
-                    stack.extend(missing)
-                    continue
-                stack.pop()
-                if node not in seen:
-                    seen.add(node)
-                    order.append(node)
-                    slopes = self.arithmetic.slopes.get(node, ())
-                    wanted.extend(_unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
-        return order
 
     def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
         """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""

@@ -214,7 +214,7 @@ def expand(f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], 
     f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then `lanes`, if
     given, which the results have then too); None is for a point that stays. Points and curves may be traced.
     """
-    apart = Apart(f, points, _any_float)
+    apart = Apart(f, points, any_float)
     segment = apart.segment
     around = [traced_node(apart.graph, k) for k in segment.outer]
     given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
@@ -225,7 +225,7 @@ def expand(f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], 
     return apart.parts.filled(called(callee, values) if holds_traced(values) else tuple(callee._run(values)))
 
 
-def _any_float(d: Recording, leaf: Any) -> int | None:
+def any_float(d: Recording, leaf: Any) -> int | None:
     """The operand of a number or array that was returned, traced or not."""
     if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)) or is_float(leaf):
         return d.operand(leaf)
@@ -238,4 +238,4 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Taylor", "arithmetic_of", "expand", "series_of"]
+__all__ = ["Taylor", "any_float", "arithmetic_of", "expand", "series_of"]
