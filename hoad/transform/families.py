@@ -31,7 +31,7 @@ from hoad.primitive import GETITEM, IDENTITY
 from hoad.program import Program
 from hoad.transform.composite import Apart, program_of
 from hoad.transform.monomials import Coefficient, Lines, Monomial, Rows, is_one
-from hoad.transform.series import SAME, SCALED, Arithmetic
+from hoad.transform.series import SAME, SCALED, Arithmetic, unsigned
 from hoad.transform.taylor import any_float, arithmetic_of, expand
 
 
@@ -203,11 +203,13 @@ class _Expansion:
         """p[k] = (Σ j x[j] h[k - j]) / k, over all terms h x'."""
         terms = []
         for h, x in self.arithmetic.slopes[i]:
-            strong = self.closure.is_strong(h)
-            terms.append(self._scaled(self.at(x, k, ndim), self.value(h), k, strong, self.closure.aval(i).shape))
+            inner, sign = unsigned(self.closure, h)
+            strong = self.closure.is_strong(inner)
+            found = [self._scaled(self.at(x, k, ndim), self.value(inner), k, strong, self.closure.aval(i).shape)]
             for j in range(1, k):
-                product = self.lines.product(self.at(x, j, ndim), self.at(h, k - j, ndim), k)
-                terms.append(self.lines.scale(product, j / k, k))
+                product = self.lines.product(self.at(x, j, ndim), self.at(inner, k - j, ndim), k)
+                found.append(self.lines.scale(product, j / k, k))
+            terms += [self.lines.negative(term, k) for term in found] if sign < 0 else found
         return self.lines.total(terms, k)
 
     def _scaled(self, x: Coefficient, by: Any, k: int, strong: bool, shape: tuple[int, ...]) -> Coefficient:

@@ -21,12 +21,12 @@ import numpy as np
 
 from hoad._core.primitive import rules_epoch
 from hoad._core.operands import holds_traced
-from hoad._core.recording import Recording, differentiating, guard_rows, inline
+from hoad._core.recording import Recording, differentiating, guard_rows, inline, is_pointwise, operand_avals
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced, traced_node
 from hoad.containers import is_float
-from hoad.program import Callee, Program, called
+from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
 from hoad.transform.loops import recorded
@@ -208,21 +208,75 @@ def _polynomial(coefficients: Any, t: Any) -> Any:
     return found
 
 
-def expand(f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None) -> Any:
-    """What f returns, with coefficients of order 0, ..., `degree` along axis 0 in place of numbers and arrays.
+class Expansion:
+    """f recorded apart, to be expanded along curves.
 
     f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then `lanes`, if
     given, which the results have then too); None is for a point that stays. Points and curves may be traced.
+
+    Attributes
+    ----------
+    callee : Taylor
+        What computes the coefficients.
+    values : tuple
+        Its inputs, some of them traced.
     """
-    apart = Apart(f, points, any_float)
-    segment = apart.segment
-    around = [traced_node(apart.graph, k) for k in segment.outer]
-    given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
-    have_lanes = tuple(lanes is not None and n > 1 for n in given)
-    callee = Taylor(Stretch(program_of(segment)), given, degree, lanes, have_lanes)
-    series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
-    values = (*apart.constants, *series, *around)
-    return apart.parts.filled(called(callee, values) if holds_traced(values) else tuple(callee._run(values)))
+
+    def __init__(
+        self, f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
+    ) -> None:
+        apart = Apart(f, points, any_float)
+        segment = apart.segment
+        around = [traced_node(apart.graph, k) for k in segment.outer]
+        given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
+        have_lanes = tuple(lanes is not None and n > 1 for n in given)
+        self.program = program_of(segment)
+        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes)
+        series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
+        self.values = (*apart.constants, *series, *around)
+        self._parts = apart.parts
+
+    def results(self) -> Any:
+        """What f returned, with coefficients of order 0, ..., `degree` along axis 0 for its numbers and arrays."""
+        if holds_traced(self.values):
+            return self._parts.filled(called(self.callee, self.values))
+        return self._parts.filled(self.callee._run(self.values))
+
+    def is_pointwise(self) -> bool:
+        """Whether what f returned hangs on its one point item by item, as far as can be seen."""
+        last = self.program._last
+        point = self.program._input_nodes()[self.program._fixed]
+        return all(k < 0 or is_pointwise(last._graph, 0, [point], k) for k in last._outputs)
+
+    def first_missing(self) -> tuple[int, int, str | None] | None:
+        """(order, node, line) of the first coefficient that is not finite, the lowest order of all; None if none is.
+
+        Nodes that have no finite value themselves are left out.
+        """
+        last = self.program._last
+        nodes = [k for k in range(last._start, last._end) if operand_avals(last._graph, [k])[0].dtype == np.float64]
+        tape = Tape(last._graph, (last._start, last._end, last._first_guard, last._guards), list(last._inputs), nodes, "primal", False)
+        callee = Taylor(Program([tape]), *self.callee._key)
+        found = callee._run(self.values)
+        missing = [(_first_not_finite(c), k) for c, k in zip(found, nodes, strict=True)]
+        missing = [(order, k) for order, k in missing if order]
+        if not missing:
+            return None
+        order, node = min(missing)
+        return order, node, last._graph.where(node)
+
+
+def _first_not_finite(coefficients: Any) -> int:
+    """The order of the first coefficient that is not finite; 0 where none is, or the value is not."""
+    bad = ~np.isfinite(np.reshape(coefficients, (len(coefficients), -1))).all(axis=1)
+    return int(np.argmax(bad)) if bad.any() else 0
+
+
+def expand(
+    f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
+) -> Any:
+    """What f returns, expanded along curves: see `Expansion`."""
+    return Expansion(f, points, curves, degree, lanes).results()
 
 
 def any_float(d: Recording, leaf: Any) -> int | None:
@@ -238,4 +292,4 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Taylor", "any_float", "arithmetic_of", "expand", "series_of"]
+__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "series_of"]
