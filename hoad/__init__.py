@@ -98,6 +98,15 @@ from hoad.drivers.jit import jit
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.drivers.taylor import derivatives, taylor
+from hoad.drivers.tensors import (
+    biharmonic,
+    derivative_tensor,
+    directional_derivative,
+    hessian_diagonal,
+    laplacian,
+    partials,
+    unpack_tensor,
+)
 from hoad.drivers.vmap import vmap
 from hoad.errors import (
     ArgumentError,

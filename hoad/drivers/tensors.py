@@ -1,0 +1,544 @@
+"""Derivatives of higher order in several variables: tensors, chosen partial derivatives, and sums of them."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.recording import differentiating
+from hoad._core.traced import is_traced
+from hoad.arguments import check_argument, check_function
+from hoad.arguments import packed as packed_array
+from hoad.drivers.first import one_like
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
+from hoad.trace import call_traced, outputs
+from hoad.transform.directions import MultiIndex, shared
+from hoad.transform.families import Family
+from hoad.transform.symmetric import entries_of, unpacking
+
+
+def _differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[Any], Any]) -> Any:
+    """What `make` records of a traced x, in the form in which f returns its numbers and arrays."""
+    x = packed_array(x)
+    check_argument(driver, "0", x)
+    if np.iscomplexobj(x) or (is_traced(x) and x.dtype.kind == "c"):
+        raise DTypeError(
+            f"{driver} takes real arguments, but x is {x.dtype if hasattr(x, 'dtype') else 'complex'}. Differentiate by "
+            "real and imaginary parts, two arrays."
+        )
+    with differentiating() as d:
+        returned, _ = call_traced(d, make, (x,), (0,), driver, {})
+        ys, parts = outputs(d, returned, driver)
+        del returned
+        found = d.results(ys)
+    return found[0] if parts is None else parts.derivative(found)
+
+
+def _units(x: Any) -> Any:
+    """The unit vectors in the shape of x, one behind the other."""
+    return np.eye(np.size(x)).reshape(-1, *np.shape(x))
+
+
+def _check_order(driver: str, k: Any) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ArgumentError(f"{driver} takes an order of 1 or more, not {k!r}: {driver}(f, 3)(x) is of third order.")
+    return operator.index(k)
+
+
+def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) -> Callable[..., Any]:
+    """The symmetric tensor of all partial derivatives of order k, ``x -> ∂ᵏf/∂x_i₁ ... ∂x_iₖ``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+    k : int
+        The order, 1 or more.
+    packed : bool, optional
+        Give each of the C(n + k - 1, k) distinct entries once, n = x.size: for i₁ <= ... <= iₖ, in the order of
+        ``itertools.combinations_with_replacement(range(n), k)``. `unpack_tensor` makes the whole of them.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (T, S, ..., S), with S k times, as nested Jacobians do; with `packed`, of
+        shape (T, C(n + k - 1, k)). Entries that are equal by symmetry are the same number. Units: those of f over the
+        k-th power of those of x.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or k is no order.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: f and, where its value is a number, one reverse sweep, expanded to order k - 1 along C(n + k - 2, k - 1) lines
+    at once; where its value is an array, to order k along C(n + k - 1, k) lines. Then a few operations for each distinct
+    entry, and a copy for each entry.
+
+    Accuracy: entries are sums of up to C(2k - 3, k - 2) coefficients of both signs, of C(2k - 1, k) for arrays; at order
+    6 a digit or two may be lost in them.
+
+    References
+    ----------
+    Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor
+    series, Mathematics of Computation 69, 1117-1130.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.derivative_tensor(lambda x: x[0] ** 2 * x[1], 3)(np.array([1.0, 3.0]))
+    array([[[0., 2.],
+            [2., 0.]],
+    <BLANKLINE>
+           [[2., 0.],
+            [0., 0.]]])
+    >>> hoad.derivative_tensor(lambda x: x[0] ** 2 * x[1], 3, packed=True)(np.array([1.0, 3.0]))
+    array([0., 2., 0., 0.])
+    """
+    check_function("derivative_tensor", f)
+    k = _check_order("derivative_tensor", k)
+
+    @functools.wraps(f, updated=())
+    def tensor(x: Any, *args: Any, **kwargs: Any) -> Any:
+        def of(x: Any) -> Any:
+            swept = _Swept(f, k, args, kwargs)
+            family = Family(swept, [x])
+            n = int(np.size(x))
+            entries = entries_of(n, k, swept.by_reverse)
+            directions = entries.directions.reshape(-1, *np.shape(x))
+            found = []
+            for series, shape in zip(family.expanded([directions], entries.degree), family.shapes, strict=True):
+                distinct = entries.distinct(series[-1], () if swept.by_reverse else shape)
+                found.append(distinct if packed else unpack_tensor(distinct, np.shape(x), k))
+            return swept.arranged(found)
+
+        return _differentiated("derivative_tensor", f, x, of)
+
+    return tensor
+
+
+class _Swept:
+    """f, or its gradient where its value is a number."""
+
+    def __init__(self, f: Callable[..., Any], k: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._f, self._k, self._args, self._kwargs = f, k, args, kwargs
+        self.by_reverse = False
+
+    def __call__(self, x: Any) -> list[Any]:
+        with differentiating() as d:
+            returned, _ = call_traced(d, self._f, (x, *self._args), (0,), "derivative_tensor", self._kwargs)
+            ys, self._parts = outputs(d, returned, "derivative_tensor")
+            del returned
+            aval = d.aval(ys[0])
+            self.by_reverse = self._k > 1 and len(ys) == 1 and not aval.shape and aval.dtype.kind == "f"
+            if self.by_reverse:
+                ys = d.or_zeros(d.adjoints(ys, [one_like(d, ys[0])], d.inputs), d.inputs)
+            return d.results(ys, traced=True)
+
+    def arranged(self, found: list[Any]) -> Any:
+        """Derivatives in the form of what f returned."""
+        return found[0] if self._parts is None else self._parts.derivative(found)
+
+
+def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
+    """The whole symmetric tensor of order k from its distinct entries.
+
+    Parameters
+    ----------
+    packed : ndarray (T, C(n + k - 1, k))
+        What `derivative_tensor` gives with ``packed=True``; traced or not.
+    shape : int or tuple of int
+        The shape (S) of x; n is its size.
+    k : int
+        The order, 1 or more.
+
+    Returns
+    -------
+    ndarray (T, S, ..., S)
+        With S k times.
+
+    Raises
+    ------
+    ArgumentError
+        If k is no order.
+    ShapeError
+        If there are not as many entries as this takes.
+
+    Notes
+    -----
+    Cost: a copy of each entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.unpack_tensor(np.array([1.0, 2.0, 3.0]), 2, 2)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    k = _check_order("unpack_tensor", k)
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    n = math.prod(shape)
+    size = math.comb(n + k - 1, k) if n else 0
+    if np.ndim(packed) == 0 or np.shape(packed)[-1] != size:
+        raise ShapeError(
+            f"unpack_tensor takes {count(size, 'entry', 'entries')} along the last axis for order {k} in "
+            f"{count(n, 'variable')}, but found shape {np.shape(packed)}."
+        )
+    return packed[..., unpacking(n, k).reshape(shape * k)]
+
+
+def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> Callable[..., Any]:
+    """Chosen mixed partial derivatives, ``x -> [∂ᵃf(x) for a in multi_indices]``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+    multi_indices : sequence of tuples of int
+        For each derivative how often it is taken by each entry of x, in C order: x.size numbers.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (len(multi_indices), T), in the order of `multi_indices`.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or a multi-index is no sequence of whole numbers from 0 on.
+    ShapeError
+        If a multi-index has not as many entries as x.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: f, expanded to the highest order among them along a few lines at once, which the derivatives share: for a
+    derivative of order k alone, at most Π (aⱼ + 1) / 2 lines, rounded up.
+
+    References
+    ----------
+    Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor
+    series, Mathematics of Computation 69, 1117-1130.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.partials(lambda x: x[0] ** 3 * x[1] ** 2, [(1, 0), (2, 1), (3, 2)])(np.array([1.0, 2.0]))
+    array([12., 24., 12.])
+    """
+    check_function("partials", f)
+    indices = [_multi_index(a) for a in multi_indices]
+
+    @functools.wraps(f, updated=())
+    def chosen(x: Any, *args: Any, **kwargs: Any) -> Any:
+        for a in indices:
+            if len(a) != np.size(x):
+                raise ShapeError(
+                    f"partials was given the multi-index {a} of {count(len(a), 'entry', 'entries')}, but x has "
+                    f"{np.size(x)}. Give one number for each entry of x."
+                )
+
+        def of(x: Any) -> Any:
+            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            return family.parts.filled(_combined(family, indices, np.shape(x)))
+
+        return _differentiated("partials", f, x, of)
+
+    return chosen
+
+
+def _multi_index(a: Any) -> MultiIndex:
+    try:
+        found = tuple(map(operator.index, a))
+    except TypeError:
+        found = (-1,)
+    if any(n < 0 for n in found):
+        raise ArgumentError(f"partials takes multi-indices, tuples of whole numbers from 0 on, not {a!r}.")
+    return found
+
+
+def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...]) -> list[Any]:
+    """For each result of a family the partial derivatives, along a first axis."""
+    directions, rows = shared(indices)
+    degree = max(map(sum, indices), default=0)
+    lines = np.array(directions, np.float64).reshape(-1, *shape) if degree else np.zeros((1, *shape))
+    matrix = np.zeros((len(indices), len(lines)))
+    for row, pairs in zip(matrix, rows, strict=True):
+        for place, factor in pairs:
+            row[place] = factor
+    by_order = {k: [i for i, a in enumerate(indices) if sum(a) == k] for k in range(degree + 1)}
+    order = np.argsort([i for k in by_order for i in by_order[k]], kind="stable")
+    alone = len(by_order[degree]) == 1 and degree > 0
+    found = []
+    weights = matrix[by_order[degree][0]] if alone else None
+    for series, of in zip(family.expanded([lines], max(degree, 1), weights, alone), family.shapes, strict=True):
+        parts = [np.zeros((0, *of))]
+        for k, places in by_order.items():
+            if not places:
+                continue
+            if k == 0:
+                parts.append(np.broadcast_to(series[0], (len(places), *of)))
+            elif alone and k == degree:
+                parts.append(np.reshape(series[k], (1, *of)))
+            else:
+                rows_of = np.matmul(matrix[places], np.reshape(series[k], (len(lines), -1)))
+                parts.append(np.reshape(rows_of, (len(places), *of)))
+        found.append(np.concatenate(parts)[order] if len(parts) > 2 else parts[-1])
+    return found
+
+
+def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The Laplacian ``x -> Σᵢ ∂²f/∂xᵢ²``, over all entries of x.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (T). Units: those of f over the square of those of x.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: f, its Jacobian forward, and one second coefficient: those along the axes are summed as they are made, for they
+    enter linearly. No Hessian is formed.
+
+    References
+    ----------
+    Li et al. (2023), Forward Laplacian: a new computational framework for neural network-based variational Monte Carlo,
+    arXiv:2307.08214; Dangel et al. (2025), Collapsing Taylor mode automatic differentiation, arXiv:2505.13644.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.laplacian(lambda x: np.sum(x**2) ** 2)(np.array([1.0, 2.0]))
+    80.0
+    """
+    check_function("laplacian", f)
+    return functools.wraps(f, updated=())(_laplacian("laplacian", f))
+
+
+def _laplacian(driver: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    def summed(x: Any, *args: Any, **kwargs: Any) -> Any:
+        def of(x: Any) -> Any:
+            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            found = family.expanded([_units(x)], 2, collapsed=True)
+            return family.parts.filled([np.multiply(2.0, series[2]) for series in found])
+
+        return _differentiated(driver, f, x, of)
+
+    return summed
+
+
+def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The biharmonic operator ``x -> Σᵢⱼ ∂⁴f/∂xᵢ²∂xⱼ²``, over all entries of x: the Laplacian of the Laplacian.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (T). Units: those of f over the fourth power of those of x.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: the operations of a Laplacian, and their own: for n entries of x, arrays of n² for what is not linear in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.biharmonic(lambda x: np.sum(x**2) ** 2)(np.array([1.0, 2.0]))
+    64.0
+    """
+    check_function("biharmonic", f)
+    return functools.wraps(f, updated=())(_laplacian("biharmonic", _laplacian("biharmonic", f)))
+
+
+def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The second derivatives by each entry of x, ``x -> ∂²f/∂xᵢ²``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (T, S). Units: those of f over the square of those of x.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: f, expanded to order 2 along the axes, all at once. No Hessian is formed.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 13.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.hessian_diagonal(lambda x: x[0] ** 3 * x[1] ** 2)(np.array([1.0, 2.0]))
+    array([24.,  2.])
+    """
+    check_function("hessian_diagonal", f)
+
+    @functools.wraps(f, updated=())
+    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
+        def of(x: Any) -> Any:
+            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            found = []
+            for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
+                turned = np.moveaxis(series[2], 0, -1) if shape else series[2]
+                found.append(np.reshape(np.multiply(2.0, turned), (*shape, *np.shape(x))))
+            return family.parts.derivative(found)
+
+        return _differentiated("hessian_diagonal", f, x, of)
+
+    return diagonal
+
+
+def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[..., Any]:
+    """The mixed derivative along k directions, ``x -> ∂ᵏ/∂t₁...∂tₖ f(x + Σ tⱼ vⱼ)`` at t = 0.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
+        return a container.
+    *directions : float or ndarray (S)
+        v₁, ..., vₖ; they may be traced. One that comes twice makes it cheaper.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape (T): the derivative tensor of order k applied to all directions.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or there is no direction.
+    ShapeError
+        If a direction has not the shape of x.
+    DTypeError
+        If x is no float and no array of floats.
+
+    Notes
+    -----
+    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one if all directions are the same.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 13.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> u, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> hoad.directional_derivative(lambda x: x[0] ** 2 * x[1], u, u, v)(np.array([1.0, 3.0]))
+    2.0
+    """
+    check_function("directional_derivative", f)
+    if not directions:
+        raise ArgumentError("directional_derivative takes the function and then one direction or more.")
+    vectors, index = _grouped(directions)
+
+    @functools.wraps(f, updated=())
+    def along(x: Any, *args: Any, **kwargs: Any) -> Any:
+        for v in vectors:
+            if np.shape(v) != np.shape(x):
+                raise ShapeError(
+                    f"directional_derivative was given a direction of shape {np.shape(v)}, but x has shape "
+                    f"{np.shape(x)}. They must be the same."
+                )
+
+        def of(x: Any) -> Any:
+            lines, (pairs,) = shared([index])
+            found = [functools.reduce(np.add, map(np.multiply, map(float, s), vectors)) for s in lines]
+            weights = np.zeros(len(lines))
+            for place, factor in pairs:
+                weights[place] = factor
+            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            expanded = family.expanded([np.stack(found)], len(directions), weights, collapsed=True)
+            return family.parts.filled([series[-1] for series in expanded])
+
+        return _differentiated("directional_derivative", f, x, of)
+
+    return along
+
+
+def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:
+    """The distinct directions, and how often each is there."""
+    distinct: list[Any] = []
+    times: list[int] = []
+    for v in map(packed_array, directions):
+        v = v if is_traced(v) else np.asarray(v, np.float64)
+        at = next((k for k, w in enumerate(distinct) if _is_same(v, w)), None)
+        if at is None:
+            distinct.append(v)
+            times.append(1)
+        else:
+            times[at] += 1
+    return distinct, tuple(times)
+
+
+def _is_same(v: Any, w: Any) -> bool:
+    return v is w or (not is_traced(v) and not is_traced(w) and np.array_equal(v, w))
+
+
+__all__ = [
+    "biharmonic",
+    "derivative_tensor",
+    "directional_derivative",
+    "hessian_diagonal",
+    "laplacian",
+    "partials",
+    "unpack_tensor",
+]
