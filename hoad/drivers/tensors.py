@@ -40,8 +40,8 @@ def _differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[
 
 
 def _units(x: Any) -> Any:
-    """The unit vectors in the shape of x, one behind the other."""
-    return np.eye(np.size(x)).reshape(-1, *np.shape(x))
+    """The unit vectors in the shape of x, along the last axis."""
+    return np.eye(np.size(x)).reshape(*np.shape(x), -1)
 
 
 def _check_order(driver: str, k: Any) -> int:
@@ -115,11 +115,12 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
             family = Family(swept, [x])
             n = int(np.size(x))
             entries = entries_of(n, k, swept.by_reverse)
-            directions = entries.directions.reshape(-1, *np.shape(x))
+            directions = entries.directions.reshape(*np.shape(x), -1)
+            places = entries.order if packed else entries.order[unpacking(n, k).reshape(np.shape(x) * k)]
             found = []
-            for series, shape in zip(family.expanded([directions], entries.degree), family.shapes, strict=True):
-                distinct = entries.distinct(series[-1], () if swept.by_reverse else shape)
-                found.append(distinct if packed else unpack_tensor(distinct, np.shape(x), k))
+            for series in family.expanded([directions], entries.degree):
+                top = np.reshape(series[-1], (-1,)) if swept.by_reverse else series[-1]
+                found.append(entries.combined(top)[..., places])
             return swept.arranged(found)
 
         return _differentiated("derivative_tensor", f, x, of)
@@ -275,8 +276,8 @@ def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...])
     """For each result of a family the partial derivatives, along a first axis."""
     directions, rows = shared(indices)
     degree = max(map(sum, indices), default=0)
-    lines = np.array(directions, np.float64).reshape(-1, *shape) if degree else np.zeros((1, *shape))
-    matrix = np.zeros((len(indices), len(lines)))
+    lines = np.array(directions, np.float64).T.reshape(*shape, -1) if degree else np.zeros((*shape, 1))
+    matrix = np.zeros((len(indices), lines.shape[-1]))
     for row, pairs in zip(matrix, rows, strict=True):
         for place, factor in pairs:
             row[place] = factor
@@ -295,8 +296,8 @@ def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...])
             elif alone and k == degree:
                 parts.append(np.reshape(series[k], (1, *of)))
             else:
-                rows_of = np.matmul(matrix[places], np.reshape(series[k], (len(lines), -1)))
-                parts.append(np.reshape(rows_of, (len(places), *of)))
+                rows_of = np.matmul(np.reshape(series[k], (-1, lines.shape[-1])), matrix[places].T)
+                parts.append(np.reshape(np.transpose(rows_of), (len(places), *of)))
         found.append(np.concatenate(parts)[order] if len(parts) > 2 else parts[-1])
     return found
 
@@ -435,8 +436,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
             family = Family(lambda x: f(x, *args, **kwargs), [x])
             found = []
             for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
-                turned = np.moveaxis(series[2], 0, -1) if shape else series[2]
-                found.append(np.reshape(np.multiply(2.0, turned), (*shape, *np.shape(x))))
+                found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
             return family.parts.derivative(found)
 
         return _differentiated("hessian_diagonal", f, x, of)
@@ -506,7 +506,7 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
             for place, factor in pairs:
                 weights[place] = factor
             family = Family(lambda x: f(x, *args, **kwargs), [x])
-            expanded = family.expanded([np.stack(found)], len(directions), weights, collapsed=True)
+            expanded = family.expanded([np.stack(found, axis=-1)], len(directions), weights, collapsed=True)
             return family.parts.filled([series[-1] for series in expanded])
 
         return _differentiated("directional_derivative", f, x, of)

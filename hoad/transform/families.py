@@ -1,4 +1,4 @@
-"""Taylor expansion of a function along many lines through one point, in traced operations on arrays with a row a line.
+"""Taylor expansion of a function along many lines through one point, in traced operations on all lines at once.
 
 The value is the same on all lines and is computed once; coefficients of the highest order can be summed over the lines
 as they are made, for they enter linearly: what is asked for is seldom more than such a sum. What comes out is recorded
@@ -30,9 +30,12 @@ from hoad.containers import Parts
 from hoad.primitive import GETITEM, IDENTITY
 from hoad.program import Program
 from hoad.transform.composite import Apart, program_of
-from hoad.transform.monomials import Coefficient, Lines, Monomial, Rows, is_one
+from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread, is_one, monomial, over_lines, summed
 from hoad.transform.series import SAME, SCALED, Arithmetic, unsigned
 from hoad.transform.taylor import any_float, arithmetic_of, expand
+
+
+Shape = tuple[int, ...]
 
 
 class Family:
@@ -87,11 +90,11 @@ class Family:
     def expanded(
         self, directions: Sequence[Any], degree: int, weights: Any = None, collapsed: bool = False
     ) -> list[list[Any]]:
-        """For each result the coefficients of order 0, ..., `degree`, those from 1 on with the lines along axis 0.
+        """For each result the coefficients of order 0, ..., `degree`, those from 1 on with the lines along the last axis.
 
         Parameters
         ----------
-        directions : sequence of ndarray (lines, *shape)
+        directions : sequence of ndarray (*shape, lines)
             For each point the directions of the lines.
         degree : int
             The highest order, 1 or more.
@@ -100,7 +103,7 @@ class Family:
         collapsed : bool, optional
             Whether the coefficients of the highest order are summed over the lines.
         """
-        lines = Lines(len(directions[0]), degree, weights, collapsed)
+        lines = Lines(np.shape(directions[0])[-1], degree, weights, collapsed)
         given = [1] * len(self._values)
         given[self._first : self._first + len(directions)] = [2] * len(directions)
         try:
@@ -112,7 +115,7 @@ class Family:
     def _by_node(self, lines: Lines, directions: Sequence[Any]) -> list[list[Any]]:
         """By one node that expands the program line by line."""
         curves: list[Any] = [None] * len(self._values)
-        curves[self._first : self._first + len(directions)] = [x[np.newaxis] for x in directions]
+        curves[self._first : self._first + len(directions)] = [np.moveaxis(x, -1, 0)[np.newaxis] for x in directions]
         outputs = list(self._program._last._outputs)
 
         def again(*values: Any) -> list[Any]:
@@ -121,8 +124,8 @@ class Family:
 
         found = []
         for series in expand(again, self._values, curves, lines.degree, lines.count):
-            orders = [series[0, 0], *[series[k] for k in range(1, lines.degree + 1)]]
-            found.append([*orders[:-1], lines.summed(orders[-1])] if lines.collapsed else orders)
+            orders = [series[0, 0], *[np.moveaxis(series[k], 0, -1) for k in range(1, lines.degree + 1)]]
+            found.append([*orders[:-1], summed(orders[-1], lines.weights)] if lines.collapsed else orders)
         return found
 
 
@@ -137,8 +140,7 @@ class _Expansion:
         self.values: dict[int, Any] = dict(zip(self.closure.inputs, values, strict=True))
         self.coefficients: dict[tuple[int, int], Coefficient] = {}
         for node, x in zip(self.closure.inputs[first:], directions, strict=False):
-            summed = lines.is_summed(1)
-            self.coefficients[node, 1] = lines.summed(x) if summed else Monomial(1.0, Rows(x, _is_unit(x)), 1)
+            self.coefficients[node, 1] = Monomial(1.0, Spread(x, _is_unit(x)), 1)
         order = arithmetic.order()
         for node in order:
             self.values[node] = self._value(node)
@@ -156,9 +158,9 @@ class _Expansion:
             return self.value(operand)
         shape = self.closure.aval(operand).shape
         x = self.at(operand, k)
-        if not self.lines.is_summed(k):
-            return np.zeros((self.lines.count, *shape)) if x is None else self.lines.rows(x, shape)
-        return np.zeros(shape) if x is None else x
+        if x is None:
+            return np.zeros(shape if self.lines.is_summed(k) else (*shape, self.lines.count))
+        return np.broadcast_to(x, shape) if self.lines.is_summed(k) else self.lines.array(x, shape)
 
     # ---- values
 
@@ -179,17 +181,16 @@ class _Expansion:
 
     # ---- coefficients
 
-    def at(self, operand: int, k: int, ndim: int | None = None) -> Coefficient:
-        """Coefficient k of an operand, with so many dimensions if they are given; not for k = 0."""
-        x = self.coefficients.get((operand, k))
-        return x if ndim is None else self.lines.spread(x, k, ndim)
+    def at(self, operand: int, k: int) -> Coefficient:
+        """Coefficient k of an operand; not for k = 0."""
+        return self.coefficients.get((operand, k))
 
     def _coefficient(self, i: int, k: int) -> Coefficient:
         name, primitive, operands, params, aval = self.arithmetic.row(i)
         if i in self.arithmetic.instead:
             return self.at(self.arithmetic.instead[i], k)
         if i in self.arithmetic.slopes:
-            return self._slopes(i, k, aval.ndim)
+            return self._slopes(i, k)
         if name in SAME or name == "stop_gradient":
             return self.at(operands[0], k)
         step = _STEPS.get(name)
@@ -199,32 +200,30 @@ class _Expansion:
             return self.lines.scale(self.at(operands[0], k), SCALED[name], k)
         return self._linear(i, k)
 
-    def _slopes(self, i: int, k: int, ndim: int) -> Coefficient:
+    def _slopes(self, i: int, k: int) -> Coefficient:
         """p[k] = (Σ j x[j] h[k - j]) / k, over all terms h x'."""
         terms = []
         for h, x in self.arithmetic.slopes[i]:
             inner, sign = unsigned(self.closure, h)
             strong = self.closure.is_strong(inner)
-            found = [self._scaled(self.at(x, k, ndim), self.value(inner), k, strong, self.closure.aval(i).shape)]
+            found = [self._scaled(self.at(x, k), self.value(inner), k, strong)]
             for j in range(1, k):
-                product = self.lines.product(self.at(x, j, ndim), self.at(inner, k - j, ndim), k)
+                product = self.lines.product(self.at(x, j), self.at(inner, k - j), k)
                 found.append(self.lines.scale(product, j / k, k))
             terms += [self.lines.negative(term, k) for term in found] if sign < 0 else found
         return self.lines.total(terms, k)
 
-    def _scaled(self, x: Coefficient, by: Any, k: int, strong: bool, shape: tuple[int, ...]) -> Coefficient:
+    def _scaled(self, x: Coefficient, by: Any, k: int, strong: bool) -> Coefficient:
         """x times a value, of which zeros absorb what is not finite if they are `strong`."""
         if not strong or x is None:
             return self.lines.scale(x, by, k)
-        return self._made(smul(by, x if self.lines.is_summed(k) else self.lines.rows(x, shape)), k)
+        return self._made(smul(by, x) if self.lines.is_summed(k) else smul(over_lines(by), self.lines.array(x)), k)
 
     def _sum(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        ndim = self.closure.aval(i).ndim
-        return self.lines.total([self.at(x, k, ndim) for x in operands], k)
+        return self.lines.total([self.at(x, k) for x in operands], k)
 
     def _difference(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        ndim = self.closure.aval(i).ndim
-        x, y = (self.at(operand, k, ndim) for operand in operands)
+        x, y = (self.at(operand, k) for operand in operands)
         return self.lines.total([x, self.lines.negative(y, k)], k)
 
     def _negative(self, i: int, k: int, operands: list[int]) -> Coefficient:
@@ -232,77 +231,70 @@ class _Expansion:
 
     def _product(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """Σ x[j] y[k - j]; of a square, the products once."""
-        ndim = self.closure.aval(i).ndim
         x, y = operands[0], operands[-1]
-        terms = [self.lines.product(self.at(x, j, ndim), self.at(y, k - j, ndim), k) for j in range(1, k)]
+        terms = [self.lines.product(self.at(x, j), self.at(y, k - j), k) for j in range(1, k)]
         if x == y:
             terms = [self.lines.scale(term, 2.0, k) for term in terms[: (k - 1) // 2]] + terms[(k - 1) // 2 : k // 2]
-            return self.lines.total([self.lines.scale(self.at(x, k, ndim), 2.0 * self.value(x), k), *terms], k)
-        terms.append(self.lines.scale(self.at(x, k, ndim), self.value(y), k))
-        terms.append(self.lines.scale(self.at(y, k, ndim), self.value(x), k))
+            return self.lines.total([self.lines.scale(self.at(x, k), 2.0 * self.value(x), k), *terms], k)
+        terms.append(self.lines.scale(self.at(x, k), self.value(y), k))
+        terms.append(self.lines.scale(self.at(y, k), self.value(x), k))
         return self.lines.total(terms, k)
 
     def _strong_product(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """As a product, where zeros of x absorb what is not finite in y."""
         x, y = operands
-        return self._made(self._strong_sum(i, k, x, y, range(k + 1)), k)
+        return self._made(self._strong_sum(k, x, y, range(k + 1)), k)
 
-    def _strong_sum(self, i: int, k: int, x: int, y: int, orders: Iterable[int]) -> Any:
+    def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int]) -> Any:
         """Σ x[j] y[k - j] over some orders j, as an array."""
-        shape = self.closure.aval(i).shape
         found = None
         for j in orders:
             if (j and self.at(x, j) is None) or (j < k and self.at(y, k - j) is None):
                 continue
-            term = smul(self._array(x, j, shape), self._array(y, k - j, shape))
+            term = smul(self._array(x, j, k), self._array(y, k - j, k))
             if self.lines.is_summed(k) and 0 < j < k:
-                term = self.lines.summed(term)
+                term = summed(term, self.lines.weights)
             found = term if found is None else np.add(found, term)
         return found
 
     def _strong_quotient(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """As a quotient, where zeros before the division absorb what it is by."""
         x, y = operands
-        shape = self.closure.aval(i).shape
-        found = self._strong_sum(i, k, i, y, range(k))
+        found = self._strong_sum(k, i, y, range(k))
         if self.at(x, k) is not None:
-            top = self._array(x, k, shape)
+            top = self._array(x, k, k)
             found = top if found is None else np.subtract(top, found)
         elif found is not None:
             found = np.negative(found)
-        return self._made(None if found is None else sdiv(found, self.value(y)), k)
+        return None if found is None else self._made(sdiv(found, self._array(y, 0, k)), k)
 
-    def _array(self, operand: int, k: int, shape: tuple[int, ...]) -> Any:
-        """A coefficient as an array, for an operation on elements with a result of this shape."""
-        if k == 0:
-            return self.value(operand)
-        x = self.at(operand, k, len(shape))
-        if x is None:
-            return 0.0
-        return x if self.lines.is_summed(k) else self.lines.rows(x, shape)
+    def _array(self, operand: int, j: int, k: int) -> Any:
+        """Coefficient j as an array, to be taken together with others to one of order k."""
+        x = self.value(operand) if j == 0 else self.at(operand, j)
+        if self.lines.is_summed(k) and j in (0, k):
+            return 0.0 if x is None else x
+        if j == 0:
+            return over_lines(x)
+        return 0.0 if x is None else self.lines.array(x)
 
     def _made(self, array: Any, k: int) -> Coefficient:
         """An array as a coefficient of order k."""
-        return array if array is None or self.lines.is_summed(k) else Monomial(1.0, Rows(array), 1)
+        return array if array is None or self.lines.is_summed(k) else monomial(array)
 
     def _mask(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        shape = self.closure.aval(i).shape
-        return self._made(mask(self.value(operands[0]), self._array(operands[1], k, shape)), k)
+        return self._made(mask(self._array(operands[0], 0, k), self._array(operands[1], k, k)), k)
 
     def _select(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        shape = self.closure.aval(i).shape
-        x, y = (self._array(operand, k, shape) for operand in operands[1:])
-        return self._made(select(self.value(operands[0]), x, y), k)
+        return self._made(select(self._array(operands[0], 0, k), *[self._array(x, k, k) for x in operands[1:]]), k)
 
     def _quotient(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """p[k] = (x[k] - Σ y[j] p[k - j]) / y[0]."""
-        ndim = self.closure.aval(i).ndim
         x, y = operands if len(operands) == 2 else (None, operands[0])
-        terms = [] if x is None else [self.at(x, k, ndim)]
+        terms = [] if x is None else [self.at(x, k)]
         for j in range(1, k):
-            product = self.lines.product(self.at(y, j, ndim), self.at(i, k - j), k)
+            product = self.lines.product(self.at(y, j), self.at(i, k - j), k)
             terms.append(self.lines.negative(product, k))
-        terms.append(self.lines.negative(self.lines.scale(self.at(y, k, ndim), self.value(i), k), k))
+        terms.append(self.lines.negative(self.lines.scale(self.at(y, k), self.value(i), k), k))
         return self.lines.divide(self.lines.total(terms, k), self.value(y), k)
 
     # ---- on each coefficient by itself
@@ -310,80 +302,87 @@ class _Expansion:
     def _linear(self, i: int, k: int) -> Coefficient:
         """What a linear operation makes of coefficient k."""
         name, primitive, operands, params, aval = self.arithmetic.row(i)
-        shapes = [self.closure.aval(x).shape for x in operands]
+        is_total = name == "sum" and len(params[0]) == self.closure.aval(operands[0]).ndim
+        if is_total and not self.lines.is_summed(k):
+            return monomial(self._total(operands[0], k))
+        values = [self._whole(x, k) for x in operands]
         if self.lines.is_summed(k):
-            values = [self._whole(x, k, shape) for x, shape in zip(operands, shapes, strict=True)]
             if name == "assemble":
                 return apply_assembly(aval, *params, *values)
             if name == "item":
                 return apply_primitive(GETITEM, ((), (), params[0]), *values)
             return apply_primitive(primitive, params, *values)
-        found = self._on_rows(name, primitive, params, aval, [self._whole(x, k, s) for x, s in zip(operands, shapes)])
-        return self._made(found, k)
+        return self._made(self._on_lines(name, primitive, params, aval, values), k)
 
-    def _whole(self, operand: int, k: int, shape: tuple[int, ...]) -> Any:
+    def _whole(self, operand: int, k: int) -> Any:
         """A coefficient as an array of its full shape; the value of what has none, as indices."""
         aval = self.closure.aval(operand)
         if not aval.inexact:
             return self.value(operand)
         x = self.at(operand, k)
-        if self.lines.is_summed(k):
-            x = np.zeros(shape) if x is None else x
-            return x if np.shape(x) == shape else np.broadcast_to(x, shape)
-        return np.zeros((self.lines.count, *shape)) if x is None else self.lines.rows(x, shape)
+        shape = aval.shape if self.lines.is_summed(k) else (*aval.shape, self.lines.count)
+        if x is None:
+            return np.zeros(shape)
+        if not self.lines.is_summed(k):
+            return self.lines.array(x, aval.shape)
+        return x if np.shape(x) == shape else np.broadcast_to(x, shape)
 
-    def _on_rows(self, name: str, primitive: Primitive, params: Any, aval: Aval, values: list[Any]) -> Any:
-        count, size = self.lines.count, self.closure.size
-        x = values[0] if values else None
+    def _total(self, operand: int, k: int) -> Any:
+        """The sum of all items of a coefficient."""
+        x = self.at(operand, k)
+        shape = self.closure.aval(operand).shape
+        power = x.spread.power(x.power)
+        if is_one(x.factor) or np.shape(power) != (*shape, self.lines.count):
+            return np.sum(self.lines.array(x, shape), axis=tuple(range(len(shape))))
+        factor = np.reshape(np.broadcast_to(x.factor, shape), (-1,))
+        return np.matmul(factor, np.reshape(power, (-1, self.lines.count)))
+
+    def _on_lines(self, name: str, primitive: Primitive, params: Any, aval: Aval, values: list[Any]) -> Any:
+        """What a linear operation makes of arrays with lines."""
+        count = self.lines.count
+        whole = (*aval.shape, count)
         if name == "sum":
-            axes, shape = params
-            return apply_primitive(primitive, (tuple(a + 1 for a in axes), (count, *shape)), x)
+            return apply_primitive(primitive, (params[0], (*params[1], count)), *values)
         if name == "item":
-            width = int(np.prod(np.shape(x)[1:]))
-            return apply_primitive(GETITEM, ((count,), (width,), params[0]), x)
+            return apply_primitive(GETITEM, ((count,), (1,), params[0] * count), *values)
         if name == "reshape":
-            return np.reshape(x, (count, *aval.shape))
+            return np.reshape(values[0], whole)
         if name == "transpose":
-            return np.transpose(x, (0, *[a + 1 for a in params[0]]))
+            return np.transpose(values[0], (*params[0], len(params[0])))
         if name == "broadcast_to":
-            own = np.shape(x)[1:]
-            return np.broadcast_to(np.reshape(x, (count, *[1] * (aval.ndim - len(own)), *own)), (count, *aval.shape))
+            return np.broadcast_to(values[0], whole)
         if name == "getitem":
             shape, strides, offset = params
-            width = int(np.prod(np.shape(x)[1:]))
-            return apply_primitive(primitive, ((count, *shape), (width, *strides), offset), x)
-        if name == "concatenate":
-            return apply_primitive(primitive, (params[0] + 1,), *values)
+            return apply_primitive(
+                primitive, ((*shape, count), (*[s * count for s in strides], 1), offset * count), *values
+            )
+        if name in ("concatenate", "cumsum"):
+            return apply_primitive(primitive, params, *values)
         if name == "gather":
-            return apply_primitive(primitive, None, x, self._places(values[1], np.shape(x)))
+            return apply_primitive(primitive, None, values[0], self._places(values[1]))
         if name == "assemble":
             return self._assembled(params, aval, values)
-        if name == "cumsum":
-            return apply_primitive(primitive, (params[0] + 1,), x)
         raise NotClosedError(f"{primitive.name} on many lines")
 
-    def _places(self, flat: Any, shape: tuple[int, ...]) -> Any:
-        """Flat places in each row, for all rows of an array of this shape."""
-        count, *own = shape
-        starts = np.arange(count) * int(np.prod(own))
-        return np.add(np.reshape(starts, (count, *[1] * np.ndim(flat))), flat)
+    def _places(self, flat: Any) -> Any:
+        """Flat places with all lines, from those without."""
+        return np.add(np.multiply(np.reshape(flat, (*np.shape(flat), 1)), self.lines.count), np.arange(self.lines.count))
 
     def _assembled(self, params: Any, aval: Aval, values: list[Any]) -> Any:
         offsets, parts = params
         count, size = self.lines.count, aval.itemsize
-        step = aval.size * size
-        wide: list[Any] = [(offset * size, (count,), (step,)) for offset in offsets.tolist()]
+        wide: list[Any] = [(offset * size * count, (count,), (size,)) for offset in offsets.tolist()]
         at = len(wide)
         for part in parts:
             if part is None:
-                values[at + 1] = self._places(values[at + 1], (count, *aval.shape))
+                values[at + 1] = self._places(values[at + 1])
                 wide.append(None)
                 at += 1
             else:
                 start, shape, strides = part
-                wide.append((start, (count, *shape), (step, *strides)))
+                wide.append((start * count, (*shape, count), (*[s * count for s in strides], size)))
             at += 1
-        whole = intern_aval(aval.dtype, (count, *aval.shape))
+        whole = intern_aval(aval.dtype, (*aval.shape, count))
         return apply_assembly(whole, np.zeros(0, np.int64), tuple(wide), *values)
 
     # ---- matrix products
@@ -400,25 +399,22 @@ class _Expansion:
             found = term if found is None else np.add(found, term)
         return self._made(found, k)
 
-    def _matrix_term(self, x: int, y: int, j: int, k: int, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> Any:
-        if self.lines.is_summed(k):
-            if j in (0, k):
-                left = self._whole(x, k, shapes[0]) if j else self.value(x)
-                return np.matmul(left, self.value(y) if j else self._whole(y, k, shapes[1]))
-            rows = product_of_rows(self._whole(x, j, shapes[0]), self._whole(y, k - j, shapes[1]), *shapes)
-            return self.lines.summed(rows)
+    def _matrix_term(self, x: int, y: int, j: int, k: int, shapes: tuple[Shape, Shape]) -> Any:
+        if self.lines.is_summed(k) and j in (0, k):
+            return np.matmul(self._whole(x, k), self.value(y)) if j else np.matmul(self.value(x), self._whole(y, k))
         if j == 0:
-            rows, matrix = self._whole(y, k, shapes[1]), self.value(x)
-            return np.transpose(matrix) if self._is_unit(y, k, matrix) else left_of_rows(matrix, rows, *shapes)
+            matrix = self.value(x)
+            return matrix if self._is_unit(y, k, matrix) else times_lines(matrix, self._whole(y, k), *shapes)
         if j == k:
-            rows, matrix = self._whole(x, k, shapes[0]), self.value(y)
-            return matrix if self._is_unit(x, k, matrix) else right_of_rows(rows, matrix, *shapes)
-        return product_of_rows(self._whole(x, j, shapes[0]), self._whole(y, k - j, shapes[1]), *shapes)
+            matrix = self.value(y)
+            return np.transpose(matrix) if self._is_unit(x, k, matrix) else lines_times(self._whole(x, k), matrix, *shapes)
+        found = product_of_lines(self._whole(x, j), self._whole(y, k - j), *shapes)
+        return summed(found, self.lines.weights) if self.lines.is_summed(k) else found
 
     def _is_unit(self, operand: int, k: int, matrix: Any) -> bool:
-        """Whether a coefficient is the unit vectors, of which a product with a matrix is its rows or columns."""
+        """Whether a coefficient is the unit vectors: a product with it is a matrix, as it is or transposed."""
         x = self.at(operand, k)
-        return x.rows.is_unit and x.power == 1 and is_one(x.factor) and np.ndim(matrix) == 2
+        return x.spread.is_unit and x.power == 1 and is_one(x.factor) and np.ndim(matrix) == 2
 
 
 _STEPS: dict[str, Callable[[_Expansion, int, int, list[int]], Coefficient]] = {
@@ -444,44 +440,37 @@ def _is_unit(directions: Any) -> bool:
     return bool(np.array_equal(directions, np.eye(len(directions))))
 
 
-# ---- matrix products with a row for each line ------------------------------------------------------------------------
-
-Shape = tuple[int, ...]
+# ---- matrix products with lines --------------------------------------------------------------------------------------
 
 
-def left_of_rows(matrix: Any, rows: Any, left: Shape, right: Shape) -> Any:
-    """A matrix times what each row holds: one product of matrices, where that is vectors or columns."""
-    count = np.shape(rows)[0]
-    if len(left) <= 2 and len(right) == 1:
-        return np.matmul(rows, np.transpose(matrix))
-    if len(left) == 2 and len(right) == 2 and right[1] == 1:
-        return np.reshape(np.matmul(np.reshape(rows, (count, right[0])), np.transpose(matrix)), (count, left[0], 1))
-    return product_of_rows(np.reshape(matrix, (1, *left)), rows, left, right)
+def times_lines(matrix: Any, y: Any, left: Shape, right: Shape) -> Any:
+    """A matrix times what is on each line: one product of matrices, unless there is a stack of them."""
+    if len(left) > 2 or len(right) > 2:
+        return product_of_lines(np.reshape(matrix, (*left, 1)), y, left, right)
+    found = np.matmul(matrix, np.reshape(y, (right[0], -1)))
+    return np.reshape(found, (*left[:-1], *right[1:], np.shape(y)[-1]))
 
 
-def right_of_rows(rows: Any, matrix: Any, left: Shape, right: Shape) -> Any:
-    """What each row holds times a matrix."""
-    if len(right) > 2:
-        return product_of_rows(rows, np.reshape(matrix, (1, *right)), left, right)
-    if len(left) < 2:
-        return np.matmul(rows, matrix)
-    count, *stack, n = np.shape(rows)
-    found = np.matmul(np.reshape(rows, (-1, n)), matrix)
-    return np.reshape(found, (count, *stack, *right[1:]))
+def lines_times(x: Any, matrix: Any, left: Shape, right: Shape) -> Any:
+    """What is on each line times a matrix."""
+    if len(left) == 1 and len(right) <= 2:
+        return np.matmul(np.transpose(matrix), x)
+    return product_of_lines(x, np.reshape(matrix, (*right, 1)), left, right)
 
 
-def product_of_rows(x: Any, y: Any, left: Shape, right: Shape) -> Any:
-    """What each row of the one holds times what that of the other does."""
+def product_of_lines(x: Any, y: Any, left: Shape, right: Shape) -> Any:
+    """What is on each line of the one times what is on that of the other."""
     if len(left) == 1 and len(right) == 1:
-        return np.sum(np.multiply(x, y), axis=-1)
+        return np.sum(np.multiply(x, y), axis=0)
     outer = max(len(left), len(right), 2) - 2
-    x = np.reshape(x, (np.shape(x)[0], *[1] * (outer + 2 - max(len(left), 2)), *([1] if len(left) == 1 else []), *left))
-    tall = right if len(right) > 1 else (*right, 1)
-    y = np.reshape(y, (np.shape(y)[0], *[1] * (outer + 2 - len(tall)), *tall))
-    found = np.matmul(x, y)
-    if len(left) == 1:
-        return found[..., 0, :]
-    return found[..., 0] if len(right) == 1 else found
+    row, column = len(left) == 1, len(right) == 1
+    x, y = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)
+    tall, wide = ((1, *left) if row else left), ((*right, 1) if column else right)
+    x = np.reshape(x, (np.shape(x)[0], *[1] * (outer + 2 - len(tall)), *tall))
+    y = np.reshape(y, (np.shape(y)[0], *[1] * (outer + 2 - len(wide)), *wide))
+    found = np.moveaxis(np.matmul(x, y), 0, -1)
+    found = found[..., 0, :] if column else found
+    return found[..., 0, :, :] if row else found
 
 
 __all__ = ["Family"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -22,39 +21,44 @@ class Entries:
     ----------
     degree : int
         The order of the coefficients.
-    directions : ndarray (lines, n)
+    directions : ndarray (n, lines)
         The lines.
+    order : ndarray (C(n + k - 1, k))
+        Where among the combinations each entry is, in the order of sorted tuples of places.
     """
 
     def __init__(self, n: int, k: int, by_reverse: bool) -> None:
         self.degree = k - 1 if by_reverse else k
         lines = multi_indices(n, self.degree)
-        self.directions = np.array(lines, np.float64).reshape(len(lines), n)
+        self.directions = np.array(lines, np.float64).reshape(len(lines), n).T
         places = {line: at for at, line in enumerate(lines)}
-        groups: dict[int, list[tuple[int, list[int], list[float]]]] = {}
+        groups: dict[tuple[float, ...], list[tuple[int, list[int]]]] = {}
         for at, b in enumerate(itertools.combinations_with_replacement(range(n), k)):
             if by_reverse:
-                found, i = min(((combination(counted(_without(b, i), n)), i) for i in set(b)), key=lambda way: len(way[0]))
-                sources = [places[s] * n + i for s in found]
+                ways = ((combination(counted(_without(b, i), n)), i) for i in dict.fromkeys(b))
+                found, i = min(ways, key=lambda way: len(way[0]))
             else:
-                found = combination(counted(b, n))
-                sources = [places[s] for s in found]
-            groups.setdefault(len(found), []).append((at, sources, [float(w) for w in found.values()]))
-        self._groups = [
-            (np.array([row[1] for row in rows]), np.array([row[2] for row in rows])) for rows in groups.values()
-        ]
-        self._order = np.argsort([row[0] for rows in groups.values() for row in rows], kind="stable")
+                found, i = combination(counted(b, n)), 0
+            terms = sorted((float(w), i * len(lines) + places[s]) for s, w in found.items())
+            groups.setdefault(tuple(w for w, _ in terms), []).append((at, [source for _, source in terms]))
+        self._groups = [(weights, np.array([source for _, source in rows]).T) for weights, rows in groups.items()]
+        self.order = np.argsort([at for rows in groups.values() for at, _ in rows], kind="stable")
 
-    def distinct(self, coefficients: Any, shape: tuple[int, ...]) -> Any:
-        """The entries along the last axis, from coefficients with the lines along the first."""
-        m = math.prod(shape)
-        source = np.reshape(coefficients, (-1, m) if shape else (-1,))
-        parts = []
-        for at, weights in self._groups:
-            terms = source[at] * weights.reshape(*weights.shape, *[1] * (source.ndim - 1))
-            parts.append(np.sum(terms, axis=1))
-        found = (np.concatenate(parts) if len(parts) > 1 else parts[0])[self._order]
-        return np.reshape(np.transpose(found), (*shape, len(self._order))) if shape else found
+    def combined(self, coefficients: Any) -> Any:
+        """The entries along the last axis from coefficients along it; `order` says where each is."""
+        parts = [_combined(coefficients, weights, sources) for weights, sources in self._groups]
+        return np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
+
+
+def _combined(coefficients: Any, weights: tuple[float, ...], sources: Any) -> Any:
+    """Sums of coefficients, those of one weight together."""
+    found = None
+    for weight, group in itertools.groupby(zip(weights, sources, strict=True), key=lambda term: term[0]):
+        terms = [coefficients[..., at] for _, at in group]
+        total = functools.reduce(np.add, terms)
+        total = total if weight == 1.0 else np.multiply(weight, total)
+        found = total if found is None else np.add(found, total)
+    return found
 
 
 def _without(b: tuple[int, ...], i: int) -> tuple[int, ...]:
