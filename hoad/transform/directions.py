@@ -7,7 +7,8 @@ numbers in it are fractions, found exactly.
 References
 ----------
 Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor series,
-Mathematics of Computation 69, 1117-1130: equation (12).
+Mathematics of Computation 69, 1117-1130: equation (12), its factors
+multiplied out so that all but the last division is done in whole numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 MultiIndex = tuple[int, ...]
@@ -36,16 +37,11 @@ def counted(places: Iterable[int], n: int) -> MultiIndex:
     return tuple(found)
 
 
-def binomial(z: Fraction | int, k: int) -> Fraction:
-    """z (z - 1) ... (z - k + 1) / k!, for a fraction z."""
-    return math.prod(((Fraction(z) - j) / (j + 1) for j in range(k)), start=Fraction(1))
-
-
 def combination(index: MultiIndex) -> Combination:
     """What ∂ᵃ is of the coefficients of order k = |a| along directions with sum k and no entries where a has none."""
     places = [j for j, n in enumerate(index) if n]
     found = {}
-    for reduced, factor in _combination(tuple(index[j] for j in places)).items():
+    for reduced, factor in combination_of_pattern(tuple(index[j] for j in places)).items():
         direction = [0] * len(index)
         for j, s in zip(places, reduced, strict=True):
             direction[j] = s
@@ -54,28 +50,26 @@ def combination(index: MultiIndex) -> Combination:
 
 
 @functools.lru_cache(maxsize=512)
-def _combination(index: MultiIndex) -> Combination:
+def combination_of_pattern(index: MultiIndex) -> Combination:
     """As `combination`, for an index without zeros."""
     order = sum(index)
+    parts = [part for part in itertools.product(*[range(n + 1) for n in index]) if any(part)]
+    signs = [(-1) ** (order - sum(part)) * math.prod(map(math.comb, index, part)) for part in parts]
     found = {}
     for direction in multi_indices(len(index), order):
-        factor = sum((_term(index, direction, part, order) for part in _parts(index)), start=Fraction(0))
-        if factor:
-            found[direction] = factor
+        total = sum(
+            sign * math.prod(_falling(order * k, sum(part), j) for k, j in zip(part, direction, strict=True))
+            for sign, part in zip(signs, parts, strict=True)
+        )
+        if total:
+            found[direction] = Fraction(total, order**order * math.prod(map(math.factorial, direction)))
     return found
 
 
-def _parts(index: MultiIndex) -> Iterator[MultiIndex]:
-    """All multi-indices k with 0 < k <= i."""
-    return (k for k in itertools.product(*[range(n + 1) for n in index]) if any(k))
-
-
-def _term(index: MultiIndex, direction: Direction, part: MultiIndex, order: int) -> Fraction:
-    total = sum(part)
-    found = Fraction((-1) ** (sum(index) - total)) * Fraction(total, order) ** sum(index)
-    for i, j, k in zip(index, direction, part, strict=True):
-        found *= math.comb(i, k) * binomial(Fraction(order * k, total), j)
-    return found
+@functools.cache
+def _falling(x: int, step: int, n: int) -> int:
+    """x (x - step) ... (x - (n - 1) step)."""
+    return math.prod(x - j * step for j in range(n))
 
 
 # ---- few directions for some partial derivatives ---------------------------------------------------------------------
@@ -183,4 +177,4 @@ def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fractio
     return found
 
 
-__all__ = ["combination", "counted", "multi_indices", "shared"]
+__all__ = ["combination", "combination_of_pattern", "counted", "multi_indices", "shared"]

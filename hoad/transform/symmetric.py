@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad.transform.directions import combination, counted, multi_indices
+from hoad.transform.directions import combination_of_pattern
 
 
 class Entries:
@@ -29,18 +29,16 @@ class Entries:
 
     def __init__(self, n: int, k: int, by_reverse: bool) -> None:
         self.degree = k - 1 if by_reverse else k
-        lines = multi_indices(n, self.degree)
-        self.directions = np.array(lines, np.float64).reshape(len(lines), n).T
+        lines = list(itertools.combinations_with_replacement(range(n), self.degree))
+        self.directions = np.zeros((n, len(lines)))
+        np.add.at(self.directions, (np.array(lines).T, np.arange(len(lines))), 1.0)
         places = {line: at for at, line in enumerate(lines)}
         groups: dict[tuple[float, ...], list[tuple[int, list[int]]]] = {}
         for at, b in enumerate(itertools.combinations_with_replacement(range(n), k)):
-            if by_reverse:
-                ways = ((combination(counted(_without(b, i), n)), i) for i in dict.fromkeys(b))
-                found, i = min(ways, key=lambda way: len(way[0]))
-            else:
-                found, i = combination(counted(b, n)), 0
-            terms = sorted((float(w), i * len(lines) + places[s]) for s, w in found.items())
-            groups.setdefault(tuple(w for w, _ in terms), []).append((at, [source for _, source in terms]))
+            i = _last(b) if by_reverse else None
+            weights, sources = _terms(b if i is None else _without(b, i))
+            first = 0 if i is None else i * len(lines)
+            groups.setdefault(weights, []).append((at, [first + places[s] for s in sources]))
         self._groups = [(weights, np.array([source for _, source in rows]).T) for weights, rows in groups.items()]
         self.order = np.argsort([at for rows in groups.values() for at, _ in rows], kind="stable")
 
@@ -61,9 +59,27 @@ def _combined(coefficients: Any, weights: tuple[float, ...], sources: Any) -> An
     return found
 
 
+def _last(b: tuple[int, ...]) -> int:
+    """The place whose derivative is taken by the gradient: without it few places are left, or one is rarer."""
+    return min(b, key=b.count)
+
+
 def _without(b: tuple[int, ...], i: int) -> tuple[int, ...]:
     at = b.index(i)
     return b[:at] + b[at + 1 :]
+
+
+def _terms(b: tuple[int, ...]) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
+    """(factors, directions) of the coefficients that a derivative by sorted places is made of, by rising factors."""
+    distinct = tuple(dict.fromkeys(b))
+    weights, patterns = _ordered(tuple(b.count(i) for i in distinct))
+    return weights, [sum(((i,) * n for i, n in zip(distinct, s, strict=True)), ()) for s in patterns]
+
+
+@functools.lru_cache(maxsize=512)
+def _ordered(pattern: tuple[int, ...]) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
+    terms = sorted((float(factor), s) for s, factor in combination_of_pattern(pattern).items())
+    return tuple(factor for factor, _ in terms), [s for _, s in terms]
 
 
 @functools.lru_cache(maxsize=32)
