@@ -1,4 +1,4 @@
-"""Derivatives of higher order in several variables: tensors, chosen partial derivatives, and sums of them."""
+"""Derivatives of higher order in several variables: whole tensors, and chosen entries of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from hoad.transform.families import Family
 from hoad.transform.symmetric import entries_of, unpacking
 
 
-def _differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[Any], Any]) -> Any:
+def differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[Any], Any]) -> Any:
     """What `make` records of a traced x, in the form in which f returns its numbers and arrays."""
     x = packed_array(x)
     check_argument(driver, "0", x)
     if np.iscomplexobj(x) or (is_traced(x) and x.dtype.kind == "c"):
         raise DTypeError(
-            f"{driver} takes real arguments, but x is {x.dtype if hasattr(x, 'dtype') else 'complex'}. Differentiate by "
-            "real and imaginary parts, two arrays."
+            f"{driver} takes real arguments, but x is {getattr(x, 'dtype', 'complex')}. Differentiate by its real and "
+            "imaginary parts, two arrays."
         )
     with differentiating() as d:
         returned, _ = call_traced(d, make, (x,), (0,), driver, {})
@@ -37,11 +37,6 @@ def _differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[
         del returned
         found = d.results(ys)
     return found[0] if parts is None else parts.derivative(found)
-
-
-def _units(x: Any) -> Any:
-    """The unit vectors in the shape of x, along the last axis."""
-    return np.eye(np.size(x)).reshape(*np.shape(x), -1)
 
 
 def _check_order(driver: str, k: Any) -> int:
@@ -56,8 +51,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
+        It may return a container.
     k : int
         The order, 1 or more.
     packed : bool, optional
@@ -67,9 +62,9 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     Returns
     -------
     callable
-        Called like f; returns an array of shape (T, S, ..., S), with S k times, as nested Jacobians do; with `packed`, of
-        shape (T, C(n + k - 1, k)). Entries that are equal by symmetry are the same number. Units: those of f over the
-        k-th power of those of x.
+        Called like f; returns an array of shape (T, S, ..., S), with S k times, as nested Jacobians do; with `packed`,
+        of shape (T, C(n + k - 1, k)). Entries that are equal by symmetry are the same number. Units: those of f over
+        the k-th power of those of x.
 
     Raises
     ------
@@ -81,11 +76,11 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     Notes
     -----
     Cost: f and, where its value is a number, one reverse sweep, expanded to order k - 1 along C(n + k - 2, k - 1) lines
-    at once; where its value is an array, to order k along C(n + k - 1, k) lines. Then a few operations for each distinct
-    entry, and a copy for each entry.
+    at once; where its value is an array, to order k along C(n + k - 1, k) lines. Then a few operations for each
+    distinct entry, and a copy for each entry.
 
-    Accuracy: entries are sums of up to C(2k - 3, k - 2) coefficients of both signs, of C(2k - 1, k) for arrays; at order
-    6 a digit or two may be lost in them.
+    Accuracy: entries are sums of up to C(2k - 3, k - 2) coefficients of both signs, of C(2k - 1, k) for arrays; at
+    order 6 a digit or two may be lost in them.
 
     References
     ----------
@@ -123,7 +118,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
                 found.append(entries.combined(top)[..., places])
             return swept.arranged(found)
 
-        return _differentiated("derivative_tensor", f, x, of)
+        return differentiated("derivative_tensor", f, x, of)
 
     return tensor
 
@@ -205,8 +200,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
+        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
+        It may return a container.
     multi_indices : sequence of tuples of int
         For each derivative how often it is taken by each entry of x, in C order: x.size numbers.
 
@@ -257,7 +252,7 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
             family = Family(lambda x: f(x, *args, **kwargs), [x])
             return family.parts.filled(_combined(family, indices, np.shape(x)))
 
-        return _differentiated("partials", f, x, of)
+        return differentiated("partials", f, x, of)
 
     return chosen
 
@@ -302,243 +297,4 @@ def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...])
     return found
 
 
-def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The Laplacian ``x -> Σᵢ ∂²f/∂xᵢ²``, over all entries of x.
-
-    Parameters
-    ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
-
-    Returns
-    -------
-    callable
-        Called like f; returns an array of shape (T). Units: those of f over the square of those of x.
-
-    Raises
-    ------
-    ArgumentError
-        If f cannot be called.
-    DTypeError
-        If x is no float and no array of floats.
-
-    Notes
-    -----
-    Cost: f, its Jacobian forward, and one second coefficient: those along the axes are summed as they are made, for they
-    enter linearly. No Hessian is formed.
-
-    References
-    ----------
-    Li et al. (2023), Forward Laplacian: a new computational framework for neural network-based variational Monte Carlo,
-    arXiv:2307.08214; Dangel et al. (2025), Collapsing Taylor mode automatic differentiation, arXiv:2505.13644.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.laplacian(lambda x: np.sum(x**2) ** 2)(np.array([1.0, 2.0]))
-    80.0
-    """
-    check_function("laplacian", f)
-    return functools.wraps(f, updated=())(_laplacian("laplacian", f))
-
-
-def _laplacian(driver: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    def summed(x: Any, *args: Any, **kwargs: Any) -> Any:
-        def of(x: Any) -> Any:
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
-            found = family.expanded([_units(x)], 2, collapsed=True)
-            return family.parts.filled([np.multiply(2.0, series[2]) for series in found])
-
-        return _differentiated(driver, f, x, of)
-
-    return summed
-
-
-def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The biharmonic operator ``x -> Σᵢⱼ ∂⁴f/∂xᵢ²∂xⱼ²``, over all entries of x: the Laplacian of the Laplacian.
-
-    Parameters
-    ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
-
-    Returns
-    -------
-    callable
-        Called like f; returns an array of shape (T). Units: those of f over the fourth power of those of x.
-
-    Raises
-    ------
-    ArgumentError
-        If f cannot be called.
-    DTypeError
-        If x is no float and no array of floats.
-
-    Notes
-    -----
-    Cost: the operations of a Laplacian, and their own: for n entries of x, arrays of n² for what is not linear in it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.biharmonic(lambda x: np.sum(x**2) ** 2)(np.array([1.0, 2.0]))
-    64.0
-    """
-    check_function("biharmonic", f)
-    return functools.wraps(f, updated=())(_laplacian("biharmonic", _laplacian("biharmonic", f)))
-
-
-def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The second derivatives by each entry of x, ``x -> ∂²f/∂xᵢ²``.
-
-    Parameters
-    ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
-
-    Returns
-    -------
-    callable
-        Called like f; returns an array of shape (T, S). Units: those of f over the square of those of x.
-
-    Raises
-    ------
-    ArgumentError
-        If f cannot be called.
-    DTypeError
-        If x is no float and no array of floats.
-
-    Notes
-    -----
-    Cost: f, expanded to order 2 along the axes, all at once. No Hessian is formed.
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 13.3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.hessian_diagonal(lambda x: x[0] ** 3 * x[1] ** 2)(np.array([1.0, 2.0]))
-    array([24.,  2.])
-    """
-    check_function("hessian_diagonal", f)
-
-    @functools.wraps(f, updated=())
-    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
-        def of(x: Any) -> Any:
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
-            found = []
-            for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
-                found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
-            return family.parts.derivative(found)
-
-        return _differentiated("hessian_diagonal", f, x, of)
-
-    return diagonal
-
-
-def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[..., Any]:
-    """The mixed derivative along k directions, ``x -> ∂ᵏ/∂t₁...∂tₖ f(x + Σ tⱼ vⱼ)`` at t = 0.
-
-    Parameters
-    ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants. It may
-        return a container.
-    *directions : float or ndarray (S)
-        v₁, ..., vₖ; they may be traced. One that comes twice makes it cheaper.
-
-    Returns
-    -------
-    callable
-        Called like f; returns an array of shape (T): the derivative tensor of order k applied to all directions.
-
-    Raises
-    ------
-    ArgumentError
-        If f cannot be called, or there is no direction.
-    ShapeError
-        If a direction has not the shape of x.
-    DTypeError
-        If x is no float and no array of floats.
-
-    Notes
-    -----
-    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one if all directions are the same.
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 13.3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> u, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    >>> hoad.directional_derivative(lambda x: x[0] ** 2 * x[1], u, u, v)(np.array([1.0, 3.0]))
-    2.0
-    """
-    check_function("directional_derivative", f)
-    if not directions:
-        raise ArgumentError("directional_derivative takes the function and then one direction or more.")
-    vectors, index = _grouped(directions)
-
-    @functools.wraps(f, updated=())
-    def along(x: Any, *args: Any, **kwargs: Any) -> Any:
-        for v in vectors:
-            if np.shape(v) != np.shape(x):
-                raise ShapeError(
-                    f"directional_derivative was given a direction of shape {np.shape(v)}, but x has shape "
-                    f"{np.shape(x)}. They must be the same."
-                )
-
-        def of(x: Any) -> Any:
-            lines, (pairs,) = shared([index])
-            found = [functools.reduce(np.add, map(np.multiply, map(float, s), vectors)) for s in lines]
-            weights = np.zeros(len(lines))
-            for place, factor in pairs:
-                weights[place] = factor
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
-            expanded = family.expanded([np.stack(found, axis=-1)], len(directions), weights, collapsed=True)
-            return family.parts.filled([series[-1] for series in expanded])
-
-        return _differentiated("directional_derivative", f, x, of)
-
-    return along
-
-
-def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:
-    """The distinct directions, and how often each is there."""
-    distinct: list[Any] = []
-    times: list[int] = []
-    for v in map(packed_array, directions):
-        v = v if is_traced(v) else np.asarray(v, np.float64)
-        at = next((k for k, w in enumerate(distinct) if _is_same(v, w)), None)
-        if at is None:
-            distinct.append(v)
-            times.append(1)
-        else:
-            times[at] += 1
-    return distinct, tuple(times)
-
-
-def _is_same(v: Any, w: Any) -> bool:
-    return v is w or (not is_traced(v) and not is_traced(w) and np.array_equal(v, w))
-
-
-__all__ = [
-    "biharmonic",
-    "derivative_tensor",
-    "directional_derivative",
-    "hessian_diagonal",
-    "laplacian",
-    "partials",
-    "unpack_tensor",
-]
+__all__ = ["derivative_tensor", "differentiated", "partials", "unpack_tensor"]

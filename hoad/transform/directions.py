@@ -1,14 +1,14 @@
-"""Mixed partial derivatives from univariate Taylor coefficients: which directions, and what is made of the coefficients.
+"""Mixed partial derivatives from univariate Taylor coefficients: along which directions, and how they are combined.
 
-Along x + s t, the coefficient of order k is Σ sᵃ/a! ∂ᵃf over all multi-indices a with |a| = k: a form of degree k in s. Enough
-integer directions determine it, so every partial derivative of order k is a fixed combination of coefficients. The
-numbers in it are fractions, found exactly.
+Along x + s t, the coefficient of order k is Σ sᵃ/a! ∂ᵃf over all multi-indices a with |a| = k: a form of degree k in s.
+Enough integer directions determine it, so every partial derivative of order k is a fixed combination of coefficients.
+The numbers in it are fractions, found exactly.
 
 References
 ----------
-Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor series,
-Mathematics of Computation 69, 1117-1130: equation (12), its factors
-multiplied out so that all but the last division is done in whole numbers.
+Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor
+series, Mathematics of Computation 69, 1117-1130: equation (12), its factors multiplied out so that all but the last
+division is done in whole numbers.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _falling(x: int, step: int, n: int) -> int:
 
 
 def primitive_direction(direction: Direction) -> tuple[Direction, int]:
-    """(d, c) with direction = c d, where the entries of d have no common factor and the first that is not 0 is positive.
+    """(d, c) with direction = c d, where the entries of d have no common factor and the first but 0 is positive.
 
     The coefficient of order k along c d is cᵏ times that along d.
     """
@@ -106,7 +106,7 @@ def signed(index: MultiIndex) -> Combination:
 def shared(indices: Sequence[MultiIndex]) -> tuple[list[Direction], list[list[tuple[int, Fraction]]]]:
     """(directions, for each index the pairs of a direction's place and its factor): few directions for all of them.
 
-    Those of high order and of few places come first; an index that the directions found so far determine takes no further ones.
+    Those of high order and of few places come first; what the directions found so far determine takes no others.
     """
     directions: list[Direction] = []
     rows: dict[MultiIndex, Combination] = {}
@@ -143,14 +143,24 @@ def _determined(index: MultiIndex, directions: list[Direction]) -> Combination |
     if not inside:
         return None
     support = [j for j, n in enumerate(index) if n]
-    forms = [counted([support[j] for j in places], len(index)) for places in
-             itertools.combinations_with_replacement(range(len(support)), order)]
+    forms = [
+        counted([support[j] for j in places], len(index))
+        for places in itertools.combinations_with_replacement(range(len(support)), order)
+    ]
     matrix = [
-        [Fraction(math.prod(j**i for i, j in zip(a, s, strict=True)), math.prod(map(math.factorial, a))) for s in inside]
+        [
+            Fraction(math.prod(j**i for i, j in zip(a, s, strict=True)), math.prod(map(math.factorial, a)))
+            for s in inside
+        ]
         for a in forms
     ]
     found = _solved(matrix, [Fraction(a == index) for a in forms])
     return None if found is None else {s: factor for s, factor in zip(inside, found, strict=True) if factor}
+
+
+def _monomial(a: MultiIndex, s: Direction) -> Fraction:
+    """sᵃ / a!."""
+    return Fraction(math.prod(j**i for i, j in zip(a, s, strict=True)), math.prod(map(math.factorial, a)))
 
 
 def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:

@@ -6,9 +6,9 @@ like any other operations, so it is differentiated, compiled and mapped as they 
 
 References
 ----------
-Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor series,
-Mathematics of Computation 69, 1117-1130; Dangel, Siebert, Zeinhofer and Walther (2025), Collapsing Taylor mode automatic
-differentiation.
+Griewank, Utke and Walther (2000), Evaluating higher derivative tensors by forward propagation of univariate Taylor
+series, Mathematics of Computation 69, 1117-1130; Dangel et al. (2025), Collapsing Taylor mode automatic
+differentiation, arXiv:2505.13644.
 """
 
 from __future__ import annotations
@@ -18,24 +18,19 @@ from typing import Any
 
 import numpy as np
 
-
-from hoad._core.calls import apply_assembly, apply_primitive, record_known
-from hoad._core.primitive import Primitive
+from hoad._core.calls import apply_primitive, record_known
 from hoad._core.recording import guard_rows, inline
 from hoad._core.series import NotClosedError
-from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import Scalar, guard_value, is_traced, traced_node
 from hoad._core.ufuncs import mask, sdiv, select, smul
 from hoad.containers import Parts
 from hoad.primitive import GETITEM, IDENTITY
 from hoad.program import Program
 from hoad.transform.composite import Apart, program_of
+from hoad.transform.lined import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
 from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread, is_one, monomial, over_lines, summed
 from hoad.transform.series import SAME, SCALED, Arithmetic, unsigned
 from hoad.transform.taylor import any_float, arithmetic_of, expand
-
-
-Shape = tuple[int, ...]
 
 
 class Family:
@@ -74,7 +69,7 @@ class Family:
         for x in self._inlined(guarded) if guarded else ():
             if not is_traced(x):
                 continue
-            if isinstance(x, Scalar) and x.dtype == bool:
+            if isinstance(x, Scalar):
                 bool(x)
             else:
                 guard_value(x)
@@ -90,7 +85,7 @@ class Family:
     def expanded(
         self, directions: Sequence[Any], degree: int, weights: Any = None, collapsed: bool = False
     ) -> list[list[Any]]:
-        """For each result the coefficients of order 0, ..., `degree`, those from 1 on with the lines along the last axis.
+        """For each result the coefficients of order 0, ..., `degree`; from 1 on the lines are along the last axis.
 
         Parameters
         ----------
@@ -174,7 +169,7 @@ class _Expansion:
             raise NotClosedError("one of several results")
         values = [self.value(k) for k in operands]
         if name == "assemble":
-            return apply_assembly(aval, *params, *values)
+            return assembly(aval, params, values)
         if name == "item":
             return apply_primitive(GETITEM, ((), (), params[0]), *values)
         return apply_primitive(primitive, params, *values)
@@ -186,7 +181,7 @@ class _Expansion:
         return self.coefficients.get((operand, k))
 
     def _coefficient(self, i: int, k: int) -> Coefficient:
-        name, primitive, operands, params, aval = self.arithmetic.row(i)
+        name, _, operands, _, _ = self.arithmetic.row(i)
         if i in self.arithmetic.instead:
             return self.at(self.arithmetic.instead[i], k)
         if i in self.arithmetic.slopes:
@@ -308,11 +303,11 @@ class _Expansion:
         values = [self._whole(x, k) for x in operands]
         if self.lines.is_summed(k):
             if name == "assemble":
-                return apply_assembly(aval, *params, *values)
+                return assembly(aval, params, values)
             if name == "item":
                 return apply_primitive(GETITEM, ((), (), params[0]), *values)
             return apply_primitive(primitive, params, *values)
-        return self._made(self._on_lines(name, primitive, params, aval, values), k)
+        return self._made(on_lines(name, primitive, params, aval, values, self.lines.count), k)
 
     def _whole(self, operand: int, k: int) -> Any:
         """A coefficient as an array of its full shape; the value of what has none, as indices."""
@@ -337,54 +332,6 @@ class _Expansion:
         factor = np.reshape(np.broadcast_to(x.factor, shape), (-1,))
         return np.matmul(factor, np.reshape(power, (-1, self.lines.count)))
 
-    def _on_lines(self, name: str, primitive: Primitive, params: Any, aval: Aval, values: list[Any]) -> Any:
-        """What a linear operation makes of arrays with lines."""
-        count = self.lines.count
-        whole = (*aval.shape, count)
-        if name == "sum":
-            return apply_primitive(primitive, (params[0], (*params[1], count)), *values)
-        if name == "item":
-            return apply_primitive(GETITEM, ((count,), (1,), params[0] * count), *values)
-        if name == "reshape":
-            return np.reshape(values[0], whole)
-        if name == "transpose":
-            return np.transpose(values[0], (*params[0], len(params[0])))
-        if name == "broadcast_to":
-            return np.broadcast_to(values[0], whole)
-        if name == "getitem":
-            shape, strides, offset = params
-            return apply_primitive(
-                primitive, ((*shape, count), (*[s * count for s in strides], 1), offset * count), *values
-            )
-        if name in ("concatenate", "cumsum"):
-            return apply_primitive(primitive, params, *values)
-        if name == "gather":
-            return apply_primitive(primitive, None, values[0], self._places(values[1]))
-        if name == "assemble":
-            return self._assembled(params, aval, values)
-        raise NotClosedError(f"{primitive.name} on many lines")
-
-    def _places(self, flat: Any) -> Any:
-        """Flat places with all lines, from those without."""
-        return np.add(np.multiply(np.reshape(flat, (*np.shape(flat), 1)), self.lines.count), np.arange(self.lines.count))
-
-    def _assembled(self, params: Any, aval: Aval, values: list[Any]) -> Any:
-        offsets, parts = params
-        count, size = self.lines.count, aval.itemsize
-        wide: list[Any] = [(offset * size * count, (count,), (size,)) for offset in offsets.tolist()]
-        at = len(wide)
-        for part in parts:
-            if part is None:
-                values[at + 1] = self._places(values[at + 1])
-                wide.append(None)
-                at += 1
-            else:
-                start, shape, strides = part
-                wide.append((start * count, (*shape, count), (*[s * count for s in strides], size)))
-            at += 1
-        whole = intern_aval(aval.dtype, (*aval.shape, count))
-        return apply_assembly(whole, np.zeros(0, np.int64), tuple(wide), *values)
-
     # ---- matrix products
 
     def _matmul(self, i: int, k: int, operands: list[int]) -> Coefficient:
@@ -407,7 +354,9 @@ class _Expansion:
             return matrix if self._is_unit(y, k, matrix) else times_lines(matrix, self._whole(y, k), *shapes)
         if j == k:
             matrix = self.value(y)
-            return np.transpose(matrix) if self._is_unit(x, k, matrix) else lines_times(self._whole(x, k), matrix, *shapes)
+            return (
+                np.transpose(matrix) if self._is_unit(x, k, matrix) else lines_times(self._whole(x, k), matrix, *shapes)
+            )
         found = product_of_lines(self._whole(x, j), self._whole(y, k - j), *shapes)
         return summed(found, self.lines.weights) if self.lines.is_summed(k) else found
 
@@ -438,39 +387,6 @@ def _is_unit(directions: Any) -> bool:
     if is_traced(directions) or directions.ndim != 2 or directions.shape[0] != directions.shape[1]:
         return False
     return bool(np.array_equal(directions, np.eye(len(directions))))
-
-
-# ---- matrix products with lines --------------------------------------------------------------------------------------
-
-
-def times_lines(matrix: Any, y: Any, left: Shape, right: Shape) -> Any:
-    """A matrix times what is on each line: one product of matrices, unless there is a stack of them."""
-    if len(left) > 2 or len(right) > 2:
-        return product_of_lines(np.reshape(matrix, (*left, 1)), y, left, right)
-    found = np.matmul(matrix, np.reshape(y, (right[0], -1)))
-    return np.reshape(found, (*left[:-1], *right[1:], np.shape(y)[-1]))
-
-
-def lines_times(x: Any, matrix: Any, left: Shape, right: Shape) -> Any:
-    """What is on each line times a matrix."""
-    if len(left) == 1 and len(right) <= 2:
-        return np.matmul(np.transpose(matrix), x)
-    return product_of_lines(x, np.reshape(matrix, (*right, 1)), left, right)
-
-
-def product_of_lines(x: Any, y: Any, left: Shape, right: Shape) -> Any:
-    """What is on each line of the one times what is on that of the other."""
-    if len(left) == 1 and len(right) == 1:
-        return np.sum(np.multiply(x, y), axis=0)
-    outer = max(len(left), len(right), 2) - 2
-    row, column = len(left) == 1, len(right) == 1
-    x, y = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)
-    tall, wide = ((1, *left) if row else left), ((*right, 1) if column else right)
-    x = np.reshape(x, (np.shape(x)[0], *[1] * (outer + 2 - len(tall)), *tall))
-    y = np.reshape(y, (np.shape(y)[0], *[1] * (outer + 2 - len(wide)), *wide))
-    found = np.moveaxis(np.matmul(x, y), 0, -1)
-    found = found[..., 0, :] if column else found
-    return found[..., 0, :, :] if row else found
 
 
 __all__ = ["Family"]

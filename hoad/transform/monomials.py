@@ -1,9 +1,9 @@
 """Taylor coefficients along many lines at once: arrays whose last axis is that of the lines, kept in factors.
 
 What an elementwise function makes of z with z(t) = z₀ + z₁ t has the coefficients cₖ z₁ᵏ, where cₖ is the same on all
-lines. So a coefficient is a factor, without lines, times a power of an array with lines: chains of elementwise operations
-are done once for all lines, and the powers of z₁ are made once for all chains. The lines come last, where arrays are
-long and operations on them fast, and where broadcasting the axes before them needs no care.
+lines. So a coefficient is a factor, without lines, times a power of an array with lines: chains of elementwise
+operations are done once for all lines, and the powers of z₁ are made once for all chains. The lines come last, where
+loops are long, and where broadcasting the axes before them needs no care.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
 
 
 class Spread:
