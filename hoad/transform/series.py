@@ -165,10 +165,11 @@ class Arithmetic:
         return self.closure.emit("multiply", half, x) if exponent % 2 else half
 
     def _extreme(self, i: int, x: int) -> int:
-        """The largest or smallest item: beyond the value, the sum of h x with the h of its rule."""
-        (h,) = self.closure.slopes(i, [True], elementwise=False)
-        params = self.row(i)[3]
-        self.instead[i] = self.closure.emit("sum", self.closure.emit("multiply", h, x), params=params)
+        """The largest or smallest item: beyond the value, the sum of h x, with the h of the rule for a constant x."""
+        emit, (name, _, _, params, _) = self.closure.emit, self.row(i)
+        value = emit(name, emit("stop_gradient", x), params=params)
+        (h,) = self.closure.slopes(value, [True], elementwise=False)
+        self.instead[i] = emit("sum", emit("multiply", h, x), params=params)
         return self.top(x)
 
     # ---- steps
