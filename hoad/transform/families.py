@@ -29,7 +29,7 @@ from hoad.program import Program
 from hoad.transform.composite import Apart, program_of
 from hoad.transform.lined import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
 from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread, is_one, monomial, over_lines, summed
-from hoad.transform.series import SAME, SCALED, Arithmetic, unsigned
+from hoad.transform.series import SAME, SCALED, Arithmetic, is_linear, unsigned
 from hoad.transform.taylor import any_float, arithmetic_of, expand
 
 
@@ -135,7 +135,8 @@ class _Expansion:
         self.values: dict[int, Any] = dict(zip(self.closure.inputs, values, strict=True))
         self.coefficients: dict[tuple[int, int], Coefficient] = {}
         for node, x in zip(self.closure.inputs[first:], directions, strict=False):
-            self.coefficients[node, 1] = Monomial(1.0, Spread(x, _is_unit(x)), 1)
+            whole = Monomial(1.0, Spread(x, _is_unit(x)), 1)
+            self.coefficients[node, 1] = summed(x, lines.weights) if lines.is_summed(1) else whole
         order = arithmetic.order()
         for node in order:
             self.values[node] = self._value(node)
@@ -181,7 +182,7 @@ class _Expansion:
         return self.coefficients.get((operand, k))
 
     def _coefficient(self, i: int, k: int) -> Coefficient:
-        name, _, operands, _, _ = self.arithmetic.row(i)
+        name, primitive, operands, _, _ = self.arithmetic.row(i)
         if i in self.arithmetic.instead:
             return self.at(self.arithmetic.instead[i], k)
         if i in self.arithmetic.slopes:
@@ -193,6 +194,8 @@ class _Expansion:
             return step(self, i, k, operands)
         if name in SCALED:
             return self.lines.scale(self.at(operands[0], k), SCALED[name], k)
+        if not is_linear(name, primitive):
+            raise NotClosedError(f"{primitive.name} on many lines")
         return self._linear(i, k)
 
     def _slopes(self, i: int, k: int) -> Coefficient:

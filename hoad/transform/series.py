@@ -365,4 +365,4 @@ def unsigned(closure: Closure, operand: int) -> tuple[int, float]:
     return operand, sign
 
 
-__all__ = ["Arithmetic", "NotClosedError", "unsigned"]
+__all__ = ["Arithmetic", "NotClosedError", "is_linear", "unsigned"]
