@@ -17,6 +17,13 @@ Second and higher derivatives
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
     derivatives      all of them up to the n-th
     taylor           the Taylor series of a function along a direction: a TaylorSeries, with its arithmetic
+    derivative_tensor
+                     the tensor of all derivatives of order k; unpack_tensor makes it of its distinct entries
+    partials         chosen mixed partial derivatives, by their multi-indices
+    laplacian        the sum of the second derivatives; biharmonic is the Laplacian of that
+    hessian_diagonal the second derivatives by each entry, without the matrix
+    directional_derivative
+                     the mixed derivative along several directions
     dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
@@ -95,9 +102,11 @@ from hoad.drivers.dense import DensePlan, dense_plan
 from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
 from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.jit import jit
+from hoad.drivers.laplacians import biharmonic, directional_derivative, hessian_diagonal, laplacian
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
 from hoad.drivers.taylor import derivatives, taylor
+from hoad.drivers.tensors import derivative_tensor, partials, unpack_tensor
 from hoad.drivers.vmap import vmap
 from hoad.errors import (
     ArgumentError,
@@ -155,6 +164,7 @@ __all__ = [
     "TapeNode",
     "TaylorSeries",
     "TracedValueError",
+    "biharmonic",
     "check",
     "checkpoint",
     "checkpoint_schedule",
@@ -163,7 +173,9 @@ __all__ = [
     "debug_nans",
     "dense_plan",
     "derivative",
+    "derivative_tensor",
     "derivatives",
+    "directional_derivative",
     "display",
     "explain",
     "fori_loop",
@@ -171,13 +183,16 @@ __all__ = [
     "grad",
     "gradient",
     "hessian",
+    "hessian_diagonal",
     "hvp",
     "implicit",
     "jacobian",
     "jit",
     "jvp",
+    "laplacian",
     "linearize",
     "ode",
+    "partials",
     "primitive",
     "ravel",
     "record",
@@ -188,6 +203,7 @@ __all__ = [
     "symbols",
     "tangent",
     "taylor",
+    "unpack_tensor",
     "value",
     "value_and_grad",
     "vhp",

@@ -58,6 +58,7 @@ SIDES = {
     "CasADi MX": Side("of_casadi", "casadi", {"symbol": "MX"}),
     "CasADi with C": Side("of_casadi", "casadi", {"symbol": "SX", "compile": True}, compiler),
     "JAX": Side("of_jax", "jax"),
+    "JAX by hand": Side("of_jax", "jax", {"by_hand": True}),
     "asdex": Side("of_asdex", "asdex"),
     "autograd": Side("of_autograd", "autograd"),
     "pytensor": Side("of_pytensor", "pytensor"),

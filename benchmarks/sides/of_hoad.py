@@ -46,4 +46,6 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "hessian": hoad.hessian,
     "hvp": hoad.hvp,
     "entries": entries,
+    "laplacian": hoad.laplacian,
+    **{f"tensor {k}": partial(hoad.derivative_tensor, k=k) for k in range(3, 7)},
 }

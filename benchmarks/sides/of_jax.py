@@ -23,16 +23,29 @@ def entries(f: Function) -> Function:
     return jax.vmap(lambda x: jax.hessian(f)(x)[jnp.triu_indices(len(x))])
 
 
+def tensor(f: Function, order: int) -> Function:
+    """Forward over forward over ... over reverse."""
+    f = jax.hessian(f)
+    for _ in range(order - 2):
+        f = jax.jacfwd(f)
+    return f
+
+
 DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "value": lambda f: f,
     "gradient": jax.grad,
     "hessian": jax.hessian,
     "hvp": product,
     "entries": entries,
+    "laplacian": lambda f: lambda x: jnp.trace(jax.hessian(f)(x)),
+    **{f"tensor {k}": partial(tensor, order=k) for k in range(3, 7)},
 }
 
 
-def build(problem: Problem, n: int) -> Built:
+def build(problem: Problem, n: int, by_hand: bool = False) -> Built:
+    if by_hand:
+        written = problem.form("JAX by hand", n)
+        return compiled(lambda x: written(jnp, x))
     f = problem.form("JAX", n)
     return compiled(DERIVATIVES[problem.asked](lambda x: f(jnp, x)))
 

@@ -31,8 +31,6 @@ LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
 
-VALUE = 1 << 32  # added to a node: its value
-
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
 # On each coefficient by itself.
@@ -209,16 +207,42 @@ class Arithmetic:
         return self.closure.emit("getitem", c, params=params)
 
     def _extreme(self, i: int, x: int) -> int:
-        """The largest or smallest item: beyond the value, the sum of h x with the h of its rule."""
-        found = self.closure.slopes(i, [True], elementwise=False)
+        """The largest or smallest item: beyond the value, the sum of h x, with the h of the rule for a constant x."""
+        emit, (name, _, _, params, _) = self.closure.emit, self.row(i)
+        value = emit(name, emit("stop_gradient", x), params=params)
+        found = self.closure.slopes(value, [True], elementwise=False)
         assert found is not None
         assert found[0] is not None
-        h = found[0]
-        params = self.row(i)[3]
-        self.instead[i] = self.closure.emit("sum", self.closure.emit("multiply", h, x), params=params)
+        self.instead[i] = emit("sum", emit("multiply", found[0], x), params=params)
         return self.top(x)
 
     # ---- steps
+
+    def _needs(self, i: int) -> list[int]:
+        """The nodes whose coefficients a node needs at the same order."""
+        operands = [*self.row(i)[2], self.instead.get(i, -1)]
+        return [k for k in operands if k >= 0]
+
+    def order(self) -> list[int]:
+        """The nodes that are needed, each behind those it needs."""
+        order: list[int] = []
+        seen = set(self.closure.inputs)
+        wanted = [k for k in (*self.outputs, *[k for k, _ in self.guards]) if k >= 0]
+        while wanted:
+            stack = [wanted.pop()]
+            while stack:
+                node = stack[-1]
+                missing = [k for k in self._needs(node) if k not in seen] if node not in seen else []
+                if missing:
+                    stack.extend(missing)
+                    continue
+                stack.pop()
+                if node not in seen:
+                    seen.add(node)
+                    order.append(node)
+                    slopes = self.slopes.get(node, ())
+                    wanted.extend(unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
+        return order
 
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: bool = False) -> Series:
         """The steps for so many lanes; `flow` if the first inputs are the integrals of the outputs."""
@@ -266,7 +290,7 @@ class _Builder:
     def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: bool) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
-        order = self._order()
+        order = arithmetic.order()
         self.shape = None if flow or any(have_lanes) else self._common_shape(order)
         if self.shape is not None:  # items are lanes
             lanes = math.prod(self.shape)
@@ -282,11 +306,9 @@ class _Builder:
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
         for node in order:
+            self._step(node)
             if node in arithmetic.instead:
-                source = self.operand(arithmetic.instead[node])
-                self.series.step(self.rows[node], "given", "copy", [source])
-            else:
-                self._step(node % VALUE)
+                self.series.step(self.rows[node], "given", "copy", [self.operand(arithmetic.instead[node])])
         for node, terms in self.arithmetic.slopes.items():
             if node in self.rows:
                 self.series.slopes(self.rows[node], [self._term(node, h, x) for h, x in terms])
@@ -299,14 +321,14 @@ class _Builder:
 
     def _common_shape(self, order: list[int]) -> tuple[int, ...] | None:
         """The one shape of all arrays, if all that is done is done item by item; else None."""
-        operands = {k for i in order for k in (i % VALUE, *self.arithmetic.row(i % VALUE)[2])}
+        operands = {k for i in order for k in (i, *self.arithmetic.row(i)[2])}
         avals = [self.closure.aval(k) for k in operands.union(self.closure.inputs, self.arithmetic.outputs)]
         shapes = {self.closure.aval(k).shape for k in self.arithmetic.outputs}
         if len(shapes) != 1 or math.prod(*shapes) < 2 or any(aval.shape not in ((), *shapes) for aval in avals):
             return None
         if any(aval.dtype not in (np.float64, np.bool_) for aval in avals) or self.arithmetic.guards:
             return None
-        return shapes.pop() if all(self._is_by_item(i % VALUE) for i in order) else None
+        return shapes.pop() if all(self._is_by_item(i) for i in order) else None
 
     def _is_by_item(self, i: int) -> bool:
         name, primitive, operands, *_ = self.arithmetic.row(i)
@@ -326,43 +348,9 @@ class _Builder:
             self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
 
-    def _needs(self, i: int) -> list[int]:
-        """What must be done at an order before node i is, or before its value, i + VALUE.
-
-        A node that has its coefficients from another one is done twice: first its value, on which that may hang.
-        """
-        instead = self.arithmetic.instead
-        if i in instead:
-            return [k for k in (i + VALUE, instead[i]) if k >= 0]
-        operands = [k for k in self.arithmetic.row(i % VALUE)[2] if k >= 0]
-        if i >= VALUE or self.arithmetic.tops[i] == 0:
-            return [k + VALUE if k in instead else k for k in operands]
-        return operands
-
-    def _order(self) -> list[int]:
-        """The nodes that are needed, each behind those it needs."""
-        order: list[int] = []
-        seen = set(self.closure.inputs)
-        wanted = [k for k in (*self.arithmetic.outputs, *[k for k, _ in self.arithmetic.guards]) if k >= 0]
-        while wanted:
-            stack = [wanted.pop()]
-            while stack:
-                node = stack[-1]
-                missing = [k for k in self._needs(node) if k not in seen] if node not in seen else []
-                if missing:
-                    stack.extend(missing)
-                    continue
-                stack.pop()
-                if node not in seen:
-                    seen.add(node)
-                    order.append(node)
-                    slopes = self.arithmetic.slopes.get(node, ())
-                    wanted.extend(_unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
-        return order
-
     def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
         """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""
-        inner, sign = _unsigned(self.closure, h)
+        inner, sign = unsigned(self.closure, h)
         shape = self.aval(i).shape
         return self._at(inner, shape), self._at(x, shape), sign, self.closure.is_strong(inner)
 
@@ -447,7 +435,7 @@ class _Builder:
         return None, "solve" if name == "solve" else "invert", operands, {"product": product}
 
 
-def _unsigned(closure: Closure, operand: int) -> tuple[int, float]:
+def unsigned(closure: Closure, operand: int) -> tuple[int, float]:
     """An operand without minus signs before it, and its sign."""
     sign = 1.0
     while operand >= 0:
@@ -458,4 +446,4 @@ def _unsigned(closure: Closure, operand: int) -> tuple[int, float]:
     return operand, sign
 
 
-__all__ = ["Arithmetic", "NotClosedError"]
+__all__ = ["Arithmetic", "NotClosedError", "is_linear", "unsigned"]

@@ -227,7 +227,7 @@ class Expansion:
     def __init__(
         self, f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
     ) -> None:
-        apart = Apart(f, points, _any_float)
+        apart = Apart(f, points, any_float)
         segment = apart.segment
         around = [traced_node(apart.graph, k) for k in segment.outer]
         given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
@@ -284,7 +284,7 @@ def expand(
     return Expansion(f, points, curves, degree, lanes).results()
 
 
-def _any_float(d: Recording, leaf: Any) -> int | None:
+def any_float(d: Recording, leaf: Any) -> int | None:
     """The operand of a number or array that was returned, traced or not; of truth values and integers as floats."""
     if is_traced(leaf) and leaf.dtype.kind not in "fc":
         leaf = leaf * 1.0
@@ -299,4 +299,4 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Expansion", "Taylor", "arithmetic_of", "expand", "series_of"]
+__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "series_of"]

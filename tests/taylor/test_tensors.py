@@ -1,0 +1,405 @@
+"""Derivative tensors, chosen partials, Laplacians: closed forms, polynomials, nested sweeps, mpmath."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import hoad
+from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
+from hoad.transform.directions import combination, multi_indices, shared
+from hoad.transform.families import Family
+from hoad.transform.taylor import expand
+
+RNG = np.random.default_rng(11)
+A = RNG.normal(size=(4, 4)) / 2
+B = RNG.normal(size=(3, 4)) / 2
+X = RNG.uniform(0.2, 0.9, 4)
+M = RNG.normal(size=(2, 2, 2))
+
+
+def relu(x: Any) -> Any:
+    return np.where(x > 0.5, x, 0.25 * x)
+
+
+# Functions of four numbers, with what a family of lines has to know: broadcasting, products of every kind, shapes.
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "logsumexp": lambda x: np.log(np.sum(np.exp(A @ x))) + np.sum(x**3),
+    "items": lambda x: np.sin(x[0] * x[1]) / (x[2] + x[3] ** 2),
+    "perceptron": lambda x: np.tanh(B @ np.tanh(A @ x + 0.1)),
+    "outer": lambda x: np.sum(np.exp(x[:, None] * x[None, :2]), axis=1) / np.sqrt(x),
+    "matrices": lambda x: np.reshape(x, (2, 2)) @ np.reshape(np.sin(x), (2, 2)),
+    "vector matrix": lambda x: x[:2] @ np.reshape(np.exp(x), (2, 2)) @ x[2:],
+    "stack of matrices": lambda x: np.sum((M @ np.reshape(x, (2, 2))) @ np.reshape(x * x, (2, 2)) @ M, axis=0),
+    "matrix on the right": lambda x: np.reshape(np.cos(x), (2, 2)) @ A[:2, :2] @ x[:2],
+    "assembled": lambda x: np.concatenate([np.stack([x[0] * x[1], x[3]]), x[::-2] ** 2, x[[0, 0, 3]]]),
+    "cumulated": lambda x: np.cumsum(np.transpose(np.reshape(x**2, (2, 2))), axis=0) / x[0],
+    "selected": lambda x: relu(np.sin(3 * x)) * np.maximum(x, 0.5) + np.max(x) ** 2,
+    "powers": lambda x: np.prod(x) + np.sum(x**-2) + np.sum(x**1.5) + x[0] ** x[1],
+    "solve": lambda x: np.linalg.solve(np.reshape(x, (2, 2)) + 3 * np.eye(2), np.sin(x[:2])),
+    "quadratic": lambda x: x @ A @ x,
+    "linear": lambda x: B @ x,
+    "constant": lambda x: np.ones(2) + 0 * np.floor(x[:2]),
+    "array of one": lambda x: np.sum(np.arctan(x * x[0]), keepdims=True),
+    "strong": lambda x: np.linalg.norm(x) * np.hypot(x[0], x[1]),
+}
+
+
+def nested(f: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
+    for _ in range(k):
+        f = hoad.jacobian(f)
+    return f
+
+
+def close(found: Any, want: Any, rtol: float = 1e-11) -> None:
+    assert np.shape(found) == np.shape(want)
+    assert_allclose(found, want, rtol=0, atol=rtol * max(1.0, float(np.max(np.abs(want), initial=0.0))))
+
+
+# ---- combinations of coefficients
+
+
+def determines(found: dict[tuple[int, ...], Fraction], index: tuple[int, ...]) -> bool:
+    """Whether Σ w sᵃ/a! is 1 for the index itself and 0 for any other a of its order."""
+
+    def total(a: tuple[int, ...]) -> Fraction:
+        factor = math.prod(map(math.factorial, a))
+        return (
+            sum((w * math.prod(j**i for i, j in zip(a, s, strict=True)) for s, w in found.items()), Fraction(0))
+            / factor
+        )
+
+    return all(total(a) == (a == index) for a in multi_indices(len(index), sum(index)))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(lambda a: 0 < sum(a) <= 6))
+def test_combination_is_exact(a: list[int]) -> None:
+    assert determines(combination(tuple(a)), tuple(a))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8))
+def test_shared_directions_determine_all(indices: list[tuple[int, ...]]) -> None:
+    directions, rows = shared(indices)
+    assert len(set(directions)) == len(directions)
+    for index, row in zip(indices, rows, strict=True):
+        if any(index):
+            assert determines({directions[k]: w for k, w in row}, index)
+        else:
+            assert row == []
+
+
+@pytest.mark.parametrize(
+    ("indices", "lines"),
+    [
+        ([(1, 1)], 2),
+        ([(1, 1, 1)], 4),
+        ([(5, 0)], 1),
+        ([(2, 0), (0, 2)], 2),
+        ([(1, 1), (2, 0), (0, 2)], 3),
+        ([(4, 0), (2, 0), (1, 0)], 1),
+        ([(3, 0), (2, 1), (1, 2), (0, 3), (1, 1), (2, 0)], 4),
+    ],
+)
+def test_directions_are_few(indices: list[tuple[int, ...]], lines: int) -> None:
+    assert len(shared(indices)[0]) == lines
+
+
+# ---- families of lines
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_family_is_expansion(name: str) -> None:
+    """Beside the expansion of each line by one node."""
+    directions = RNG.normal(size=(4, 5))
+    weights = RNG.normal(size=5)
+
+    def family(x: Any, collapsed: bool) -> Any:
+        return Family(FUNCTIONS[name], [x]).expanded([directions], 4, weights, collapsed)[0]
+
+    want = [expand(FUNCTIONS[name], [X], [line[None]], 4) for line in directions.T]
+    found = hoad.record(lambda x: tuple(family(x, False)), X).evaluate(X)
+    summed = hoad.record(lambda x: family(x, True)[-1], X).evaluate(X)
+    close(found[0], want[0][0])
+    for k in range(1, 5):
+        close(found[k], np.stack([series[k] for series in want], axis=-1))
+    close(summed, sum(w * series[4] for w, series in zip(weights, want, strict=True)))
+
+
+# ---- tensors
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_tensor_is_nested_jacobian(name: str, k: int) -> None:
+    f = FUNCTIONS[name]
+    want = nested(f, k)(X)
+    close(hoad.derivative_tensor(f, k)(X), want)
+    close(hoad.jit(hoad.derivative_tensor(f, k))(X), want)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 3), st.sampled_from([(), (1,), (2,), (2, 1)]), st.integers(0, 2**32 - 1))
+def test_tensor_is_symmetric(k: int, n: int, shape: tuple[int, ...], seed: int) -> None:
+    """To the bit; and packed entries are those of sorted indices."""
+    c = np.random.default_rng(seed).normal(size=(*shape, n))
+
+    def f(x: Any) -> Any:
+        return np.exp(np.sum(c * x, axis=-1) / 2) * np.cos(x[0])
+
+    x = np.linspace(0.1, 0.4, n)
+    found = hoad.derivative_tensor(f, k)(x)
+    packed = hoad.derivative_tensor(f, k, packed=True)(x)
+    assert np.shape(found) == (*shape, *[n] * k)
+    assert np.shape(packed) == (*shape, math.comb(n + k - 1, k))
+    for at, places in enumerate(itertools.combinations_with_replacement(range(n), k)):
+        for order in itertools.permutations(places):
+            assert_array_equal(found[(..., *order)], packed[..., at])
+    assert_array_equal(hoad.unpack_tensor(packed, n, k), found)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
+def test_tensor_of_exponential(k: int) -> None:
+    """exp(a · x): the k-th power of a, times itself."""
+    a = np.array([0.5, -1.0, 0.25])
+    x = np.array([0.3, 0.2, -0.4])
+    want = np.exp(a @ x)
+    for _ in range(k):
+        want = np.multiply.outer(want, a)
+    close(hoad.derivative_tensor(lambda x: np.exp(a @ x), k)(x), want)
+    close(hoad.derivative_tensor(lambda x: np.exp(a @ x) * np.ones(2), k)(x), np.stack([want, want]))
+
+
+def test_tensor_of_polynomial() -> None:
+    """Order 5 of a polynomial of degree 5 is constant; order 6 is zero."""
+    f = lambda x: x[0] ** 3 * x[1] * x[2] + 2 * x[1] ** 5  # noqa: E731
+    want = np.zeros((3,) * 5)
+    for order in set(itertools.permutations((0, 0, 0, 1, 2))):
+        want[order] = 6.0
+    want[1, 1, 1, 1, 1] = 240.0
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 0.0])):
+        assert_allclose(hoad.derivative_tensor(f, 5)(x), want, rtol=0, atol=2e-11)
+        assert_allclose(hoad.derivative_tensor(f, 6)(x), 0.0, rtol=0, atol=2e-10)
+
+
+def test_tensor_against_mpmath() -> None:
+    def f(x: Any) -> Any:
+        return np.tanh(x[0] * x[1]) / (2 + np.sin(x[0]))
+
+    def exact(u: Any, v: Any) -> Any:
+        return mpmath.tanh(u * v) / (2 + mpmath.sin(u))
+
+    x = np.array([0.7, 0.4])
+    found = hoad.derivative_tensor(f, 6)(x)
+    with mpmath.workdps(60):
+        for j in range(7):
+            want = float(mpmath.diff(exact, tuple(map(mpmath.mpf, x)), (6 - j, j)))
+            assert found[(0,) * (6 - j) + (1,) * j] == pytest.approx(want, rel=1e-11, abs=1e-11 * np.max(np.abs(found)))
+
+
+def test_shapes() -> None:
+    y = np.arange(1.0, 7.0).reshape(2, 3)
+    assert_allclose(hoad.derivative_tensor(lambda x: np.sum(x**3), 2)(y), np.diag(6 * y.ravel()).reshape(2, 3, 2, 3))
+    assert hoad.derivative_tensor(lambda x: np.exp(x[0]), 2)(y).shape == (3, 2, 3, 2, 3)
+    assert hoad.derivative_tensor(np.exp, 3)(0.0) == 1.0
+    assert hoad.derivative_tensor(lambda x: x * np.ones(2), 2)(1.0).shape == (2,)
+    assert hoad.laplacian(np.exp)(0.0) == 1.0
+    assert_allclose(hoad.hessian_diagonal(lambda x: np.sum(x**3, axis=1))(y)[1], [[0, 0, 0], [24, 30, 36]])
+    assert_allclose(hoad.laplacian(lambda x: np.sum(x**3, axis=1))(y), 6 * y.sum(axis=1))
+    assert_allclose(hoad.unpack_tensor(np.arange(3.0), (2, 1), 2).reshape(2, 2), [[0, 1], [1, 2]])
+
+
+def test_containers_of_results() -> None:
+    f = lambda x: {"a": x[0] * x[1], "b": (np.sin(x), "kept")}  # noqa: E731
+    x = np.array([0.5, 2.0])
+    found = hoad.derivative_tensor(f, 2)(x)
+    assert_allclose(found["a"], [[0, 1], [1, 0]])
+    close(found["b"][0], nested(np.sin, 2)(x))
+    assert_allclose(hoad.laplacian(f)(x)["b"][0], -np.sin(x))
+    assert_allclose(hoad.partials(f, [(0, 0), (1, 1)])(x)["a"], [1.0, 1.0])
+
+
+def test_arguments_that_are_constant() -> None:
+    f = lambda x, a, power: a * np.sum(x**power)  # noqa: E731
+    assert_allclose(hoad.laplacian(f)(np.ones(2), 3.0, power=4), 72.0)
+    assert_allclose(hoad.derivative_tensor(f, 3)(np.ones(1), 3.0, power=3), [[[18.0]]])
+
+
+# ---- chosen partials
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "outer", "matrices", "selected"])
+def test_partials_are_entries(name: str) -> None:
+    f = FUNCTIONS[name]
+    indices = [(1, 1, 1, 0), (0, 0, 0, 0), (2, 0, 0, 1), (1, 0, 0, 0), (0, 3, 0, 0), (1, 1, 1, 0), (0, 0, 2, 0)]
+    tensors = [nested(f, k)(X) for k in range(4)]
+    want = []
+    for a in indices:
+        places = tuple(j for j, n in enumerate(a) for _ in range(n))
+        want.append(tensors[len(places)][(..., *places)])
+    close(hoad.partials(f, indices)(X), np.stack(want))
+    close(hoad.jit(hoad.partials(f, indices[:1]))(X), np.stack(want[:1]))
+
+
+def test_partials_of_polynomial() -> None:
+    f = lambda x: x[0] ** 4 * x[1] ** 3 * x[2]  # noqa: E731
+    found = hoad.partials(f, [(4, 3, 1), (2, 0, 1), (0, 0, 0), (5, 0, 0)])(np.array([1.0, 2.0, 3.0]))
+    assert_allclose(found, [144.0, 96.0, 24.0, 0.0], rtol=0, atol=1e-11)
+    assert hoad.partials(f, [])(np.ones(3)).shape == (0,)
+    assert_array_equal(hoad.partials(f, [(0, 0, 0)])(np.ones(3)), [1.0])
+    assert_allclose(hoad.partials(np.sin, [(3,), (0,)])(0.0), [-1.0, 0.0])
+
+
+# ---- sums and directions
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sums_are_those_of_tensors(name: str) -> None:
+    f = FUNCTIONS[name]
+    second = nested(f, 2)(X)
+    close(hoad.laplacian(f)(X), np.trace(second, axis1=-2, axis2=-1))
+    close(hoad.jit(hoad.laplacian(f))(X), np.trace(second, axis1=-2, axis2=-1))
+    close(hoad.hessian_diagonal(f)(X), np.diagonal(second, axis1=-2, axis2=-1))
+    u, v = A[0], A[1]
+    close(hoad.directional_derivative(f, u)(X), nested(f, 1)(X) @ u)
+    close(hoad.directional_derivative(f, u, v)(X), second @ u @ v)
+    close(hoad.directional_derivative(f, u, v, u)(X), nested(f, 3)(X) @ u @ v @ u)
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "perceptron", "outer", "matrices", "selected", "solve"])
+def test_biharmonic(name: str) -> None:
+    f = FUNCTIONS[name]
+    close(hoad.biharmonic(f)(X), np.einsum("...iijj->...", nested(f, 4)(X)), 1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_closed_forms(n: int) -> None:
+    """Powers of the radius: Δ rᵖ = p (p + n - 2) rᵖ⁻²."""
+    x = np.linspace(0.5, 1.5, n)
+    r = np.sqrt(x @ x)
+    assert hoad.laplacian(lambda x: np.linalg.norm(x) ** 3)(x) == pytest.approx(3 * (n + 1) * r, rel=1e-13)
+    want = 5 * (n + 3) * 3 * (n + 1) * r
+    assert hoad.biharmonic(lambda x: np.linalg.norm(x) ** 5)(x) == pytest.approx(want, rel=1e-12)
+    close(hoad.hessian_diagonal(lambda x: np.prod(x) * np.exp(x[0]))(x)[1:], np.zeros(n - 1))
+
+
+def test_harmonic_function() -> None:
+    f = lambda x: np.exp(x[0]) * np.sin(x[1])  # noqa: E731
+    assert hoad.laplacian(f)(np.array([0.3, 0.4])) == pytest.approx(0.0, abs=1e-15)
+
+
+# ---- traced: in other derivatives, in jit and vmap
+
+
+def sine(x: Any) -> Any:
+    return np.sum(np.sin(x) * x[::-1])
+
+
+def test_gradients() -> None:
+    third, fourth = nested(sine, 3)(X), nested(sine, 4)(X)
+    close(hoad.grad(hoad.laplacian(sine))(X), np.einsum("iij->j", third))
+    close(hoad.hessian(hoad.laplacian(sine))(X), np.einsum("iijk->jk", fourth))
+    close(hoad.jacobian(hoad.derivative_tensor(sine, 2))(X), third)
+    close(hoad.jacobian(hoad.hessian_diagonal(sine))(X), np.einsum("iij->ij", third))
+    close(hoad.jacobian(hoad.partials(sine, [(1, 0, 0, 1), (0, 2, 0, 0)]))(X), third[[0, 1], [3, 1]])
+    close(hoad.grad(hoad.directional_derivative(sine, A[0], A[1]))(X), third @ A[0] @ A[1])
+    close(hoad.jit(hoad.grad(hoad.laplacian(sine)))(X), np.einsum("iij->j", third))
+
+
+def test_gradient_by_what_is_captured() -> None:
+    """By parameters and by directions, which are around the function that is expanded."""
+
+    def energy(w: Any, x: Any) -> Any:
+        return np.sum(np.tanh(w @ x))
+
+    found = hoad.grad(lambda w: hoad.laplacian(lambda x: energy(w, x))(X))(B)
+    step = 1e-6 * RNG.normal(size=B.shape)
+    ahead, behind = (hoad.laplacian(lambda x, s=s: energy(B + s * step, x))(X) for s in (1, -1))
+    assert np.sum(found * step) == pytest.approx((ahead - behind) / 2, rel=1e-7)
+    by_v = hoad.grad(lambda v: hoad.directional_derivative(sine, v, A[0])(X))(A[1])
+    close(by_v, nested(sine, 2)(X) @ A[0])
+
+
+def test_jit_sees_arrays_that_change() -> None:
+    w = np.array([1.0, 2.0])
+    fast = hoad.jit(hoad.laplacian(lambda x: w @ x**2))
+    assert fast(np.ones(2)) == 6.0
+    w[0] = 5.0
+    assert fast(np.ones(2)) == 14.0
+
+
+def test_jit_sees_branches() -> None:
+    fast = hoad.jit(hoad.laplacian(lambda x: np.sum(x**3) if x[0] > 0 else np.sum(x**2)))
+    assert fast(np.array([1.0, 2.0])) == 18.0
+    assert fast(np.array([-1.0, 2.0])) == 4.0
+    assert fast(np.array([2.0, 2.0])) == 24.0
+
+
+def test_vmap() -> None:
+    points = RNG.uniform(0.2, 0.9, (5, 4))
+    for operator in (hoad.laplacian(sine), hoad.derivative_tensor(sine, 3), hoad.hessian_diagonal(sine)):
+        close(hoad.vmap(operator)(points), np.stack([operator(x) for x in points]))
+
+
+def test_singular_points() -> None:
+    """Kinks have derivative zero there, and what a branch leaves out does not count."""
+    x = np.array([0.0, 2.0])
+    assert_allclose(hoad.laplacian(lambda x: np.sum(np.where(x > 1, np.log(np.where(x > 1, x, 1.0)), 0.0)))(x), -0.25)
+    assert_allclose(hoad.derivative_tensor(lambda x: np.sum(np.abs(x) * x[1]), 2)(x), [[0, 0], [0, 2]])
+    assert_allclose(hoad.hessian_diagonal(lambda x: np.sum(x**3))(x), [0, 12])
+
+
+def test_float32() -> None:
+    x = X.astype(np.float32)
+    found = hoad.laplacian(sine)(x)
+    assert_allclose(found, hoad.laplacian(sine)(X), rtol=1e-5)
+
+
+def test_function_without_series() -> None:
+    """A determinant has no Taylor arithmetic here: nested sweeps, line by line."""
+    f = lambda x: np.linalg.det(np.reshape(x, (2, 2))) ** 2  # noqa: E731
+    close(hoad.derivative_tensor(f, 3)(X), nested(f, 3)(X))
+    close(hoad.laplacian(f)(X), np.trace(nested(f, 2)(X)))
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: hoad.derivative_tensor(3.0, 2), ArgumentError, "takes a function"),
+        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, not 0"),
+        (lambda: hoad.derivative_tensor(np.sin, 2.0), ArgumentError, "not 2.0"),
+        (lambda: hoad.derivative_tensor(np.sin, True), ArgumentError, "not True"),
+        (lambda: hoad.derivative_tensor(np.sin, 2)(np.arange(3)), DTypeError, r"x.astype\(float\)"),
+        (lambda: hoad.laplacian(np.sin)(1), DTypeError, "Write 1.0"),
+        (lambda: hoad.laplacian(np.sin)(1j), DTypeError, "real and imaginary parts"),
+        (lambda: hoad.laplacian(np.sin)(np.ones(2, complex)), DTypeError, "complex128"),
+        (lambda: hoad.laplacian(lambda x: x["a"])({"a": 1.0}), DTypeError, "hoad.ravel"),
+        (lambda: hoad.laplacian(lambda x: "no number")(np.ones(2)), ShapeError, "f returned str"),
+        (lambda: hoad.partials(np.sin, [(1, 2)])(np.ones(3)), ShapeError, "2 entries, but x has 3"),
+        (lambda: hoad.partials(np.sin, [(1, -2)]), ArgumentError, r"not \(1, -2\)"),
+        (lambda: hoad.partials(np.sin, [3]), ArgumentError, "multi-indices"),
+        (lambda: hoad.partials(np.sin, [(1.5,)]), ArgumentError, "whole numbers"),
+        (lambda: hoad.directional_derivative(np.sin), ArgumentError, "one direction or more"),
+        (lambda: hoad.directional_derivative(np.sin, np.ones(2))(np.ones(3)), ShapeError, r"\(2,\), but x has shape"),
+        (lambda: hoad.unpack_tensor(np.ones(4), 2, 2), ShapeError, "3 entries along the last axis"),
+        (lambda: hoad.unpack_tensor(np.ones(3), 2, 0), ArgumentError, "order of 1 or more"),
+        (lambda: hoad.biharmonic(None), ArgumentError, "biharmonic takes a function"),
+        (lambda: hoad.hessian_diagonal(2), ArgumentError, "hessian_diagonal takes a function"),
+    ],
+)
+def test_errors(call: Callable[[], Any], error: type[HoadError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
