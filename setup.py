@@ -56,6 +56,7 @@ EXTENSIONS = [
     "pattern",
     "closing",
     "series",
+    "steps",
     "ufuncs",
     "recording",
     "portable",
