@@ -49,6 +49,7 @@ EXTENSIONS = [
     "section",
     "schedule",
     "engine",
+    "spaces",
     "loops",
     "lanes",
     "lowlevel",

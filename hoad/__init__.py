@@ -15,6 +15,8 @@ Second and higher derivatives
     hessian          the matrix of second derivatives of a scalar function
     hvp, vhp         its product with a direction, without the matrix
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
+    derivatives      all of them up to the n-th
+    taylor           the Taylor series of a function along a direction: a TaylorSeries, with its arithmetic
     dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
@@ -67,6 +69,7 @@ Errors, all of them HoadError
     ArgumentError    something of another kind than asked for
     NanError         a result is nan or infinite, inside debug_nans
     ExecutorError    workers could not do their part of a map
+    DomainError      a derivative was asked for that does not exist
     GuardError       a program was replayed on another branch than recorded
     JitWarning       no error: a jitted function is called as it is
     CheckError       a check of derivatives did not pass
@@ -94,10 +97,12 @@ from hoad.drivers.higher import derivative, stop_gradient, value
 from hoad.drivers.jit import jit
 from hoad.drivers.loops import fori_loop, scan, while_loop
 from hoad.drivers.second import hessian, hvp, vhp
+from hoad.drivers.taylor import derivatives, taylor
 from hoad.drivers.vmap import vmap
 from hoad.errors import (
     ArgumentError,
     CheckError,
+    DomainError,
     DTypeError,
     ExecutorError,
     GuardError,
@@ -110,6 +115,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
+from hoad.expansion import TaylorSeries
 from hoad.lowlevel import Address, get_include
 from hoad.nans import debug_nans
 from hoad.program import Constant, Program, Tape, TapeNode, record
@@ -133,6 +139,7 @@ __all__ = [
     "Constant",
     "DTypeError",
     "DensePlan",
+    "DomainError",
     "ExecutorError",
     "Expression",
     "GuardError",
@@ -146,6 +153,7 @@ __all__ = [
     "ShapeError",
     "Tape",
     "TapeNode",
+    "TaylorSeries",
     "TracedValueError",
     "check",
     "checkpoint",
@@ -155,6 +163,7 @@ __all__ = [
     "debug_nans",
     "dense_plan",
     "derivative",
+    "derivatives",
     "display",
     "explain",
     "fori_loop",
@@ -178,6 +187,7 @@ __all__ = [
     "stop_gradient",
     "symbols",
     "tangent",
+    "taylor",
     "value",
     "value_and_grad",
     "vhp",

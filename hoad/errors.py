@@ -143,6 +143,23 @@ class ArgumentError(HoadError, TypeError, ValueError):
     """
 
 
+class DomainError(HoadError, ValueError):
+    """A derivative was asked for that does not exist: the message names the order that does, and the operation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.derivatives(np.sqrt, 2)(0.0)
+    Traceback (most recent call last):
+        ...
+    hoad.errors.DomainError: derivatives: f has no derivative of order 1 at x = 0.0, ...
+
+    >>> hoad.derivatives(lambda x: np.sqrt(x) ** 2, 0)(0.0)
+    array([0.])
+    """
+
+
 class GuardError(HoadError, RuntimeError):
     """A program was replayed where the function would have taken another branch than when it was recorded.
 

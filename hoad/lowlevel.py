@@ -54,8 +54,8 @@ class Address:
             raise ArgumentError(f"address takes threads as a number of threads, 1 or more, not {threads!r}.")
         if lowered.calls_python and not python:
             raise ArgumentError(
-                "this program calls Python: a primitive in Python, or a loop, map or program in one of its nodes. C "
-                "code then waits for the GIL at each call, and an interpreter must run. If that is meant, say "
+                "this program calls Python: a primitive in Python, or a loop that runs one, or runs for seconds. C code "
+                "then waits for the GIL at each call, and an interpreter must run. If that is meant, say "
                 "address(python=True)."
             )
         self._entry = Entry(lowered, threads or os.cpu_count() or 1)

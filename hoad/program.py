@@ -28,6 +28,7 @@ from hoad._core.recording import (
     operand_avals,
     revalued,
 )
+from hoad._core.spaces import Call, offered
 from hoad._core.tape import Aval, Graph
 from hoad._core.where import here
 from hoad.arguments import check_function
@@ -447,8 +448,8 @@ class Program(list[Tape], Callee):
             How many calls may be under way at a time, each with a workspace of its own; others wait. If left out, as
             many as there are cores.
         python : bool, optional
-            Accept a program that calls Python, as primitives written in Python and loops do. Its calls wait for the
-            GIL, which their thread may hold already.
+            Accept a program that calls Python, as primitives written in Python do, and loops that call them or run for
+            seconds. Its calls wait for the GIL, which their thread may hold already.
 
         Returns
         -------
@@ -496,6 +497,10 @@ class Program(list[Tape], Callee):
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         return self, values
+
+    def _native(self, *avals: Aval) -> Native | None:
+        lowered = self._lowered()
+        return offered(lowered, Call(lowered)) if avals == self.inputs else None
 
     def _run(self, args: tuple[Any, ...]) -> list[Any]:
         """The outputs of the last tape, one for each number or array, from as many inputs."""
@@ -890,6 +895,7 @@ class Program(list[Tape], Callee):
     def _forget(self) -> None:
         """Drop what was made of the program and can be made again."""
         self._adjoints = {}
+        self._known_series = {}
         self._last._lowered = None
 
     def _as_it_is(self) -> Program:

@@ -1,7 +1,5 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
-import numpy as np
-
 cimport cython
 
 from hoad._core.emit cimport Emitter

@@ -93,8 +93,13 @@ cdef class Lowered:
     cdef bint has_lanes
 
     cdef list execute(self, list values, int32_t lanes)
-    cdef int64_t workspace_size(self, int32_t lanes) noexcept
-    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept
+    cdef bint may_fail(self) noexcept
+    cdef int64_t numbers(self) noexcept
+    cdef int64_t native_numbers(self) noexcept
+    cdef int native_depth(self) noexcept
+    cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil
+    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil
+    cdef void place_presets(self, Workspace* work) noexcept nogil
     cdef list converted(self, list values, int32_t lanes)
     cdef int place_inputs(self, list held, Workspace* work) except -1
     cdef list place_outputs(self, Workspace* work)
@@ -110,8 +115,12 @@ cdef class Lowered:
     cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
     cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
+    cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1
     cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil
+
+
+cdef int no_memory() noexcept with gil

@@ -14,6 +14,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, room, take
 from hoad._core.chain cimport Chain
+from hoad._core.native cimport Native
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
 from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
@@ -129,7 +130,43 @@ cdef class Lowered:
         finally:
             give(memory, size)
 
-    cdef int64_t workspace_size(self, int32_t lanes) noexcept:
+    cdef bint may_fail(self) noexcept:
+        """Whether a run may end before its results are there."""
+        cdef int32_t k
+        for k in range(self.n_array_steps):
+            if (<Plan>self.array_steps[k].plan).may_fail():
+                return True
+        return self.n_checks > 0
+
+    cdef int64_t numbers(self) noexcept:
+        """About how many numbers a run without lanes goes through."""
+        cdef int64_t total = self.graph.size + self.workspace_size(1) // <int64_t>sizeof(double)
+        cdef int32_t k
+        for k in range(self.n_inputs):
+            total += aval_of(self.inputs[k].aval).size
+        return total + self.native_numbers()
+
+    cdef int64_t native_numbers(self) noexcept:
+        """Those of them that programs within go through."""
+        cdef int64_t total = 0
+        cdef int32_t k
+        cdef Native native
+        for k in range(self.n_array_steps):
+            native = (<Plan>self.array_steps[k].plan).native
+            total += 0 if native is None else native.numbers
+        return total
+
+    cdef int native_depth(self) noexcept:
+        """How deep native runs are in one another."""
+        cdef int depth = 0
+        cdef int32_t k
+        cdef Native native
+        for k in range(self.n_array_steps):
+            native = (<Plan>self.array_steps[k].plan).native
+            depth = max(depth, 0 if native is None else native.depth)
+        return depth
+
+    cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil:
         """Bytes that a run takes."""
         cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch
         cdef int32_t i
@@ -139,7 +176,7 @@ cdef class Lowered:
             size += aligned(self.varying[i] * lanes)
         return size
 
-    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept:
+    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil:
         """Give every register its place in the memory of a run."""
         cdef int64_t at = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*)
         cdef int32_t i
@@ -154,6 +191,12 @@ cdef class Lowered:
             work.varying[i] = memory + at
             at += aligned(self.varying[i] * lanes)
         work.scratch = memory + at
+
+    cdef void place_presets(self, Workspace* work) noexcept nogil:
+        """Fill the registers that are known before the run."""
+        cdef int32_t i
+        for i in range(self.n_presets):
+            work.uniform[self.presets[i].register] = self.presets[i].value
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""
@@ -194,8 +237,7 @@ cdef class Lowered:
 
     cdef int place_inputs(self, list held, Workspace* work) except -1:
         cdef int32_t i, register
-        for i in range(self.n_presets):
-            work.uniform[self.presets[i].register] = self.presets[i].value
+        self.place_presets(work)
         for i in range(self.n_inputs):
             register = self.inputs[i].register
             if register < 0:
@@ -366,7 +408,6 @@ cdef class Lowered:
 
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
         cdef int32_t lane
-        cdef int code
         cdef double* x
         cdef int64_t stride
         if step.form == SCALAR_STEP:
@@ -384,10 +425,29 @@ cdef class Lowered:
         if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
             self.assemble_items(&self.array_steps[step.a], work)
             return 0
+        work.failed_step, work.failed_lane = step.a, 0
+        return self.lanes_step(&self.array_steps[step.a], work)
+
+    cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil:
+        """An operation on arrays for all lanes."""
+        cdef char* at[FEW]
+        cdef int64_t moves[FEW]
+        cdef int32_t k, register, lane
+        cdef int32_t count = step.n_in + step.n_out
+        cdef bint is_plain = count <= FEW
+        cdef int code
+        for k in range(step.first, step.first + count):
+            is_plain = is_plain and not self.truths[k]
+        if is_plain:
+            for k in range(count):
+                register = self.places[step.first + k]
+                at[k] = self.pointer(step.first + k, work.uniform, work.varying, 0)
+                moves[k] = self.varying[~register] if register < 0 else 0
+            return (<Plan>step.plan).run_lanes(at, moves, work.lanes, &work.failed_lane)
         for lane in range(work.lanes):
-            code = self.array_step(&self.array_steps[step.a], work.uniform, work.varying, lane)
+            work.failed_lane = lane
+            code = self.array_step(step, work.uniform, work.varying, lane)
             if code:
-                work.failed_step, work.failed_lane = step.a, lane
                 return code
         return 0
 
@@ -517,7 +577,7 @@ cdef int attempt_batch(void* program, ArrayStep* step, Workspace* work) noexcept
 
 
 cdef int no_memory() noexcept with gil:
-    PyErr_SetObject(MemoryError, "no memory for the operands of a step")
+    PyErr_SetObject(MemoryError, "no memory for a step")
     return FAILED_PYTHON
 
 

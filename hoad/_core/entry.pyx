@@ -18,7 +18,7 @@ cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Output
-from hoad._core.plan cimport FAILED_WITHIN, Plan
+from hoad._core.plan cimport FAILED_WITHIN
 from hoad._core.primitive cimport EPOCH
 from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
 from hoad._core.world cimport World, same
@@ -88,10 +88,8 @@ cdef class Recorded:
             raise MemoryError
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
-        self.is_long = numbers_in(lowered) > LONG
-        self.may_stop = lowered.n_checks > 0
-        for k in range(lowered.n_array_steps):
-            self.may_stop = self.may_stop or (<Plan>lowered.array_steps[k].plan).may_fail()
+        self.is_long = lowered.numbers() > LONG
+        self.may_stop = lowered.may_fail()
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
@@ -205,19 +203,6 @@ cdef class Recorded:
             f"jit was given out={out if type(out) is not tuple else tuple(map(type, out))}, but the function gives {n} "
             f"array{'' if n == 1 else 's'}. Give {'an array' if n == 1 else 'a tuple of as many arrays'}."
         )
-
-
-cdef int64_t numbers_in(Lowered program):
-    """About how many numbers a run goes through."""
-    cdef int64_t total = program.graph.size + program.workspace_size(1) // <int64_t>sizeof(double)
-    cdef Plan plan
-    cdef int32_t k
-    for k in range(program.n_inputs):
-        total += aval_of(program.inputs[k].aval).size
-    for k in range(program.n_array_steps):
-        plan = <Plan>program.array_steps[k].plan
-        total += 0 if plan.native is None else plan.native.numbers
-    return total
 
 
 cdef int check_out(Place* target, object out, int k) except -1:

@@ -6,12 +6,19 @@ from typing import Any, final
 from typing_extensions import Self
 
 from hoad._core.engine import Lowered
+from hoad._core.native import Native
+
+@final
+class Map(Native):
+    """A program to be run for so many rows."""
+
+    blocks: int
+    def __new__(cls, program: Lowered, takes: str, gives: str, length: int, rows_a_block: int = 0) -> Self: ...
 
 @final
 class Lanes:
     """One run of a program for all rows."""
 
-    blocks: int
     results: list[Any]
     def __new__(
         cls,
@@ -23,6 +30,8 @@ class Lanes:
         rows_a_block: int = 0,
         first: int = 0,
     ) -> Self: ...
+    @property
+    def blocks(self) -> int: ...
     @property
     def rows_a_block(self) -> int: ...
     def run(self, start: int, stop: int) -> None: ...

@@ -6,12 +6,14 @@ from typing import Any, final
 from typing_extensions import Self
 
 from hoad._core.engine import Lowered
+from hoad._core.native import Native
 
 @final
-class Loop:
-    """The state of one run of a loop."""
+class Steps(Native):
+    """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
 
-    def __new__(cls, program: Lowered, length: int, backwards: bool) -> Self: ...
+    def __new__(cls, program: Lowered, takes: str, gives: str, length: int, backwards: bool) -> Self: ...
+    def run(self, values: list[Any]) -> tuple[list[Any], int]: ...
 
 def run_loop(
     program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int, backwards: bool = False

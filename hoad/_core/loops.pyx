@@ -13,15 +13,17 @@ What an input takes at a step, and what becomes of an output, is said by a lette
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.object cimport PyObject
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.blocks cimport give, take, take_zeroed
-from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace
-from hoad._core.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of, int32_t, int64_t
+from hoad._core.blocks cimport give, take_zeroed
+from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace, no_memory
+from hoad._core.native cimport Native
+from hoad._core.plan cimport FAILED_WITHIN
+from hoad._core.spaces cimport Port, Space, Spaces, describe, get, put
+from hoad._core.tape cimport AVAL_FLOAT, Aval, Slot, aval_of, int32_t, int64_t
 
 from hoad.errors import GuardError, ShapeError
 
@@ -29,241 +31,284 @@ cnp.import_array()
 
 cdef enum:
     BETWEEN_SIGNALS = 1 << 16   # steps between two looks for an interruption
+    OFTEN = 1 << 28             # numbers between two of them, where steps are long
 
-cdef struct Port:               # an input or an output
+cdef double ENDLESS = 4e18      # numbers
+
+cdef struct Role:               # what an input takes, or an output gives
+    Port port
     char letter
-    bint is_scalar              # a double in the register, else an address
     bint is_single              # made of float32
-    int32_t register
+    int32_t at                  # which operand, or result
     int32_t partner             # of an output that is carried: the input it becomes
-    int64_t nbytes              # of one step
-    int64_t width               # numbers of one step
-    char* data                  # rows, sum, or two buffers in turn
+    int64_t buffers             # of an array that is carried: where two buffers in turn lie, among `more`
 
 cdef struct Pair:               # a double that is carried: read where one step leaves it, written where the next looks
-    double* given
-    double* taken
-    double value
+    int32_t given, taken
+    int64_t held                # in between, among `more`
+
+cdef struct Run:                # one run of a loop
+    Workspace* work
+    char* more
+    char** operands
+    char** results
+    int64_t done
+    bint ended
 
 
 @cython.final
-cdef class Loop:
-    """The state of one run of a loop."""
+cdef class Steps(Native):
+    """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
 
     cdef Lowered program
-    cdef Workspace work
-    cdef Port* ports            # inputs, then outputs
+    cdef Spaces spaces
+    cdef Role* roles            # inputs, then outputs
     cdef int32_t n_in, n_out
-    cdef Port** rows            # the inputs that take rows
-    cdef Port** others          # the outputs but for doubles that are carried
-    cdef Port* end              # the output that ends the loop, or NULL
+    cdef Role** rows            # the inputs that take rows
+    cdef Role** others          # the outputs but for doubles that are carried
+    cdef Role* end              # the output that ends the loop, or NULL
     cdef Pair* pairs
     cdef int32_t n_rows, n_others, n_pairs
-    cdef int64_t length, done
+    cdef int64_t length
     cdef bint backwards
-    cdef char* memory
-    cdef int64_t size
-    cdef list alive             # arrays that the ports point into
-    cdef list results           # one for each output, None for what is carried
 
-    def __cinit__(self, Lowered program not None, int64_t length, bint backwards):
+    def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, bint backwards):
+        cdef int64_t more = 0
         self.program = program
-        self.n_in = program.n_inputs
-        self.n_out = program.n_outputs
+        self.n_in, self.n_out = program.n_inputs, program.n_outputs
         self.length = length
         self.backwards = backwards
-        self.alive = []
-        self.results = []
-        self.size = program.workspace_size(1)
-        self.memory = <char*>take(self.size)
-        self.ports = <Port*>take_zeroed(self.tables())
-        if self.memory == NULL or self.ports == NULL:
-            raise MemoryError(f"no memory for a workspace of {self.size} bytes")
-        self.pairs = <Pair*>(self.ports + self.n_in + self.n_out)
-        self.rows = <Port**>(self.pairs + self.n_out)
+        self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
+        self.numbers = <int64_t>min(<double>length * program.numbers(), ENDLESS)
+        self.roles = <Role*>take_zeroed(self.tables())
+        if self.roles == NULL:
+            raise MemoryError
+        self.pairs = <Pair*>(self.roles + self.n_in + self.n_out)
+        self.rows = <Role**>(self.pairs + self.n_out)
         self.others = self.rows + self.n_in
-        program.lay_out(self.memory, 1, &self.work)
+        self.take_roles(takes)
+        more = self.give_roles(gives)
+        self.spaces = Spaces(program, 1, more)
 
     def __dealloc__(self):
-        give(self.memory, self.size)
-        give(self.ports, self.tables())
+        give(self.roles, self.tables())
 
     cdef int64_t tables(self) noexcept:
-        """Bytes of the ports, the pairs and the lists of ports."""
-        cdef int64_t ports = self.n_in + self.n_out
-        return ports * (sizeof(Port) + sizeof(Port*)) + self.n_out * sizeof(Pair) + 8
+        """Bytes of the roles, the pairs and the lists of roles."""
+        cdef int64_t roles = self.n_in + self.n_out
+        return roles * (sizeof(Role) + sizeof(Role*)) + self.n_out * sizeof(Pair) + 8
 
-    cdef object array(self, object value, tuple shape, object dtype):
-        """A contiguous array that lives as long as the run."""
-        made = np.ascontiguousarray(value, dtype=dtype).reshape(shape)
-        self.alive.append(made)
-        return made
-
-    cdef int describe(self, Port* port, char letter, int32_t register, Aval aval) except -1:
-        port.letter = letter
-        port.register = register
-        port.is_scalar = aval.number <= AVAL_BOOL
-        port.is_single = aval.dtype == np.float32 or aval.dtype == np.complex64
-        port.nbytes = sizeof(double) if port.is_scalar else aval.size * aval.itemsize
-        port.width = port.nbytes // (4 if port.is_single else 8)
-        port.partner = -1
-        return 0
-
-    cdef int place_inputs(self, str takes, list values) except -1:
+    cdef int take_roles(self, str takes) except -1:
         cdef int32_t k
-        cdef Port* port
-        cdef Aval aval
-        cdef list held = []
+        cdef Role* role
         for k in range(self.n_in):
-            port = &self.ports[k]
-            aval = aval_of(self.program.inputs[k].aval)
-            self.describe(port, ord(takes[k]), self.program.inputs[k].register, aval)
-            shape = (self.length, *aval.shape) if port.letter == c"x" else aval.shape
-            dtype = np.float64 if port.is_scalar else aval.dtype
-            if np.shape(values[k]) != shape:
-                raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(values[k])} was given.")
-            made = self.array(values[k], shape, dtype)
-            port.data = <char*>cnp.PyArray_DATA(<cnp.ndarray>made)
-            if port.letter == c"x":
-                self.rows[self.n_rows] = port
+            role = &self.roles[k]
+            describe(&role.port, self.program.inputs[k].register, aval_of(self.program.inputs[k].aval))
+            role.letter = ord(takes[k])
+            role.at = k
+            if role.letter == c"x":
+                self.rows[self.n_rows] = role
                 self.n_rows += 1
-            held.append(made if port.letter != c"x" else np.zeros(aval.shape, dtype))
-        self.alive.append(held)
-        self.program.place_inputs(held, &self.work)
         return 0
 
-    cdef int place_outputs(self, str gives) except -1:
+    cdef int64_t give_roles(self, str gives) except -1:
+        """The bytes that a run takes for what is carried."""
         cdef int32_t k
         cdef int32_t carried = -1
-        cdef Port* port
+        cdef int32_t at = 0
+        cdef int64_t more = 0
+        cdef Role* role
         cdef Aval aval
         for k in range(self.n_out):
-            port = &self.ports[self.n_in + k]
+            role = &self.roles[self.n_in + k]
             aval = aval_of(self.program.outputs[k].aval)
-            self.describe(port, ord(gives[k]), self.program.outputs[k].register, aval)
-            dtype = np.float64 if port.is_scalar else aval.dtype
-            made = None
-            if port.letter == c"c":
-                carried += 1
-                while self.ports[carried].letter != c"c":
-                    carried += 1
-                port.partner = carried
-            if port.letter == c"c" and port.is_scalar:
-                self.pairs[self.n_pairs].given = &self.work.uniform[port.register].d
-                self.pairs[self.n_pairs].taken = &self.work.uniform[self.ports[carried].register].d
-                self.n_pairs += 1
-                self.results.append(None)
+            describe(&role.port, self.program.outputs[k].register, aval)
+            role.letter = ord(gives[k])
+            role.is_single = aval.dtype == np.float32 or aval.dtype == np.complex64
+            role.at = at
+            if role.letter == c"w":
+                self.end = role
                 continue
-            if port.letter == c"w":
-                self.end = port
-            else:
-                rows = 2 if port.letter == c"c" else self.length
-                made = np.zeros(aval.shape, dtype) if port.letter == c"s" else np.empty((rows, *aval.shape), dtype)
-                port.data = <char*>cnp.PyArray_DATA(<cnp.ndarray>made)
-                self.alive.append(made)
-                self.others[self.n_others] = port
-                self.n_others += 1
-            self.results.append(made)
-        return 0
+            at += 1
+            if role.letter == c"c":
+                carried += 1
+                while self.roles[carried].letter != c"c":
+                    carried += 1
+                role.partner = carried
+                if role.port.is_scalar:
+                    self.pairs[self.n_pairs].given = role.port.register
+                    self.pairs[self.n_pairs].taken = self.roles[carried].port.register
+                    self.pairs[self.n_pairs].held = more
+                    self.n_pairs += 1
+                    more += sizeof(double)
+                    continue
+                role.buffers = more
+                more += 2 * ((role.port.nbytes + 15) & ~<int64_t>15)
+            self.others[self.n_others] = role
+            self.n_others += 1
+        return more
 
     # ---- steps
 
-    cdef inline char* source(self, Port* port) noexcept nogil:
-        """Where the value of a port lies after a step."""
-        if port.is_scalar:
-            return <char*>&self.work.uniform[port.register].d
-        return <char*>self.work.uniform[port.register].o
+    cdef int call(self, char** operands, char** results) noexcept nogil:
+        cdef Run run
+        cdef Space* space = self.spaces.enter()
+        cdef int code
+        if space == NULL:
+            return no_memory()
+        self.begin(&run, space, operands, results)
+        code = self.advance(&run, self.length)
+        if not code:
+            self.finish(&run)
+        self.spaces.leave(space)
+        return FAILED_WITHIN if code == GUARD_FAILED else code
 
-    cdef inline void enter(self, Port* port, char* data) noexcept nogil:
-        """Let an input take what lies at an address."""
-        if port.is_scalar:
-            self.work.uniform[port.register].d = (<double*>data)[0]
-        else:
-            self.work.uniform[port.register].o = <PyObject*>data
+    cdef void begin(self, Run* run, Space* space, char** operands, char** results) noexcept nogil:
+        """Before the first step."""
+        cdef int32_t k
+        run.work, run.more = &space.work, space.more
+        run.operands, run.results = operands, results
+        run.done, run.ended = 0, False
+        for k in range(self.n_in):
+            if self.roles[k].letter != c"x":
+                put(run.work, &self.roles[k].port, operands[k])
+        for k in range(self.n_others):
+            if self.others[k].letter == c"s":
+                memset(results[self.others[k].at], 0, self.others[k].port.nbytes)
 
-    cdef int run(self) except -1:
-        """All steps."""
-        cdef int code = 0
-        with nogil:
-            while self.done < self.length:
-                code = self.step()
-                if code:
-                    break
-                self.done += 1
-                if self.ends():
-                    break
-                if self.done % BETWEEN_SIGNALS == 0:
-                    with gil:
-                        PyErr_CheckSignals()
-        if code:
-            raise_at_step(self.program, code, &self.work, self.done)
+    cdef int advance(self, Run* run, int64_t stop) noexcept nogil:
+        """Steps up to so many in all, or to where the loop ends."""
+        cdef int code
+        while run.done < stop and not run.ended:
+            code = self.step(run)
+            if code:
+                return code
+            run.done += 1
+            run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
         return 0
 
-    cdef inline int step(self) noexcept nogil:
-        cdef int64_t row = self.length - 1 - self.done if self.backwards else self.done
-        cdef int64_t turn = self.done & 1
-        cdef Port* port
+    cdef inline int step(self, Run* run) noexcept nogil:
+        cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
+        cdef Role* role
         cdef int32_t k
         cdef int code
         for k in range(self.n_rows):
-            port = self.rows[k]
-            self.enter(port, port.data + row * port.nbytes)
-        code = self.program.run_uniform(&self.work)     # nothing has lanes here
+            role = self.rows[k]
+            put(run.work, &role.port, run.operands[role.at] + row * role.port.nbytes)
+        code = self.program.run_uniform(run.work)       # nothing has lanes here
         if not code and self.program.n_checks:
-            code = self.program.check(&self.work)
+            code = self.program.check(run.work)
         if code:
             return code
         for k in range(self.n_others):
-            port = self.others[k]
-            if port.letter == c"s":
-                add(port, self.source(port))
+            role = self.others[k]
+            if role.letter == c"s":
+                self.add(run, role)
+            elif role.letter == c"y":
+                get(run.work, &role.port, run.results[role.at] + row * role.port.nbytes)
             else:
-                memcpy(port.data + (turn if port.letter == c"c" else row) * port.nbytes, self.source(port), port.nbytes)
-        for k in range(self.n_others):
-            port = self.others[k]
-            if port.letter == c"c":
-                self.enter(&self.ports[port.partner], port.data + turn * port.nbytes)
-        for k in range(self.n_pairs):       # one may be given where another is taken
-            self.pairs[k].value = self.pairs[k].given[0]
-        for k in range(self.n_pairs):
-            self.pairs[k].taken[0] = self.pairs[k].value
+                get(run.work, &role.port, self.buffer(run, role))
+        self.carry(run)
         return 0
 
-    cdef inline bint ends(self) noexcept nogil:
-        """Whether the loop is to end here."""
-        return self.end != NULL and self.work.uniform[self.end.register].d == 0
+    cdef inline char* buffer(self, Run* run, Role* role) noexcept nogil:
+        """Where a step puts an array that is carried."""
+        return run.more + role.buffers + (run.done & 1) * ((role.port.nbytes + 15) & ~<int64_t>15)
 
-    # ---- what comes of it
-
-    cdef list collected(self):
+    cdef inline void carry(self, Run* run) noexcept nogil:
+        """Let the next step take what this one gave."""
+        cdef Role* role
         cdef int32_t k
-        cdef Port* port
-        cdef Aval aval
-        cdef list found = []
-        for k in range(self.n_out):
-            port = &self.ports[self.n_in + k]
-            aval = aval_of(self.program.outputs[k].aval)
-            if port.letter == c"w":
-                continue
-            value = self.results[k]
-            if port.letter == c"c":
-                value = self.last(port, aval)
-            if aval.number == AVAL_BOOL:
-                value = value.astype(bool)
-            if port.letter != c"y" and not aval.ndim:
-                value = float(value) if aval.number == AVAL_FLOAT else value[()]
-            found.append(value)
-        return found
+        for k in range(self.n_others):
+            role = self.others[k]
+            if role.letter == c"c":
+                put(run.work, &self.roles[role.partner].port, self.buffer(run, role))
+        for k in range(self.n_pairs):       # one may be given where another is taken
+            (<double*>(run.more + self.pairs[k].held))[0] = run.work.uniform[self.pairs[k].given].d
+        for k in range(self.n_pairs):
+            run.work.uniform[self.pairs[k].taken].d = (<double*>(run.more + self.pairs[k].held))[0]
 
-    cdef object last(self, Port* port, Aval aval):
-        """What was carried out of the last step, or in where there was none."""
-        made = np.empty(aval.shape, np.float64 if port.is_scalar else aval.dtype)
-        cdef char* data = self.ports[port.partner].data
-        if self.done:
-            data = (<char*>&self.work.uniform[self.ports[port.partner].register].d if port.is_scalar
-                    else port.data + ((self.done - 1) & 1) * port.nbytes)
-        memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), data, port.nbytes)
-        return made
+    cdef inline void add(self, Run* run, Role* role) noexcept nogil:
+        """Add a step's output to the sum."""
+        cdef char* sums = run.results[role.at]
+        cdef Slot* slot = &run.work.uniform[role.port.register]
+        cdef char* term = <char*>&slot.d if role.port.is_scalar else <char*>slot.o
+        cdef int64_t i
+        if role.is_single:
+            for i in range(role.port.nbytes // <int64_t>sizeof(float)):
+                (<float*>sums)[i] += (<float*>term)[i]
+        else:
+            for i in range(role.port.nbytes // <int64_t>sizeof(double)):
+                (<double*>sums)[i] += (<double*>term)[i]
+
+    cdef void finish(self, Run* run) noexcept nogil:
+        """Give what is carried out of the last step, or in where there was none."""
+        cdef int32_t k
+        cdef Role* role
+        for k in range(self.n_in, self.n_in + self.n_out):
+            role = &self.roles[k]
+            if role.letter == c"c":
+                get(run.work, &self.roles[role.partner].port, run.results[role.at])
+
+    # ---- from Python
+
+    def run(self, list values not None):
+        """(results of the outputs, steps done), on plain values of the inputs."""
+        cdef Run run
+        cdef Space* space
+        cdef int code
+        cdef int64_t between = max(1, min(<int64_t>BETWEEN_SIGNALS, OFTEN // self.program.numbers()))
+        operands = [self.operand(k, value) for k, value in enumerate(values)]
+        results = [self.result(k) for k in range(self.n_out) if self.roles[self.n_in + k].letter != c"w"]
+        cdef cnp.ndarray places = addresses(operands)
+        cdef cnp.ndarray targets = addresses(results)
+        space = self.spaces.enter()
+        if space == NULL:
+            raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
+        try:
+            self.begin(&run, space, <char**>cnp.PyArray_DATA(places), <char**>cnp.PyArray_DATA(targets))
+            while run.done < self.length and not run.ended:
+                with nogil:
+                    code = self.advance(&run, min(run.done + between, self.length))
+                if code:
+                    raise_at_step(self.program, code, &space.work, run.done)
+                PyErr_CheckSignals()
+            self.finish(&run)
+        finally:
+            self.spaces.leave(space)
+        return [self.boxed(k, results[self.roles[self.n_in + k].at]) for k in range(self.n_out)
+                if self.roles[self.n_in + k].letter != c"w"], run.done
+
+    cdef object operand(self, int32_t k, object value):
+        """A value of input k as a contiguous array."""
+        cdef Aval aval = aval_of(self.program.inputs[k].aval)
+        shape = (self.length, *aval.shape) if self.roles[k].letter == c"x" else aval.shape
+        if np.shape(value) != shape:
+            raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
+        return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
+
+    cdef object result(self, int32_t k):
+        """Room for what output k gives."""
+        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        rows = (self.length,) if self.roles[self.n_in + k].letter == c"y" else ()
+        return np.empty(rows + aval.shape, aval.dtype)
+
+    cdef object boxed(self, int32_t k, object array):
+        """What output k gives: an array, or a number of its own."""
+        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        if self.roles[self.n_in + k].letter == c"y" or aval.ndim:
+            return array
+        return float(array) if aval.number == AVAL_FLOAT else array[()]
+
+
+cdef cnp.ndarray addresses(list arrays):
+    """Where the data of arrays lie."""
+    cdef cnp.ndarray found = np.empty(len(arrays), np.intp)
+    cdef Py_ssize_t k
+    for k in range(len(arrays)):
+        (<void**>cnp.PyArray_DATA(found))[k] = cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+    return found
 
 
 cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1:
@@ -282,21 +327,6 @@ cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step)
         ) from error
 
 
-cdef void add(Port* port, char* term) noexcept nogil:
-    """Add a step's output to the sum."""
-    cdef int64_t i
-    if port.is_single:
-        for i in range(port.width):
-            (<float*>port.data)[i] += (<float*>term)[i]
-    else:
-        for i in range(port.width):
-            (<double*>port.data)[i] += (<double*>term)[i]
-
-
 def run_loop(Lowered program, str takes, str gives, values, int64_t length, bint backwards=False):
     """Run a program `length` times (fewer where an output ``w`` ends it): (results of the outputs, steps done)."""
-    cdef Loop loop = Loop(program, length, backwards)
-    loop.place_inputs(takes, list(values))
-    loop.place_outputs(gives)
-    loop.run()
-    return loop.collected(), loop.done
+    return Steps(program, takes, gives, length, backwards).run(list(values))

@@ -5,5 +5,6 @@ from libc.stdint cimport int64_t
 cdef class Native:
     cdef bint may_fail              # a call may give a code
     cdef int64_t numbers            # about how many a call goes through
+    cdef int depth                  # of native runs within it, itself one of them
 
     cdef int call(self, char** operands, char** results) noexcept nogil

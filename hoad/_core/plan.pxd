@@ -37,6 +37,7 @@ cdef class Plan:
     cdef cnp.npy_intp* core_steps
     cdef bint empty                         # nothing to loop over
     cdef bint may_be_singular
+    cdef bint is_product                    # a matrix product, of operands without further axes
     cdef bint is_copy                       # the result is the operand, item by item
     cdef int64_t itemsize                   # of the first result
     cdef int64_t size                       # of the first result; of the blocks before the axis of a concatenation
@@ -57,6 +58,9 @@ cdef class Plan:
 
     cdef bint may_fail(self) noexcept
     cdef int run(self, char** operands, char** results) noexcept nogil
+    cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil
+    cdef bint run_joined(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
+    cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1
     cdef int set_loops(self, object dims, list strides) except -1

@@ -190,6 +190,7 @@ cdef class Plan:
             core_steps = matmul_steps(sig, core_steps)
         self.empty = 0 in outer
         self.may_be_singular = primitive.name in ("solve", "inv")
+        self.is_product = primitive.name == "matmul" and not outer
         self.core_dims = integers([1] + core)
         self.core_steps = integers([0] * len(core_steps) + [s for steps in core_steps for s in steps])
         return self.set_loops(list(outer), strides)
@@ -310,6 +311,59 @@ cdef class Plan:
         if self.kind == K_NATIVE:
             return self.native.call(operands, results)
         return attempt_python(<void*>self.signature, operands, results)
+
+    cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil:
+        """Run for so many lanes, in each of which every operand and result lies some bytes further; `lane`: the last.
+
+        A product with a matrix that is the same in all lanes is one product; a row of it may round otherwise than a
+        product alone.
+        """
+        cdef int k, code
+        if self.kind == K_UFUNC and self.run_joined(at, moves, lanes):
+            return 0
+        if self.is_product and self.run_product(at, moves, lanes):
+            return 0
+        for lane[0] in range(lanes):
+            code = self.run(at, at + self.nin)
+            if code:
+                return code
+            for k in range(self.nin + self.nout):
+                at[k] += moves[k]
+        return 0
+
+    cdef bint run_joined(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        """Run an elementwise operation for all lanes as one row, if each lane follows the one before in memory."""
+        cdef cnp.npy_intp steps[MOST_LOOP_OPERANDS]
+        cdef cnp.npy_intp n = self.core_dims[0]
+        cdef int k
+        if self.ndim or self.empty:
+            return False
+        for k in range(self.nop):
+            steps[k] = moves[k] if n == 1 else self.core_steps[k]
+            if n > 1 and moves[k] != n * steps[k]:
+                return False
+        n *= lanes
+        self.loop(at, &n, steps, self.data)
+        return True
+
+    cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        """Run a product for all lanes at once, if one factor is the same in all, and the other a row or a column."""
+        cdef cnp.npy_intp dims[4]
+        cdef cnp.npy_intp steps[9]
+        cdef char* args[3]
+        cdef cnp.npy_intp* own = self.core_steps + 3
+        cdef int left = 0 if moves[1] == 0 and self.core_dims[1] == 1 else 1    # which factor has rows for lanes
+        cdef int right = 1 - left
+        if moves[left] == 0 or moves[right] != 0 or self.core_dims[1 if left == 0 else 3] != 1 or self.empty:
+            return False
+        dims[0], dims[1], dims[2], dims[3] = 1, lanes, self.core_dims[2], self.core_dims[3 if left == 0 else 1]
+        steps[0] = steps[1] = steps[2] = 0
+        steps[3], steps[4] = moves[left], own[1] if left == 0 else own[2]
+        steps[5], steps[6] = (own[2], own[3]) if left == 0 else (own[1], own[0])
+        steps[7], steps[8] = moves[2], own[5] if left == 0 else own[4]
+        args[0], args[1], args[2] = at[left], at[right], at[2]
+        self.loop(args, dims, steps, self.data)
+        return True
 
     cdef int run_loops(self, char** operands, char** results) noexcept nogil:
         cdef char* at[MOST_LOOP_OPERANDS]

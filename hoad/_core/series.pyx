@@ -1,8 +1,8 @@
 """Taylor coefficients of a program: rows of series, found together order by order.
 
-A program of numbers runs in one call of `series.h`. Anything else is wide: coefficient k of a row is a block with the items
-of all lanes, lane after lane, so that operations on elements run over lanes and items alike. Lanes are done in blocks that
-stay in cache.
+A program of numbers runs in one call of `series.h`. Anything else is wide: coefficient k of a row is a block with the
+items of all lanes, lane after lane, so that operations on elements run over lanes and items alike. Lanes are done in
+blocks that stay in cache.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from hoad._core.engine cimport GUARD_FAILED
 from hoad._core.native cimport Native
 from hoad._core.plan cimport FAILED_WITHIN, Plan, plan_of
 from hoad._core.primitive cimport INFO, Info, Primitive, Signature
-from hoad._core.tape cimport ARITY, AVAL_BOOL, Aval
+from hoad._core.tape cimport ARITY, Aval
 from hoad._core.vector cimport (
     SERIES_ADD,
     SERIES_COPY,
@@ -41,7 +41,6 @@ from hoad._core.vector cimport (
     VALUE_CALL2,
     VALUE_COPY,
     VALUE_DIVIDE,
-    VALUE_GIVEN,
     VALUE_MASK,
     VALUE_MULTIPLY,
     VALUE_NEGATE,
@@ -493,17 +492,17 @@ cdef class Series(Native):
 
     cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil:
         cdef int32_t i
-        cdef int64_t l
+        cdef int64_t e
         cdef double* to
         cdef double* slope
         for i in range(self.n_feedback):
             to = self.at(self.feedback[2 * i], k + 1, lanes, memory)
-            for l in range(self.rows[self.feedback[2 * i]].size * lanes):
+            for e in range(self.rows[self.feedback[2 * i]].size * lanes):
                 if k <= self.rows[self.feedback[2 * i + 1]].top:
                     slope = self.at(self.feedback[2 * i + 1], k, lanes, memory)
-                    to[l] = slope[l] / (k + 1)
+                    to[e] = slope[e] / (k + 1)
                 else:
-                    to[l] = 0.0
+                    to[e] = 0.0
 
     cdef int value_of(self, SeriesStep* step, int64_t lanes, char* memory) noexcept nogil:
         """The value of a row."""
@@ -512,7 +511,7 @@ cdef class Series(Native):
         cdef double* c
         cdef double* p
         cdef int64_t n = self.rows[step.out].size * lanes
-        cdef int64_t l
+        cdef int64_t e
         if step.rule == SERIES_PLAN and step.top_b == ITEM:
             self.take_item(step, 0, lanes, memory)
             return 0
@@ -527,29 +526,29 @@ cdef class Series(Native):
         elif step.value == VALUE_CALL2 and step.more != NULL:
             (<Kernel2>step.more)(a, b, p, n)
         else:
-            for l in range(n):
+            for e in range(n):
                 if step.value == VALUE_COPY:
-                    p[l] = a[l]
+                    p[e] = a[e]
                 elif step.value == VALUE_ADD:
-                    p[l] = a[l] + b[l]
+                    p[e] = a[e] + b[e]
                 elif step.value == VALUE_SUBTRACT:
-                    p[l] = a[l] - b[l]
+                    p[e] = a[e] - b[e]
                 elif step.value == VALUE_MULTIPLY:
-                    p[l] = a[l] * b[l]
+                    p[e] = a[e] * b[e]
                 elif step.value == VALUE_DIVIDE:
-                    p[l] = a[l] / b[l]
+                    p[e] = a[e] / b[e]
                 elif step.value == VALUE_NEGATE:
-                    p[l] = -a[l]
+                    p[e] = -a[e]
                 elif step.value == VALUE_SQUARE:
-                    p[l] = a[l] * a[l]
+                    p[e] = a[e] * a[e]
                 elif step.value == VALUE_SELECT:
-                    p[l] = a[l] if c[l] != 0 else b[l]
+                    p[e] = a[e] if c[e] != 0 else b[e]
                 elif step.value == VALUE_MASK:
-                    p[l] = b[l] if a[l] != 0 else 0.0
+                    p[e] = b[e] if a[e] != 0 else 0.0
                 elif step.value == VALUE_CALL1:
-                    p[l] = (<Call1>step.call)(a[l])
+                    p[e] = (<Call1>step.call)(a[e])
                 elif step.value == VALUE_CALL2:
-                    p[l] = (<Call2>step.call)(a[l], b[l])
+                    p[e] = (<Call2>step.call)(a[e], b[e])
         return 0
 
     cdef int coefficient_of(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
@@ -559,7 +558,7 @@ cdef class Series(Native):
         cdef double* b
         cdef double* p = self.at(step.out, k, lanes, memory)
         cdef int64_t n = self.rows[step.out].size * lanes
-        cdef int64_t l
+        cdef int64_t e
         if step.rule == SERIES_PLAN:
             return self.plan_rule(step, k, lanes, memory, zeros)
         if step.rule == SERIES_SLOPES:
@@ -577,8 +576,8 @@ cdef class Series(Native):
             b = self.at(step.b, 0, lanes, memory)
             memcpy(p, a, n * sizeof(double))
             series_kernels().products(b, self.at(step.out, 0, lanes, memory), 1, min(k, step.top_b), k, n, -1, p)
-            for l in range(n):
-                p[l] /= b[l]
+            for e in range(n):
+                p[e] /= b[e]
         elif step.rule == SERIES_SMUL or step.rule == SERIES_SDIV:
             self.strong_product(step, k, n, lanes, memory, zeros)
         else:
@@ -590,22 +589,22 @@ cdef class Series(Native):
 
     cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p,
                           double* c) noexcept nogil:
-        cdef int64_t l
-        for l in range(n):
+        cdef int64_t e
+        for e in range(n):
             if step.rule == SERIES_ADD:
-                p[l] = a[l] + b[l]
+                p[e] = a[e] + b[e]
             elif step.rule == SERIES_SUBTRACT:
-                p[l] = a[l] - b[l]
+                p[e] = a[e] - b[e]
             elif step.rule == SERIES_NEGATE:
-                p[l] = -a[l]
+                p[e] = -a[e]
             elif step.rule == SERIES_SCALE:
-                p[l] = a[l] * b[l]
+                p[e] = a[e] * b[e]
             elif step.rule == SERIES_SHRINK:
-                p[l] = a[l] / b[l]
+                p[e] = a[e] / b[e]
             elif step.rule == SERIES_SELECT:
-                p[l] = a[l] if c[l] != 0 else b[l]
+                p[e] = a[e] if c[e] != 0 else b[e]
             elif step.rule == SERIES_MASK:
-                p[l] = b[l] if c[l] != 0 else 0.0
+                p[e] = b[e] if c[e] != 0 else 0.0
 
     cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
                              double* zeros) noexcept nogil:
@@ -614,25 +613,25 @@ cdef class Series(Native):
         cdef double* x
         cdef double* y
         cdef int32_t j
-        cdef int64_t l
-        for l in range(n):
-            p[l] = 0.0
+        cdef int64_t e
+        for e in range(n):
+            p[e] = 0.0
         if step.rule == SERIES_SMUL:
             for j in range(k + 1):
                 x = self.coefficient(step.a, j, lanes, memory, zeros)
                 y = self.coefficient(step.b, k - j, lanes, memory, zeros)
-                for l in range(n):
-                    p[l] += 0.0 if x[l] == 0.0 else x[l] * y[l]
+                for e in range(n):
+                    p[e] += 0.0 if x[e] == 0.0 else x[e] * y[e]
             return
         for j in range(1, k + 1):
             x = self.at(step.out, k - j, lanes, memory)
             y = self.coefficient(step.b, j, lanes, memory, zeros)
-            for l in range(n):
-                p[l] += 0.0 if x[l] == 0.0 else x[l] * y[l]
+            for e in range(n):
+                p[e] += 0.0 if x[e] == 0.0 else x[e] * y[e]
         x = self.coefficient(step.a, k, lanes, memory, zeros)
         y = self.at(step.b, 0, lanes, memory)
-        for l in range(n):
-            p[l] = 0.0 if x[l] - p[l] == 0.0 else (x[l] - p[l]) / y[l]
+        for e in range(n):
+            p[e] = 0.0 if x[e] - p[e] == 0.0 else (x[e] - p[e]) / y[e]
 
     cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil:
         """p[k] = (sum of j x[j] h[k - j]) / k."""
@@ -642,7 +641,7 @@ cdef class Series(Native):
         cdef double* x
         cdef SeriesTerm* term
         cdef int32_t i
-        cdef int64_t l
+        cdef int64_t e
         memset(p, 0, n * sizeof(double))
         for i in range(step.count):
             term = &self.terms[step.first + i]
@@ -652,28 +651,28 @@ cdef class Series(Native):
             memset(sums, 0, n * sizeof(double))
             series_kernels().slopes(self.at(term.x, 0, lanes, memory), h, max(1, k - term.top_h), min(k, term.top_x), k,
                                     n, sums)
-            for l in range(n):
-                p[l] += term.sign * sums[l]
-        for l in range(n):
-            p[l] /= k
+            for e in range(n):
+                p[e] += term.sign * sums[e]
+        for e in range(n):
+            p[e] /= k
         for i in range(step.count):
             term = &self.terms[step.first + i]
             if term.top_h or k > term.top_x:
                 continue
             h = self.at(term.h, 0, lanes, memory)
             x = self.at(term.x, k, lanes, memory)
-            for l in range(n):
-                if not (term.strong and h[l] == 0.0):
-                    p[l] += term.sign * h[l] * x[l]
+            for e in range(n):
+                if not (term.strong and h[e] == 0.0):
+                    p[e] += term.sign * h[e] * x[e]
 
     # ---- steps by plans
 
     cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
         cdef double* x = self.at(step.a, k, lanes, memory)
         cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef int64_t l
-        for l in range(lanes):
-            p[l] = x[l * self.rows[step.a].size + step.count]
+        cdef int64_t e
+        for e in range(lanes):
+            p[e] = x[e * self.rows[step.a].size + step.count]
 
     cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
                       double* zeros) noexcept nogil:
@@ -714,7 +713,7 @@ cdef class Series(Native):
         cdef int32_t y = step.out if step.top_b != PAIRS else self.terms[step.first + 1].h
         cdef int32_t first = 0 if step.top_b == PAIRS else 1
         cdef int64_t size = self.rows[step.out].size
-        cdef int64_t lane, l
+        cdef int64_t lane, e
         cdef int32_t j
         cdef int code = 0
         cdef double* p
@@ -733,22 +732,22 @@ cdef class Series(Native):
                 code = (<Plan>product).run(pair, &part)
                 if code:
                     return code
-                for l in range(size):
-                    sums[l] += (<double*>part)[l]
+                for e in range(size):
+                    sums[e] += (<double*>part)[e]
             if step.top_b == PAIRS:
                 memcpy(p, sums, size * sizeof(double))
                 continue
             if step.top_b == SOLVE:
                 pair[1] = self.lane_of(self.terms[step.first + 1].h, k, lane, lanes, memory, zeros)
-                for l in range(size):
-                    sums[l] = (<double*>pair[1])[l] - sums[l]
+                for e in range(size):
+                    sums[e] = (<double*>pair[1])[e] - sums[e]
                 pair[0] = self.lane_of(x, 0, lane, lanes, memory, zeros)
                 pair[1] = <char*>sums
                 part = <char*>p
                 code = (<Plan>step.more).run(pair, &part)
             else:
-                for l in range(size):
-                    sums[l] = -sums[l]
+                for e in range(size):
+                    sums[e] = -sums[e]
                 pair[0] = self.lane_of(step.out, 0, lane, lanes, memory, zeros)
                 pair[1] = <char*>sums
                 part = <char*>p

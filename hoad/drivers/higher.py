@@ -14,14 +14,16 @@ from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
-from hoad._core.traced import Scalar, graph_of, guard_value, is_traced, plain_value
+from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
 from hoad.arguments import check_function, packed
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ArgumentError, ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
-from hoad.transform.taylor import expand
+from hoad.transform.taylor import Expansion
+
+BY_SERIES = 8  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
 
 
 def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
@@ -54,8 +56,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
 
     Notes
     -----
-    Cost: f once, traced, and n forward sweeps, each over what the one before emitted. The tapes grow like n³ for most
-    functions.
+    Cost: f once, traced, and n forward sweeps, each over what the one before emitted, whose tapes grow like n³ for most
+    functions; from order 8 on a Taylor series, as for `derivatives`.
 
     Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan.
 
@@ -83,6 +85,10 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if n >= BY_SERIES and not holomorphic:
+            found = _by_series(f, n, x, args, kwargs)
+            if found is not None:
+                return found
         with differentiating() as d:
             returned, _ = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
             ys, parts = outputs(d, returned, "derivative")
@@ -100,23 +106,22 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     return nth_derivative
 
 
-def derivatives(f: Callable[..., Any], n: int, holomorphic: bool = False) -> Callable[..., Any]:
-    """All derivatives ``x -> [f(x), f'(x), ..., f⁽ⁿ⁾(x)]``."""
-    check_function("derivatives", f)
+def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The n-th derivative from a Taylor series; None where a sweep after the other is to find it, or to refuse.
 
-    def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
-        with differentiating() as d:
-            returned, _ = call_traced(
-                d, lambda x: expand(lambda x: f(x, *args, **kwargs), [x], [np.ones((1, *np.shape(x)))], n), (x,), (0,), "derivatives", {}
-            )
-            ys, parts = outputs(d, returned, "derivatives")
-            del returned
-            found = d.results(ys)
-        scale = [np.reshape([float(math.factorial(k)) for k in range(n + 1)], (-1, *[1] * (y.ndim - 1))) for y in found]
-        found = [y * c for y, c in zip(found, scale, strict=True)]
-        return found[0] if parts is None else parts.derivative(found)
-
-    return all_derivatives
+    A series that meets an infinite coefficient is undefined beyond; sweeps may find more there.
+    """
+    if type(x) is not float and (not isinstance(x, (np.ndarray, Scalar, Array)) or x.dtype != np.float64):
+        return None
+    with differentiating() as d:
+        expansion = Expansion(lambda x: f(x, *args, **kwargs), [d.input(x)], [np.ones((1, *np.shape(x)))], n)
+        if np.ndim(x) and not expansion.is_pointwise():
+            return None
+        leaves, structure = flatten(expansion.results())
+        found = d.results([d.operand(c[n] * float(math.factorial(n))) for c in leaves])
+    if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
+        return None
+    return structure.unflatten(found)
 
 
 def _pointwise(d: Recording, y: int, x: int) -> int:

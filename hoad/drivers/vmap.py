@@ -50,7 +50,7 @@ def vmap(
         The number N of inputs, where no argument says it.
     threads : int, optional
         The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
-        calls loops, or primitives written in Python, which may bear one call at a time. The environment variables
+        calls primitives written in Python, which may bear one call at a time. The environment variables
         HOAD_THREADS and OMP_NUM_THREADS set a limit. The results do not depend on it, bit for bit.
     executor : concurrent.futures.Executor, optional
         Whose workers are to compute, in place of threads of this process: `ProcessPoolExecutor`, that of

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import record_known
+from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import Recording, differentiating
@@ -166,6 +167,9 @@ class Stretch(Callee):
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         return self._made(), values
+
+    def _native(self, *avals: Aval) -> Native | None:
+        return None if self._path else self._program._native(*avals)  # derivatives are not kept with what runs them
 
     def _made(self) -> Program:
         """The program itself."""

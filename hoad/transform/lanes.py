@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hoad._core.engine import Lowered
-from hoad._core.lanes import Lanes
+from hoad._core.lanes import Lanes, Map
+from hoad._core.native import Native
+from hoad._core.spaces import offered
 from hoad.errors import ArgumentError
 
 # A thread is worth starting for so many operations.
@@ -61,16 +63,28 @@ def check_threads(driver: str, threads: Any) -> None:
         raise ArgumentError(f"{driver} takes threads as a number of threads, 1 or more, not {threads!r}.")
 
 
+def _threads_for(program: Lowered, blocks: int, length: int, threads: int | None) -> int:
+    """How many threads to use."""
+    count = min(blocks, most_threads() if threads is None else min(threads, most_threads()))
+    if threads is not None:
+        return count
+    if program.calls_python:
+        return 1  # what is in Python, or in a library behind it, may bear one call at a time only
+    return min(count, program.size * length // OPERATIONS_A_THREAD)
+
+
+def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> Native | None:
+    """What computes the same without Python, where that needs no threads."""
+    made = Map(program, takes, gives, length)
+    return offered(program, made) if _threads_for(program, made.blocks, length, threads) <= 1 else None
+
+
 def run_lanes(
     program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int, threads: int | None
 ) -> list[Any]:
     """Results for all rows: those of `gives` from inputs of `takes` (see hoad._core.lanes)."""
     run = Lanes(program, takes, gives, values, length)
-    count = min(run.blocks, most_threads() if threads is None else min(threads, most_threads()))
-    if threads is None and program.calls_python:
-        count = 1  # what is in Python, or in a library behind it, may bear one call at a time only
-    elif threads is None:
-        count = min(count, program.size * length // OPERATIONS_A_THREAD)
+    count = _threads_for(program, run.blocks, length, threads)
     if count <= 1 or getattr(_state, "busy", False):
         run.run(0, run.blocks)
     else:

@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import apply_primitive
-from hoad._core.loops import run_loop
+from hoad._core.loops import Steps, run_loop
+from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
 from hoad._core.recording import WATCHERS, differentiating
+from hoad._core.spaces import offered
 from hoad._core.tape import Aval, intern_aval
 from hoad.program import Callee, Program, Tape
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.executors import run_by_executor
-from hoad.transform.lanes import run_lanes
+from hoad.transform.lanes import native_lanes, run_lanes
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
@@ -69,6 +71,14 @@ class Loop(Callee):
         return self.program._is_odd
 
     @property
+    def operands(self) -> tuple[Aval, ...]:
+        """Shape and dtype of what it takes."""
+        return tuple(
+            intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "x" else aval
+            for aval, letter in zip(self.program.inputs, self.takes, strict=True)
+        )
+
+    @property
     def results(self) -> tuple[Aval, ...]:
         """Shape and dtype of every result."""
         return tuple(
@@ -100,6 +110,17 @@ class Loop(Callee):
             lowered = self.program._lowered([letter == "x" for letter in self.takes])
             return run_lanes(lowered, *form, self.workers), self.length
         return run_loop(self.program._lowered(), *form, self.backwards)
+
+    def _native(self, *avals: Aval) -> Native | None:
+        if avals != self.operands:
+            return None
+        if self.is_parallel:
+            if isinstance(self.workers, Executor):
+                return None
+            lowered = self.program._lowered([letter == "x" for letter in self.takes])
+            return native_lanes(lowered, self.takes, self.gives, self.length, self.workers)
+        lowered = self.program._lowered()
+        return offered(lowered, Steps(lowered, self.takes, self.gives, self.length, self.backwards))
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""

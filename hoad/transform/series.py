@@ -11,13 +11,15 @@ Griewank and Walther (2008), Evaluating Derivatives, chapter 13: tables 13.1 and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from hoad import primitive as prim
 from hoad._core.closing import Closure
-from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primitive, primitive_named, signature_at
+from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primitive, signature_at
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
@@ -165,7 +167,10 @@ class Arithmetic:
 
     def _extreme(self, i: int, x: int) -> int:
         """The largest or smallest item: beyond the value, the sum of h x with the h of its rule."""
-        (h,) = self.closure.slopes(i, [True], elementwise=False)
+        found = self.closure.slopes(i, [True], elementwise=False)
+        assert found is not None
+        assert found[0] is not None
+        h = found[0]
         params = self.row(i)[3]
         self.instead[i] = self.closure.emit("sum", self.closure.emit("multiply", h, x), params=params)
         return self.top(x)
@@ -188,17 +193,22 @@ class _Builder:
     def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: bool) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
+        order = self._order()
+        self.shape = None if flow or any(have_lanes) else self._common_shape(order)
+        if self.shape is not None:  # items are lanes
+            lanes = math.prod(self.shape)
+            have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(arithmetic.degree, lanes)
         self.rows: dict[int, int] = {}
         self.spread: dict[tuple[int, tuple[int, ...]], int] = {}
         self.pending: list[int] = []
         for k, node in enumerate(self.closure.inputs):
-            aval = self.closure.aval(node)
+            aval = self.aval(node)
             if flow and k < len(arithmetic.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
-        for node in self._order():
+        for node in order:
             self._step(node)
         for node, terms in self.arithmetic.slopes.items():
             if node in self.rows:
@@ -210,10 +220,33 @@ class _Builder:
         for operand, expected in arithmetic.guards:
             self.series.check(self.operand(operand), expected)
 
+    def _common_shape(self, order: list[int]) -> tuple[int, ...] | None:
+        """The one shape of all arrays, if all that is done is done item by item; else None."""
+        operands = {k for i in order for k in (i, *self.arithmetic.row(i)[2])}
+        avals = [self.closure.aval(k) for k in operands.union(self.closure.inputs, self.arithmetic.outputs)]
+        shapes = {self.closure.aval(k).shape for k in self.arithmetic.outputs}
+        if len(shapes) != 1 or math.prod(*shapes) < 2 or any(aval.shape not in ((), *shapes) for aval in avals):
+            return None
+        if any(aval.dtype not in (np.float64, np.bool_) for aval in avals) or self.arithmetic.guards:
+            return None
+        return shapes.pop() if all(self._is_by_item(i) for i in order) else None
+
+    def _is_by_item(self, i: int) -> bool:
+        name, primitive, operands, *_ = self.arithmetic.row(i)
+        if name == "broadcast_to":
+            return not self.closure.aval(operands[0]).ndim
+        return (primitive.kind == UFUNC and bool(name)) or name in SAME
+
+    def aval(self, operand: int) -> Aval:
+        """Shape and dtype of an operand in one lane."""
+        aval = self.closure.aval(operand)
+        return intern_aval(aval.dtype, ()) if aval.shape == self.shape else aval
+
     def operand(self, operand: int) -> int:
         """The row of an operand."""
         if operand not in self.rows:
-            self.rows[operand] = self.series.constant(self.closure.aval(operand), self.closure.value(operand))
+            has_lanes = self.closure.aval(operand).shape == self.shape
+            self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
 
     def _needs(self, i: int) -> list[int]:
@@ -245,33 +278,35 @@ class _Builder:
     def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
         """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""
         inner, sign = _unsigned(self.closure, h)
-        shape = self.closure.aval(i).shape
+        shape = self.aval(i).shape
         return self._at(inner, shape), self._at(x, shape), sign, self.closure.is_strong(inner)
 
     def _at(self, operand: int, shape: tuple[int, ...]) -> int:
         """The row of an operand at a shape."""
-        aval, row = self.closure.aval(operand), self.operand(operand)
+        aval, row = self.aval(operand), self.operand(operand)
         if aval.shape == shape or aval.size == int(np.prod(shape)):
             return row
         if (operand, shape) not in self.spread:
             if aval.dtype == bool:
                 aval = intern_aval(np.dtype(np.float64), aval.shape)  # as truth values are held
-            broadcast = primitive_named("broadcast_to")
             found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))
-            self.series.step(found, None, "each", [row], signature_at(broadcast, (shape,), (aval,)))
+            self.series.step(found, None, "each", [row], signature_at(prim.BROADCAST_TO, (shape,), (aval,)))
             self.spread[operand, shape] = found
         return self.spread[operand, shape]
 
     def _step(self, i: int) -> None:
-        name, primitive, operands, params, aval = self.arithmetic.row(i)
+        name, primitive, operands, params, _ = self.arithmetic.row(i)
         if name == "result":
             raise NotClosedError("one of several results")
+        aval = self.aval(i)
         row = self.series.row(aval, self.arithmetic.tops[i])
         self.rows[i] = row
         value, rule, operands, more = self._how(i, name, primitive, operands, params)
         elementwise = primitive.kind == UFUNC
         rows = [self._at(k, aval.shape) if elementwise else self.operand(k) for k in operands]
         signature = self.closure.signature(i) if value is None else None
+        if signature is not None and self.shape is not None:
+            signature = signature_at(primitive, params, [self.aval(k) for k in operands])
         self.series.step(row, value, rule, rows, signature, **more)
 
     def _how(
@@ -282,7 +317,7 @@ class _Builder:
         tops = [self.arithmetic.top(k) for k in operands]
         if name == "item":
             return "copy", "item", operands, {"offset": params[0]}
-        if name in SAME or (name == "stop_gradient" and not self.closure.aval(i).ndim):
+        if name in SAME or self._is_copy(name, i):
             return "copy", None if constant else "copy", operands, {}
         if name == "select":
             return name, None if constant else name, [operands[1], operands[2], operands[0]], {}
@@ -311,13 +346,19 @@ class _Builder:
             return self._inverse(i, name, operands, tops)
         return None, "each", operands, {}
 
+    def _is_copy(self, name: str, i: int) -> bool:
+        """Whether a node is its operand, lane by lane."""
+        if name == "broadcast_to":
+            return self.shape is not None
+        return name == "stop_gradient" and not self.aval(i).ndim
+
     def _inverse(
         self, i: int, name: str, operands: list[int], tops: list[int]
     ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
         if name == "solve" and tops[0] == 0:
             return None, "each", operands, {}
         avals = self.closure.aval(operands[0]), self.closure.aval(i)
-        product = signature_at(primitive_named("matmul"), None, avals)
+        product = signature_at(prim.MATMUL, None, avals)
         if product.results[0].shape != avals[1].shape:
             raise NotClosedError("equations that are broadcast")
         return None, "solve" if name == "solve" else "invert", operands, {"product": product}

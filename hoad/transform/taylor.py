@@ -1,13 +1,13 @@
 """Taylor expansion of programs: one node, which is differentiated as the program within it is.
 
-Truncated power series are numbers of a kind: a program runs on them as on any others. So the adjoint of an expansion is the
-expansion of the adjoint program: where y(t) = P(x(t)), and P* pulls back ȳ to x̄ at x, the adjoints of the coefficients
-of x are those of P* along x(t) for ȳ(t) = Σ ȳₙ₋ₖ tᵏ, read backwards.
+Truncated power series are numbers of a kind: a program runs on them as on any others. So the adjoint of an expansion is
+the expansion of the adjoint program: where y(t) = P(x(t)), and P* pulls back ȳ to x̄ at x, the adjoints of the
+coefficients of x are those of P* along x(t) for ȳ(t) = Σ ȳₙ₋ₖ tᵏ, read backwards.
 
 References
 ----------
-Griewank and Walther (2008), Evaluating Derivatives, section 13.3; Christianson (1992), Reverse accumulation and accurate
-rounding error estimates for Taylor series coefficients, Optimization Methods and Software 1, 81-94.
+Griewank and Walther (2008), Evaluating Derivatives, section 13.3. Christianson (1992), Reverse accumulation and
+accurate rounding error estimates for Taylor series coefficients, Optimization Methods and Software 1, 81-94.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.primitive import rules_epoch
 from hoad._core.operands import holds_traced
-from hoad._core.recording import Recording, differentiating, guard_rows, inline
+from hoad._core.primitive import rules_epoch
+from hoad._core.recording import Recording, differentiating, guard_rows, inline, is_pointwise, operand_avals
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced, traced_node
 from hoad.containers import is_float
-from hoad.program import Callee, Program, called
+from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
 from hoad.transform.loops import recorded
@@ -36,8 +36,9 @@ from hoad.transform.series import Arithmetic
 class Taylor(Callee):
     """The coefficients of order 0, ..., `degree` of what a program gives, for those of its inputs.
 
-    An input of which several are `given` is an array of coefficients along axis 0, the others being zero; of which one, is
-    constant, as it is. With `lanes`, the results have so many along axis 1, and so have the inputs that `have_lanes`.
+    An input of which several are `given` is an array of coefficients along axis 0, the others being zero; one of which
+    one is given is constant, and as it is. With `lanes`, the results have so many along axis 1, and so have the inputs
+    that `have_lanes`.
     """
 
     _described = "the adjoint of a Taylor expansion"
@@ -81,7 +82,7 @@ class Taylor(Callee):
     def _strong_results(self) -> tuple[bool, ...]:
         return self._inner._strong_results()
 
-    def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:  # type: ignore[override]
+    def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         given = zip(g if isinstance(g, tuple) else (g,), self.results, strict=True)
         seeds = tuple(np.flip(seed, 0) for seed, aval in given if aval.inexact)
         others = inputs[: len(inputs) - self._linear]
@@ -112,14 +113,14 @@ class Taylor(Callee):
             return self._by_tapes(values)
         found = series.run(values)
         if found is None:
-            self._raise(values)
+            raise self._failure(values)
         return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
 
-    def _raise(self, values: tuple[Any, ...]) -> None:
-        """Raise for a branch that is not taken here, lane by lane."""
+    def _failure(self, values: tuple[Any, ...]) -> Exception:
+        """Raises for a branch that is not taken here, lane by lane."""
         for lane in range(self._lanes or 1):
             self._program()._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values)))
-        raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
+        return RuntimeError("an expansion failed where its program did not; this is an error in hoad")
 
     def _in_lane(self, k: int, x: Any, lane: int, order: Any = slice(None)) -> Any:
         if not self._is_series(k):
@@ -151,6 +152,7 @@ def series_of(
     """The Taylor arithmetic of a program, made once; None where it has none."""
     key = ("series", given, degree, lanes, have_lanes, rules_epoch())
     if key not in program._known_series:
+        found: Series | None
         try:
             if any(aval.inexact and aval.dtype != np.float64 for aval in (*program.inputs, *program.results)):
                 raise NotClosedError("numbers that are not float64")
@@ -158,7 +160,8 @@ def series_of(
         except NotClosedError:
             found = None
         program._known_series[key] = found
-    return program._known_series[key]
+    known: Series | None = program._known_series[key]
+    return known
 
 
 def arithmetic_of(program: Program, given: Sequence[int], degree: int) -> Arithmetic:
@@ -172,8 +175,8 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
     """The program of all coefficients, by tangents of tangents along the curve."""
     key = ("tangents", given, degree, rules_epoch())
     if key in program._known_series:
-        found: Program = program._known_series[key]
-        return found
+        known: Program = program._known_series[key]
+        return known
 
     def coefficients(*series: Any) -> list[Any]:
         with differentiating() as d:
@@ -192,12 +195,9 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
         columns = [[found[k * n + i] / math.factorial(k) for k in range(degree + 1)] for i in range(n)]
         return [np.stack(column) for column in columns]
 
-    avals = [
-        _series_aval(aval, n, None) if n > 1 else aval
-        for aval, n in zip(program.inputs, given, strict=True)
-    ]
-    program._known_series[key] = recorded(coefficients, avals)
-    return program._known_series[key]
+    avals = [_series_aval(aval, n, None) if n > 1 else aval for aval, n in zip(program.inputs, given, strict=True)]
+    made = program._known_series[key] = recorded(coefficients, avals)
+    return made
 
 
 def _polynomial(coefficients: Any, t: Any) -> Any:
@@ -208,21 +208,79 @@ def _polynomial(coefficients: Any, t: Any) -> Any:
     return found
 
 
-def expand(f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None) -> Any:
-    """What f returns, with coefficients of order 0, ..., `degree` along axis 0 in place of numbers and arrays.
+class Expansion:
+    """f recorded apart, to be expanded along curves.
 
-    f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then `lanes`, if
-    given, which the results have then too); None is for a point that stays. Points and curves may be traced.
+    f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then
+    `lanes`, if given, which the results have then too); None is for a point that stays. Points and curves may be
+    traced.
+
+    Attributes
+    ----------
+    callee : Taylor
+        What computes the coefficients.
+    values : tuple
+        Its inputs, some of them traced.
     """
-    apart = Apart(f, points, _any_float)
-    segment = apart.segment
-    around = [traced_node(apart.graph, k) for k in segment.outer]
-    given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
-    have_lanes = tuple(lanes is not None and n > 1 for n in given)
-    callee = Taylor(Stretch(program_of(segment)), given, degree, lanes, have_lanes)
-    series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
-    values = (*apart.constants, *series, *around)
-    return apart.parts.filled(called(callee, values) if holds_traced(values) else tuple(callee._run(values)))
+
+    def __init__(
+        self, f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
+    ) -> None:
+        apart = Apart(f, points, _any_float)
+        segment = apart.segment
+        around = [traced_node(apart.graph, k) for k in segment.outer]
+        given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
+        have_lanes = tuple(lanes is not None and n > 1 for n in given)
+        self.program = program_of(segment)
+        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes)
+        series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
+        self.values = (*apart.constants, *series, *around)
+        self._parts = apart.parts
+
+    def results(self) -> Any:
+        """What f returned, with coefficients of order 0, ..., `degree` along axis 0 for its numbers and arrays."""
+        if holds_traced(self.values):
+            return self._parts.filled(called(self.callee, self.values))
+        return self._parts.filled(self.callee._run(self.values))
+
+    def is_pointwise(self) -> bool:
+        """Whether what f returned hangs on its one point item by item, as far as can be seen."""
+        last = self.program._last
+        point = self.program._input_nodes()[self.program._fixed]
+        return all(k < 0 or is_pointwise(last._graph, 0, [point], k) for k in last._outputs)
+
+    def first_missing(self) -> tuple[int, int, str | None] | None:
+        """(order, node, line) of the first coefficient that is not finite, the lowest order of all; None if none is.
+
+        Nodes that have no finite value themselves are left out.
+        """
+        last = self.program._last
+        every = list(range(last._start, last._end))
+        avals = operand_avals(last._graph, every)
+        nodes = [k for k, aval in zip(every, avals, strict=True) if aval.dtype == np.float64]
+        window = last._start, last._end, last._first_guard, last._guards
+        tape = Tape(last._graph, window, list(last._inputs), nodes, "primal", False)
+        callee = Taylor(Program([tape]), *self.callee._key)
+        found = callee._run(self.values)
+        missing = [(_first_not_finite(c), k) for c, k in zip(found, nodes, strict=True)]
+        missing = [(order, k) for order, k in missing if order]
+        if not missing:
+            return None
+        order, node = min(missing)
+        return order, node, last._graph.where(node)
+
+
+def _first_not_finite(coefficients: Any) -> int:
+    """The order of the first coefficient that is not finite; 0 where none is, or the value is not."""
+    bad = ~np.isfinite(np.reshape(coefficients, (len(coefficients), -1))).all(axis=1)
+    return int(np.argmax(bad)) if bad.any() else 0
+
+
+def expand(
+    f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
+) -> Any:
+    """What f returns, expanded along curves: see `Expansion`."""
+    return Expansion(f, points, curves, degree, lanes).results()
 
 
 def _any_float(d: Recording, leaf: Any) -> int | None:
@@ -238,4 +296,4 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Taylor", "arithmetic_of", "expand", "series_of"]
+__all__ = ["Expansion", "Taylor", "arithmetic_of", "expand", "series_of"]

@@ -98,6 +98,23 @@ def test_another_branch() -> None:
     assert called(address, 2.0) == (0, [2.0])
 
 
+@pytest.mark.parametrize("by", [CALL, CALL_WITH_GIL], ids=["without the GIL", "with the GIL"])
+def test_loops_need_no_python(by: Any) -> None:
+    """Nor do maps and programs within; a branch in a body is told as any other."""
+
+    def f(x: Any, y: Any) -> Any:
+        last = hoad.scan(lambda s, t: (s * t if t > 0 else s, None), x, y)[0]
+        return hoad.vmap(lambda t: np.sin(t) * last)(y), hoad.record(np.cos, 1.0)(last)
+
+    address = hoad.record(f, 0.5, np.ones(3)).address()
+    y = np.array([1.0, 2.0, 3.0])
+    code, found = called(address, 0.5, y, by=by)
+    assert code == 0
+    np.testing.assert_allclose(found, [*np.sin(y) * 3.0, np.cos(3.0)], rtol=1e-14)
+    code, found = called(address, 0.5, y - 2.0, by=by)
+    assert code == 1 and np.isnan(found).all() and address.error is None
+
+
 def test_a_singular_matrix() -> None:
     address = hoad.record(np.linalg.solve, A, np.ones(3)).address()
     code, found = called(address, np.zeros((3, 3)), np.ones(3))
@@ -138,7 +155,7 @@ def test_python_in_more_threads_than_workspaces() -> None:
     [
         (np.sin, np.ones(2, np.float32), hoad.DTypeError, "input 0 of this one is float32. Convert it"),
         (lambda x: x > 1.0, np.ones(2), hoad.DTypeError, "output 0 of this one is bool. Convert it"),
-        (lambda x: hoad.fori_loop(0, 3, lambda k, y: y * x, x), 1.0, hoad.ArgumentError, "calls Python"),
+        (lambda x: hoad.fori_loop(0, 3, lambda k, y: halved(y), x), 1.0, hoad.ArgumentError, "calls Python"),
     ],
 )
 def test_what_c_cannot_take(f: Callable[..., Any], arg: Any, error: type[Exception], message: str) -> None:

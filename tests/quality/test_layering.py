@@ -34,7 +34,7 @@ FLOORS: dict[int, tuple[str, ...]] = {
         "hoad/trace.py",
         "hoad/twins.py",
     ),
-    3: ("hoad/rules",),
+    3: ("hoad/expansion", "hoad/rules"),
     4: ("hoad/transform",),
     5: ("hoad/drivers",),
     6: ("hoad/check", "hoad/display", "hoad/implicit.py", "hoad/interop", "hoad/ode"),

@@ -1,0 +1,22 @@
+"""Workspaces for programs within programs, and calls of them."""
+
+from typing import final
+
+from typing_extensions import Self
+
+from hoad._core.engine import Lowered
+from hoad._core.native import Native
+
+@final
+class Spaces:
+    """Workspaces of a program with so many lanes, each with `more` bytes beside its registers."""
+
+    def __new__(cls, program: Lowered, lanes: int, more: int) -> Self: ...
+
+@final
+class Call(Native):
+    """A program that runs once."""
+
+    def __new__(cls, program: Lowered) -> Self: ...
+
+def offered(program: Lowered, native: Native) -> Native | None: ...
