@@ -26,7 +26,7 @@ from hoad._core.series cimport Series
 
 cnp.import_array()
 
-cdef double GROSS = 1e4     # tolerances, by which a slope is said to be another
+cdef double GROSS = 1e3     # tolerances, by which a slope is said to be another
 
 cpdef enum:
     DONE = 0
@@ -165,31 +165,35 @@ cdef class Stepper:
             code = self.advance(end)
         return code
 
-    def run(self, times, found, int64_t most, bint keep):
+    def run(self, times, found, int64_t most, bint keep, int64_t done=0, bint once=False):
         """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why no more).
 
-        At most so many steps are taken; they are kept if that is asked for.
+        At most so many steps are taken, or only `once` one; they are kept if that is asked for. The first `done` times
+        are behind.
         """
-        cdef int64_t i = 0
+        cdef int64_t i = done
         cdef int64_t count = len(times)
         cdef const double* at = <const double*>cnp.PyArray_DATA(<cnp.ndarray>times)
         cdef double* rows = <double*>cnp.PyArray_DATA(<cnp.ndarray>found)
         cdef int code = DONE
-        while i < count and at[i] == self.t:
+        while i < count and at[i] == self.t and not self.taken:
             memcpy(rows + i * self.n, self.y, self.n * sizeof(double))
             i += 1
         while i < count and not code:
             if keep:
                 room(<void**>&self.kept, &self.cap_kept, self.n_kept + 1, self.width() * sizeof(double))
             with nogil:
-                while i < count and not code:
+                while i < count:
                     code = TOO_MANY if self.taken >= most else self.advance(at[count - 1])
                     if code:
                         break
                     i = self.pass_times(at, i, count, rows)
                     if keep:
                         self.keep()
+                    if keep or once:
                         break
+            if once:
+                break
         return i, code
 
     cdef int64_t pass_times(self, const double* at, int64_t i, int64_t count, double* rows) noexcept nogil:

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from hoad.ode.integrate import odeint
+from typing import Any
 
-__all__ = ["odeint"]
+from hoad.ode.integrate import odeint
+from hoad.ode.taylor import PiecewiseSeries, TaylorSolution, taylor_integrate, taylor_solution
+
+__all__ = ["PiecewiseSeries", "Taylor", "TaylorSolution", "odeint", "taylor_integrate", "taylor_solution"]
+
+
+def __getattr__(name: str) -> Any:
+    """`Taylor`, for which SciPy has to be there."""
+    if name != "Taylor":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from hoad.ode.scipy import Taylor
+    except ImportError as error:
+        raise ImportError("hoad.ode.Taylor is a solver for SciPy, which is not there: pip install 'hoad[scipy]'.") from error
+    return Taylor
