@@ -151,8 +151,10 @@ class Arithmetic:
         """The whole number that an operand is everywhere, or None."""
         if y >= 0:
             return None
-        values = np.unique(self.closure.value(y))
-        if len(values) != 1 or values[0] != np.floor(values[0]) or abs(values[0]) > LARGEST_POWER:
+        values = np.ravel(self.closure.value(y))  # np.unique would import numpy.ma
+        if not values.size or np.any(values != values[0]):
+            return None
+        if values[0] != np.floor(values[0]) or abs(values[0]) > LARGEST_POWER:
             return None
         return int(values[0])
 
