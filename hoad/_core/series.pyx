@@ -181,7 +181,7 @@ cdef class Series(Native):
         self.n_feedback += 1
 
     def divide_by(self, divisors):
-        """Let integrals be divided by these numbers, one for each order, in place of 1, 2, ..., as their adjoints are."""
+        """Let integrals be divided by these numbers, one for each order, as their adjoints are, not by 1, 2, ..."""
         cdef int32_t k
         self.divisors = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
         if self.divisors == NULL:

@@ -43,7 +43,8 @@ cdef class Stepper:
     Parameters
     ----------
     series : Series
-        Of the slopes, to one order less than the steps have: its first inputs are y, the next is the time with its slope.
+        Of the slopes, to one order less than the steps have: its first inputs are y, the next is the time with its
+        slope.
     sizes : list of int
         The items of each input that is part of y.
     y : list of ndarray
@@ -166,7 +167,7 @@ cdef class Stepper:
         return code
 
     def run(self, times, found, int64_t most, bint keep, int64_t done=0, bint once=False):
-        """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why no more).
+        """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why).
 
         At most so many steps are taken, or only `once` one; they are kept if that is asked for. The first `done` times
         are behind.
@@ -288,17 +289,17 @@ cdef class Stepper:
         return DONE
 
     cdef double reach(self) noexcept nogil:
-        """How far the coefficients serve: Jorba and Zou (2005), equation 3-8."""
+        """How far the coefficients serve: Jorba and Zou (2005), equation 3-8; of a polynomial, as far as one likes."""
         cdef double scale = max(norm(self.now, self.n), self.floor)
         cdef double found = INFINITY
         cdef double size
         cdef int32_t k
-        for k in range(self.order, 0, -1):
+        cdef int32_t counted = 0
+        for k in range(self.order, self.order // 2, -1):
             size = norm(self.now + k * self.n, self.n)
-            if size > 0.0:
+            if size > 0.0 and counted < 2:
                 found = min(found, pow(scale / size, 1.0 / k))
-            if k < self.order and found < INFINITY:
-                break
+                counted += 1
         return self.factor * found
 
     cdef void go(self, double end, double way) noexcept nogil:

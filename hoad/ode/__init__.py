@@ -17,5 +17,7 @@ def __getattr__(name: str) -> Any:
     try:
         from hoad.ode.scipy import Taylor
     except ImportError as error:
-        raise ImportError("hoad.ode.Taylor is a solver for SciPy, which is not there: pip install 'hoad[scipy]'.") from error
+        raise ImportError(
+            "hoad.ode.Taylor is a solver for SciPy, which is not there: pip install 'hoad[scipy]'."
+        ) from error
     return Taylor

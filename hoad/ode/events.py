@@ -1,8 +1,8 @@
 """Events: where a function of the solution changes sign, found on its own Taylor series along each step.
 
-The series of g(t, y(t)) is a polynomial on the step, compared with g itself at the end. Where it does not serve, as when g has
-a kink, the step is halved. Its coefficients in Bernstein's basis change sign at least as often as the polynomial has roots
-(Descartes' rule), so that halving intervals until there is one change, or none, misses no root.
+The series of g(t, y(t)) is a polynomial on the step, compared with g itself at the end. Where it does not serve, as
+when g has a kink, the step is halved. Its coefficients in Bernstein's basis change sign at least as often as the
+polynomial has roots (Descartes' rule), so that halving intervals until there is one change, or none, misses no root.
 
 References
 ----------
@@ -24,7 +24,13 @@ from hoad.errors import GuardError
 Leaves = list[Any]
 
 NARROW = 2.0**-40  # of a step: what is no wider is not halved again
+NOISE = 4 * float(np.finfo(float).eps)  # of all terms: a value that may be zero
 GROSS = 1e4 * float(np.finfo(float).eps)  # a series that misses the value at the end by more does not serve
+
+
+Interval = tuple[
+    float, float, int, int
+]  # begin, end, the signs right behind the one and right before the other; 0 where all is zero
 
 
 class Crossing(NamedTuple):
@@ -55,9 +61,7 @@ class Watch:
         self.side = 0  # the last sign that is known
 
     def crossings(self, y: Leaves, t: float, h: float) -> list[Crossing]:
-        """Those in the step of length h that the coefficients y belong to, in their order, the wanted direction only."""
-        if not self.side:
-            self.side = _sign(self._value([x[0] for x in y], t))
+        """Those of the wanted direction in a step of length h, in their order; y has the coefficients of the step."""
         found = [Crossing(offset, (side > 0) == (h > 0)) for offset, side in self._changes(y, t, h, 0)]
         return [c for c in found if not self.direction or (self.direction > 0) == (c.rises == (h > 0))]
 
@@ -69,7 +73,7 @@ class Watch:
         end = self._value([_at(x, h) for x in y], t + h)
         serves = abs(float(np.sum(scaled)) - end) <= GROSS * size
         if serves or depth > 40:
-            inner = _intervals(scaled) if serves else iter([(0.0, 1.0, _sign(end))])
+            inner = _intervals(scaled) if serves else iter([(1.0, 1.0, _sign(end), _sign(end))])
             yield from self._of_intervals(scaled, h, inner)
             return
         half = 0.5 * h
@@ -78,17 +82,19 @@ class Watch:
         for offset, side in self._changes(moved, t + half, h - half, depth + 1):
             yield half + offset, side
 
-    def _of_intervals(
-        self, scaled: Any, h: float, intervals: Iterator[tuple[float, float, int]]
-    ) -> Iterator[tuple[float, int]]:
+    def _of_intervals(self, scaled: Any, h: float, intervals: Iterator[Interval]) -> Iterator[tuple[float, int]]:
         begin = None  # of a stretch of zeros
-        for low, high, side in intervals:
-            if not side:
-                begin = high if begin is None else begin
+        for low, high, first, last in intervals:
+            if not first:
+                begin = low if begin is None else begin
                 continue
-            if self.side == -side:
-                yield h * (_root(scaled, low, high, side) if begin is None else begin), side
-            self.side, begin = side, None
+            if self.side == -first:
+                yield (h * low if begin is None else h * begin), first
+            self.side = first
+            if last == -first:
+                yield h * _root(scaled, low, high, last), last
+                self.side = last
+            begin = None
 
     def _value(self, y: Leaves, t: float) -> float:
         return float(self._run(self.value, [*y, t])[0])
@@ -124,21 +130,22 @@ def shifted(series: Any, h: float) -> Any:
     return made
 
 
-def _intervals(scaled: Any) -> Iterator[tuple[float, float, int]]:
-    """Intervals of [0, 1] with one root at most of Σ cₖ sᵏ, and the sign at their ends."""
-    if abs(scaled[0]) > np.sum(np.abs(scaled[1:])):
-        yield 0.0, 1.0, _sign(scaled[0])
-        return
+def _intervals(scaled: Any) -> Iterator[Interval]:
+    """Intervals that make up [0, 1], with one root at most of Σ cₖ sᵏ in each."""
+    noise = NOISE * float(np.sum(np.abs(scaled)))
     todo = [(0.0, 1.0, _bernstein(scaled))]
     while todo:
         low, high, b = todo.pop()
-        signs = np.sign(b[b != 0.0])
-        if np.count_nonzero(signs[1:] != signs[:-1]) <= 1 or high - low <= NARROW:
-            yield low, high, _sign(b[-1])
-            continue
-        middle = 0.5 * (low + high)
-        left, right = _halves(b)
-        todo += [(middle, high, right), (low, middle, left)]
+        signs = np.sign(b[np.abs(b) > noise])
+        changes = np.count_nonzero(signs[1:] != signs[:-1])
+        if changes > 1 and high - low > NARROW:
+            middle = 0.5 * (low + high)
+            left, right = _halves(b)
+            todo += [(middle, high, right), (low, middle, left)]
+        elif not len(signs):
+            yield low, high, 0, 0
+        else:
+            yield low, high, int(signs[0]), int(signs[-1])
 
 
 def _bernstein(c: Any) -> Any:
@@ -158,7 +165,7 @@ def _halves(b: Any) -> tuple[Any, Any]:
 
 
 def _root(scaled: Any, low: float, high: float, side: int) -> float:
-    """The root of Σ cₖ sᵏ between, to rounding; beyond it the sign is `side`. Newton's steps, halving where they leave."""
+    """The root of Σ cₖ sᵏ between, beyond which the sign is `side`: by Newton's steps, or halves where these leave."""
     slopes = scaled[1:] * np.arange(1, len(scaled))
     s = 0.5 * (low + high)
     for _ in range(200):

@@ -12,7 +12,7 @@ from hoad._core.steps import DONE
 from hoad.ode.taylor import Options, System
 
 
-class Taylor(OdeSolver):
+class Taylor(OdeSolver):  # type: ignore[misc]
     """Taylor's method, for ``scipy.integrate.solve_ivp(rhs, t_span, y0, method=hoad.ode.Taylor)``.
 
     Parameters
@@ -40,8 +40,9 @@ class Taylor(OdeSolver):
     >>> import numpy as np
     >>> import scipy.integrate
     >>> import hoad
-    >>> found = scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=hoad.ode.Taylor, rtol=1e-12, atol=1e-12)
-    >>> abs(found.y[0, -1] - np.exp(-1.0)) < 1e-13
+    >>> options = {"method": hoad.ode.Taylor, "rtol": 1e-13, "atol": 1e-13}
+    >>> found = scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], **options)
+    >>> bool(abs(found.y[0, -1] - np.exp(-1.0)) < 1e-13)
     True
     """
 
@@ -62,8 +63,9 @@ class Taylor(OdeSolver):
         if others:
             raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
         options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step, 0)
-        self._stepper = options.stepper(System(fun, self.y, t0, (), "solve_ivp"), t0, t_bound)
+        self._stepper = options.stepper(System(fun, np.asarray(y0, np.float64), t0, (), "solve_ivp"), (t0, t_bound))
         self._options = options
+        self.y: Any
 
     def _step_impl(self) -> tuple[bool, str | None]:
         code = self._stepper.step(self.t_bound)
@@ -77,7 +79,7 @@ class Taylor(OdeSolver):
         return _Polynomial(self.t_old, self.t, self._stepper)
 
 
-class _Polynomial(DenseOutput):
+class _Polynomial(DenseOutput):  # type: ignore[misc]
     """The series of a step."""
 
     def __init__(self, t_old: float, t: float, stepper: Any) -> None:

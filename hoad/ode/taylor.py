@@ -19,7 +19,8 @@ from hoad._core.steps import DONE, FAILED, NOT_FINITE, TOO_MANY, TOO_SHORT, Step
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function, packed
-from hoad.containers import Structure, flatten
+from hoad.containers import flatten
+from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, ShapeError, TracedValueError
@@ -71,6 +72,21 @@ class System:
                 f"{self.shapes}, but it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
             )
         return leaves
+
+    def varied(self, t: float) -> System:
+        """The equation with one of its variational equations beside it, of a direction that is like any other."""
+
+        def both(t: Any, pair: Any, *args: Any) -> Any:
+            def slopes(y: Any) -> Any:
+                return self.structure.unflatten(self._slopes(self.rhs(t, y, *args)))
+
+            return jvp(slopes, (pair[0],), (pair[1],))
+
+        y = [plain_value(x) for x in self.y]
+        size = max((float(np.max(np.abs(x))) for x in y if np.size(x)), default=1.0)
+        directions = [(size or 1.0) * np.cos(1.0 + np.arange(np.size(x))).reshape(np.shape(x))[()] for x in y]
+        pair = (self.structure.unflatten(y), self.structure.unflatten(directions))
+        return System(both, pair, t, self.args, self.name)
 
     @property
     def is_traced(self) -> bool:
@@ -193,7 +209,7 @@ class PiecewiseSeries:
         first, last = self.breaks[0], self.breaks[-1]
         if np.any((flat < min(first, last)) | (flat > max(first, last)) | np.isnan(flat)):
             raise ArgumentError(
-                f"the solution is known from t = {first:.6g} to {last:.6g}, and was asked for outside. Integrate further."
+                f"the solution is known from t = {first:.6g} to {last:.6g}, but asked for beyond. Integrate further."
             )
         way = 1.0 if last >= first else -1.0
         k = np.clip(np.searchsorted(way * self.breaks[:-1], way * flat, side="right") - 1, 0, None)
@@ -209,7 +225,8 @@ class PiecewiseSeries:
 
     def __repr__(self) -> str:
         k, p, n = self.coefficients.shape
-        return f"<PiecewiseSeries: {k} steps of order {p - 1}, {n} numbers, from {self.breaks[0]:.6g} to {self.breaks[-1]:.6g}>"
+        span = f"from {self.breaks[0]:.6g} to {self.breaks[-1]:.6g}"
+        return f"<PiecewiseSeries: {k} steps of order {p - 1}, {n} numbers, {span}>"
 
 
 class TaylorSolution:
@@ -267,11 +284,13 @@ def _checked_times(t: Any, name: str) -> Any:
         raise DTypeError(f"{name} takes real times, but t is complex.")
     times = t if is_traced(t) else np.asarray(t, np.float64)
     if np.ndim(times) != 1 or not times.shape[0]:
-        raise ShapeError(f"{name} takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}.")
+        raise ShapeError(
+            f"{name} takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
+        )
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
         raise ArgumentError(f"{name} takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
-    return times
+    return times if is_traced(times) else np.ascontiguousarray(times)
 
 
 def order_for(tol: float) -> int:
@@ -287,7 +306,7 @@ class Options:
     ) -> None:
         if not 0.0 < tol < 1.0:
             raise ArgumentError(f"{name} takes tol between 0 and 1, not {tol!r}.")
-        if order is not None and not (isinstance(order, (int, np.integer)) and order >= 2):
+        if order is not None and not order >= 2:
             raise ArgumentError(f"{name} takes an order of 2 or more, not {order!r}.")
         if not max_step > 0.0:
             raise ArgumentError(f"{name} takes a positive max_step, not {max_step!r}.")
@@ -298,8 +317,9 @@ class Options:
         self.atol = self.tol if atol is None else float(atol)
         self.order = order_for(self.tol) if order is None else int(order)
 
-    def stepper(self, system: System, t: float, end: float) -> Stepper:
-        return system.stepper(t, end, self.tol, self.atol, self.order, self.max_step)
+    def stepper(self, system: System, times: Any) -> Stepper:
+        """What takes steps from the first time to the last."""
+        return system.stepper(float(times[0]), float(times[-1]), self.tol, self.atol, self.order, self.max_step)
 
     def check(self, code: int, stepper: Stepper) -> None:
         """Raise for a step that could not be taken."""
@@ -311,24 +331,35 @@ class Options:
         where = f"at t = {stepper.t:.17g}, after {stepper.taken} steps"
         if code == NOT_FINITE:
             return (
-                f"found a Taylor coefficient that is nan or infinite {where}. rhs is singular there: start elsewhere, or "
-                "end before."
+                f"found a Taylor coefficient that is nan or infinite {where}. rhs is singular there: start elsewhere, "
+                "or end before."
             )
         if code == TOO_SHORT:
             return f"has steps too short to change t {where}. The solution ends there, or is not smooth."
         if code == TOO_MANY:
             return f"took all of max_steps = {self.max_steps}, and is {where}. Raise max_steps, or tol."
         return (
-            f"found that rhs takes another branch {where}. It is recorded once, and may branch by y or t with np.where only."
+            f"found that rhs takes another branch {where}. It is recorded once, and may branch by y or t with np.where "
+            "only."
         )
 
 
 # ---- on the tape ----------------------------------------------------------------------------------------------------
 
 
-def _recorded(system: System, options: Options, times: Any, stepper: Stepper) -> list[Any]:
-    """y at all times, by the steps as they were taken: for each leaf an array."""
-    begun, rests, lengths, coefficients = stepper.steps
+def _recorded(system: System, options: Options, times: Any) -> list[Any]:
+    """y at all times, for each leaf an array; the steps serve a variational equation as well."""
+    plain = plain_value(times)
+    varied = system.varied(float(plain[0]))
+    stepper = options.stepper(varied, plain)
+    options.check(stepper.run(plain, np.empty((len(plain), sum(varied.sizes))), options.max_steps, True)[1], stepper)
+    if not stepper.taken:
+        return [np.concatenate([np.reshape(x, (1, *np.shape(x)))] * len(plain)) for x in system.y]
+    return _by_steps(system, options, times, *stepper.steps[:3])
+
+
+def _by_steps(system: System, options: Options, times: Any, begun: Any, rests: Any, lengths: Any) -> list[Any]:
+    """The same, by given steps."""
     plain = plain_value(times)
     start = times[0]
     offsets = (begun - plain[0]) + rests
@@ -340,7 +371,7 @@ def _recorded(system: System, options: Options, times: Any, stepper: Stepper) ->
         return [_sums(c, h) for c in series], [*state, _error(options, series, h)]
 
     _, rows = scan(body, list(system.y), (start + offsets, lengths), length=len(lengths))
-    _check_served(rows[-1], coefficients, options)
+    _check_served(rows[-1], options)
     way = np.sign(plain[-1] - plain[0])
     k = np.clip(np.searchsorted(way * begun, way * plain, side="right") - 1, 0, None)
     t = start + offsets[k]
@@ -362,7 +393,7 @@ def _error(options: Options, series: Sequence[Any], h: Any) -> Any:
     return last * np.abs(h) ** options.order / np.maximum(size, options.atol / options.tol)
 
 
-def _check_served(errors: Any, coefficients: Any, options: Options) -> None:
+def _check_served(errors: Any, options: Options) -> None:
     """Record a guard: that the steps serve. The inputs where they do not need steps of their own."""
     worst = np.max(errors)
     found = plain_value(worst)
@@ -384,7 +415,7 @@ def taylor_integrate(
     max_step: float = math.inf,
     max_steps: int = 1_000_000,
 ) -> Any:
-    """The solution of ``y' = rhs(t, y, *args)``, y(t[0]) = y0, at the times t, by Taylor series: to rounding by default.
+    """The solution of ``y' = rhs(t, y, *args)``, y(t[0]) = y0, at the times t, by Taylor series of high order.
 
     Parameters
     ----------
@@ -461,20 +492,13 @@ def taylor_integrate(
     check_function(f"ode.{name}", rhs)
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
-    plain = plain_value(times)
-    system = System(rhs, y0, float(plain[0]), _checked_args(args, name), name)
-    traced = system.is_traced or is_traced(times)
-    stepper = options.stepper(system, float(plain[0]), float(plain[-1]))
-    found = np.empty((len(plain), sum(system.sizes)))
-    code = stepper.run(np.ascontiguousarray(plain), found, options.max_steps, traced)[1]
-    options.check(code, stepper)
-    if not traced:
-        return system.container(found)
-    if not stepper.taken:
-        rows = [np.concatenate([np.reshape(x, (1, *np.shape(x)))] * len(plain)) for x in system.y]
-    else:
-        rows = _recorded(system, options, times, stepper)
-    return system.structure.unflatten(rows)
+    system = System(rhs, y0, float(plain_value(times)[0]), _checked_args(args, name), name)
+    if system.is_traced or is_traced(times):
+        return system.structure.unflatten(_recorded(system, options, times))
+    found = np.empty((len(times), sum(system.sizes)))
+    stepper = options.stepper(system, times)
+    options.check(stepper.run(times, found, options.max_steps, False)[1], stepper)
+    return system.container(found)
 
 
 def taylor_solution(
@@ -541,7 +565,7 @@ def taylor_solution(
     if system.is_traced:
         raise TracedValueError(_TRACED)
     functions = [events] if callable(events) else list(events)
-    stepper = options.stepper(system, float(times[0]), float(times[-1]))
+    stepper = options.stepper(system, times)
     watches = [_watch(system, g, float(times[0]), options.order) for g in functions]
     found = np.empty((len(times), sum(system.sizes)))
     happened: list[list[float]] = [[] for _ in watches]
@@ -566,8 +590,8 @@ def taylor_solution(
 
 
 _TRACED = (
-    "taylor_solution takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its polynomials "
-    "would be cut off from the derivative. Use taylor_integrate, at the times asked for."
+    "taylor_solution takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its "
+    "polynomials would be cut off from the derivative. Use taylor_integrate, at the times asked for."
 )
 
 
@@ -587,7 +611,9 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
     def one(returned: Any) -> list[Any]:
         value = packed(returned)
         if isinstance(value, (list, tuple)) or np.size(value) != 1:
-            raise ShapeError(f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}.")
+            raise ShapeError(
+                f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
+            )
         return [np.reshape(_double(value, system.name), ())]
 
     program, held = system.recorded(g, t, one)
@@ -619,7 +645,6 @@ def _until(
     happened: list[list[float]],
 ) -> float | None:
     """Integrate, and note what happens: when a terminal event ended it, or None."""
-    times = np.ascontiguousarray(times)
     if not watches:
         options.check(stepper.run(times, found, options.max_steps, True)[1], stepper)
         return None
@@ -635,9 +660,7 @@ def _until(
     return None
 
 
-def _happening(
-    system: System, stepper: Stepper, watches: list[Watch], happened: list[list[float]]
-) -> float | None:
+def _happening(system: System, stepper: Stepper, watches: list[Watch], happened: list[list[float]]) -> float | None:
     """Note the events of the last step, up to the first that is terminal: when that was."""
     leaves = system.leaves(stepper.coefficients)
     crossings = [
@@ -646,10 +669,10 @@ def _happening(
         for c in watch.crossings(leaves, stepper.began, stepper.h)
     ]
     for _, t, k in sorted(crossings):
-        happened[k].append(t)
+        happened[k].append(float(t))
         watches[k].left -= 1
         if not watches[k].left:
-            return t
+            return float(t)
     return None
 
 

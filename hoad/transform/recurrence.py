@@ -9,9 +9,9 @@ derivative of F by y along the solution, and v for the sums,
 
     vₘ = ȳₘ + Σ (Aᵀ)ₖ₋ₘ vₖ₊₁ / dₖ,    k = m, ..., p - 1.
 
-Read backwards, wⱼ = vₚ₋ⱼ / dₚ₋₁₋ⱼ, that is the same recurrence: wⱼ₊₁ = ((Aᵀ w)ⱼ + ȳₚ₋₁₋ⱼ) / dₚ₋₂₋ⱼ from w₀ = ȳₚ / dₚ₋₁. And w is
-the seed, read backwards, of F along the solution, which gives the adjoints of all else. So recurrences are closed under
-differentiation, and the derivative of a truncated series is exact.
+Read backwards, wⱼ = vₚ₋ⱼ / dₚ₋₁₋ⱼ, that is the same recurrence: wⱼ₊₁ = ((Aᵀ w)ⱼ + ȳₚ₋₁₋ⱼ) / dₚ₋₂₋ⱼ from
+w₀ = ȳₚ / dₚ₋₁. And w is the seed, read backwards, of F along the solution, which gives the adjoints of all else. So
+recurrences are closed under differentiation, and the derivative of a truncated series is exact.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from hoad.transform.taylor import Taylor
 class Recurrence(Callee):
     """The coefficients of y, from those that are given of x, y at order 0, and σ where it is `forced`.
 
-    The program gives F from (x, y), y its last `n` inputs. The divisors say how many orders follow. An x of which several
-    are `given` is an array of coefficients along axis 0; with `lanes`, the results have so many along axis 1, y has them
-    along axis 0, σ along axis 1, and so have the x that `have_lanes`.
+    The program gives F from (x, y), y its last `n` inputs. The divisors say how many orders follow. An x of which
+    several are `given`, as many as the orders that follow at most, is an array of coefficients along axis 0. With
+    `lanes`, the results have so many along axis 1, y has them along axis 0, σ along axis 1, and so have the x that
+    `have_lanes`.
     """
 
     def __init__(
@@ -95,8 +96,10 @@ class Recurrence(Callee):
         w = [self._few(series) for series in self._seeds(along, others, gs)]
         found = adjoints_by(along, False, (*xs, *ys, *w)) | adjoints_by(along, True, (*others, *w))
         found = {k: along._own(k, adjoint) for k, adjoint in found.items()}
-        starts = [series[0] + (found[first + k][0] if along._is_series(first + k) else found[first + k])
-                  for k, series in enumerate(gs)]
+        starts = [
+            series[0] + (found[first + k][0] if along._is_series(first + k) else found[first + k])
+            for k, series in enumerate(gs)
+        ]
         forcing = [np.flip(self._many(series), 0) for series in w if self._forced]
         return (*[found.get(k) for k in range(first)], *starts, *forcing)
 
@@ -118,7 +121,7 @@ class Recurrence(Callee):
         forcing = [np.flip(series[1:degree], 0) for series in gs]
         cut = [
             (x[:count] if count > 1 or wide else x[0]) if count < was else x
-            for x, count, was, wide in zip(others, given, along._given, have_lanes)
+            for x, count, was, wide in zip(others, given, along._given, have_lanes, strict=False)
         ]
         return called(back, (*cut, *starts, *forcing))
 

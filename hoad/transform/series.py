@@ -179,9 +179,7 @@ class Arithmetic:
 
     # ---- steps
 
-    def series(
-        self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0
-    ) -> Series:
+    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
         """The steps for so many lanes.
 
         With a `flow` the inputs from `first` on are the integrals of the outputs. It gives the "slopes", which are the
@@ -198,9 +196,7 @@ def is_linear(name: str, primitive: Primitive) -> bool:
 class _Builder:
     """The steps of an arithmetic, in an order in which each finds what it needs."""
 
-    def __init__(
-        self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: str, first: int
-    ) -> None:
+    def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: str, first: int) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
         order = self._order()
