@@ -1,33 +1,37 @@
-"""The Taylor integrator as a solver of SciPy's."""
+"""The Taylor integrator as a solver of SciPy's, which is imported where it is asked for."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DenseOutput, OdeSolver
 
 from hoad._core.steps import DONE
 from hoad.ode.taylor import Options, System
 
 
-class Taylor(OdeSolver):  # type: ignore[misc]
+class _Method:
     """Taylor's method, for ``scipy.integrate.solve_ivp(rhs, t_span, y0, method=hoad.ode.Taylor)``.
 
     Parameters
     ----------
     fun : callable
         ``rhs(t, y)``, written with NumPy; it is recorded once.
-    t0, t_bound : float
-        Where the solution starts and ends.
+    t0 : float
+        Where the solution starts.
     y0 : array, shape (n,)
-        The value at t0.
+        The value there.
+    t_bound : float
+        Where it ends.
     max_step : float, optional
         The longest step.
     rtol, atol : float, optional
         The error that a step may make, relative to the largest number in y, or where that is more in its units; of an
         array the least.
+    vectorized : bool, optional
+        Of no use here.
     order : int, optional
         Of the series; by default what costs least at rtol.
 
@@ -59,13 +63,13 @@ class Taylor(OdeSolver):  # type: ignore[misc]
         order: int | None = None,
         **others: Any,
     ) -> None:
-        super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)
+        self.y: Any
+        super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
         if others:
             raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
-        options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step, 0)
-        self._stepper = options.stepper(System(fun, np.asarray(y0, np.float64), t0, (), "solve_ivp"), (t0, t_bound))
-        self._options = options
-        self.y: Any
+        self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step, 0)
+        self._stepper = self._options.stepper(System(fun, self.y, t0, (), "solve_ivp"), (t0, t_bound))
+        self.t_bound = t_bound
 
     def _step_impl(self) -> tuple[bool, str | None]:
         code = self._stepper.step(self.t_bound)
@@ -75,23 +79,38 @@ class Taylor(OdeSolver):  # type: ignore[misc]
         self.t, self.y = self._stepper.t, self._stepper.state
         return True, None
 
-    def _dense_output_impl(self) -> _Polynomial:
-        return _Polynomial(self.t_old, self.t, self._stepper)
 
-
-class _Polynomial(DenseOutput):  # type: ignore[misc]
+class _Polynomial:
     """The series of a step."""
 
-    def __init__(self, t_old: float, t: float, stepper: Any) -> None:
-        super().__init__(t_old, t)
-        self._rest, self._coefficients = stepper.began_rest, stepper.coefficients
+    def __init__(self, t_old: float, t: float, rest: float, coefficients: Any) -> None:
+        super().__init__(t_old, t)  # type: ignore[call-arg]
+        self.began, self.rest, self.coefficients = t_old, rest, coefficients
 
     def _call_impl(self, t: Any) -> Any:
-        h = (t - self.t_old) - self._rest
-        found = np.multiply.outer(self._coefficients[-1], np.ones_like(h))
-        for c in self._coefficients[-2::-1]:
+        h = (t - self.began) - self.rest
+        found = np.multiply.outer(self.coefficients[-1], np.ones_like(h))
+        for c in self.coefficients[-2::-1]:
             found = found * h + np.reshape(c, (-1, *[1] * np.ndim(h)))
         return found
 
 
-__all__ = ["Taylor"]
+@functools.cache
+def solver() -> type:
+    """`Taylor`, a subclass of SciPy's ``OdeSolver``."""
+    from scipy.integrate import DenseOutput, OdeSolver
+
+    class Polynomial(_Polynomial, DenseOutput):  # type: ignore[misc]
+        __doc__ = _Polynomial.__doc__
+
+    class Taylor(_Method, OdeSolver):  # type: ignore[misc]
+        __doc__ = _Method.__doc__
+
+        def _dense_output_impl(self) -> Polynomial:
+            stepper = self._stepper
+            return Polynomial(stepper.began, stepper.t, stepper.began_rest, stepper.coefficients)
+
+    return Taylor
+
+
+__all__ = ["solver"]

@@ -507,12 +507,12 @@ def taylor_solution(
     t: Any,
     args: tuple[Any, ...] = (),
     *,
-    events: Callable[..., Any] | Sequence[Callable[..., Any]] = (),
     tol: float = EPSILON,
     atol: float | None = None,
     order: int | None = None,
     max_step: float = math.inf,
     max_steps: int = 1_000_000,
+    events: Callable[..., Any] | Sequence[Callable[..., Any]] = (),
 ) -> TaylorSolution:
     """The solution as `taylor_integrate` finds it, at any time in between, and when events happen.
 
