@@ -112,7 +112,7 @@ class System:
         series, sizes = self._series(order, held)
         if len(sizes) > len(flat):
             flat, held = list(np.concatenate(flat)), []
-        factor = math.exp(-0.7 / (order - 1)) * min(math.exp(-2.0), tol ** (1.0 / (order - 1)))
+        factor = math.exp(-0.7 / (order - 1)) * tol ** (1.0 / (order - 1))
         shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
         return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
 
@@ -294,8 +294,12 @@ def _checked_times(t: Any, name: str) -> Any:
 
 
 def order_for(tol: float) -> int:
-    """The order at which a relative error costs least: Jorba and Zou (2005), section 3.1."""
-    return max(2, math.ceil(1.0 - 0.5 * math.log(tol)))
+    """The order at which a relative error costs least, in steps of length ``tol ** (1 / order)``.
+
+    Where a step costs what its order squared does, that is half of -log(tol), as Jorba and Zou have it in section 3.1;
+    where its order, all. Here it is in between.
+    """
+    return max(2, math.ceil(-2.0 / 3.0 * math.log(tol)))
 
 
 class Options:
@@ -433,7 +437,7 @@ def taylor_integrate(
     atol : float, optional
         The error that it may make where that is more; `tol` by default.
     order : int, optional
-        Of the series; by default what costs least at this tolerance, ``ceil(1 - log(tol) / 2)``: 20 at full accuracy.
+        Of the series; by default what costs least at this tolerance, ``ceil(-2/3 log(tol))``: 25 at full accuracy.
     max_step : float, optional
         The longest step.
     max_steps : int, optional
