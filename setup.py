@@ -59,6 +59,7 @@ EXTENSIONS = [
     "pattern",
     "closing",
     "series",
+    "steps",
     "ufuncs",
     "recording",
     "portable",

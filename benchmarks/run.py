@@ -31,6 +31,7 @@ QUESTIONS = (
     "memory",
     "hessian_loop",
     "high_order",
+    "taylor_ode",
     "small_arrays",
     "vector_kernels",
     "loops",

@@ -46,6 +46,7 @@ cdef class Series(Native):
     cdef int32_t* feedback
     cdef int32_t n_feedback, cap_feedback
     cdef double* orders
+    cdef double* divisors       # of integrals
     cdef int64_t widest         # items of the largest row
     cdef int64_t per_lane       # bytes of the rows
 

@@ -110,8 +110,11 @@ cdef class Series(Native):
             raise MemoryError
         for k in range(degree + 3):
             self.orders[k] = k
+        self.divisors = self.orders + 1
 
     def __dealloc__(self):
+        if self.divisors != self.orders + 1:
+            PyMem_RawFree(self.divisors)
         PyMem_RawFree(self.orders)
         give(self.rows, self.cap_rows * sizeof(Row))
         give(self.steps, self.cap_steps * sizeof(SeriesStep))
@@ -178,6 +181,17 @@ cdef class Series(Native):
         self.feedback[2 * self.n_feedback] = row
         self.feedback[2 * self.n_feedback + 1] = slope
         self.n_feedback += 1
+
+    def divide_by(self, divisors):
+        """Let integrals be divided by these numbers, one for each order, as their adjoints are, not by 1, 2, ..."""
+        cdef int32_t k
+        self.divisors = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
+        if self.divisors == NULL:
+            self.divisors = self.orders + 1
+            raise MemoryError
+        for k in range(self.degree):
+            self.divisors[k] = divisors[k]
+        self.is_narrow = False      # `series.h` knows the others only
 
     def output(self, int32_t row):
         """Let a row be the next output."""
@@ -503,7 +517,7 @@ cdef class Series(Native):
             for e in range(self.rows[self.feedback[2 * i]].size * lanes):
                 if k <= self.rows[self.feedback[2 * i + 1]].top:
                     slope = self.at(self.feedback[2 * i + 1], k, lanes, memory)
-                    to[e] = slope[e] / (k + 1)
+                    to[e] = slope[e] / self.divisors[k]
                 else:
                     to[e] = 0.0
 

@@ -148,7 +148,7 @@ class Arithmetic:
         From there on, and for all others, p' = y p/x x' + p log(x) y'.
         """
         emit = self.closure.emit
-        exponents = [] if y >= 0 else np.unique(self.closure.value(y)).tolist()
+        exponents = [] if y >= 0 else list(set(np.ravel(self.closure.value(y)).tolist()))
         if len(exponents) == 1 and exponents[0] in range(LARGEST_POWER):
             self.instead[i] = self._product(x, int(exponents[0]))
             return min(int(exponents[0]) * self.top(x), self.degree)
@@ -244,9 +244,13 @@ class Arithmetic:
                     wanted.extend(unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
         return order
 
-    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: bool = False) -> Series:
-        """The steps for so many lanes; `flow` if the first inputs are the integrals of the outputs."""
-        return _Builder(self, lanes, have_lanes, flow).series
+    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
+        """The steps for so many lanes.
+
+        With a `flow` the inputs from `first` on are the integrals of the outputs. It gives the "slopes", which are the
+        outputs, or those "integrals" in place of them.
+        """
+        return _Builder(self, lanes, have_lanes, flow, first).series
 
 
 @functools.cache
@@ -287,7 +291,7 @@ def is_linear(name: str, primitive: Primitive) -> bool:
 class _Builder:
     """The steps of an arithmetic, in an order in which each finds what it needs."""
 
-    def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: bool) -> None:
+    def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: str, first: int) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
         order = arithmetic.order()
@@ -301,7 +305,7 @@ class _Builder:
         self.pending: list[int] = []
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
-            if flow and k < len(arithmetic.outputs):
+            if flow and first <= k < first + len(arithmetic.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
@@ -313,9 +317,12 @@ class _Builder:
             if node in self.rows:
                 self.series.slopes(self.rows[node], [self._term(node, h, x) for h, x in terms])
         for k, operand in enumerate(arithmetic.outputs):
-            self.series.output(self.operand(operand))
+            row = self.operand(operand)
             if flow:
-                self.series.integrate(self.rows[self.closure.inputs[k]], self.operand(operand))
+                integral = self.rows[self.closure.inputs[first + k]]
+                self.series.integrate(integral, row)
+                row = integral if flow == "integrals" else row
+            self.series.output(row)
         for operand, expected in arithmetic.guards:
             self.series.check(self.operand(operand), expected)
 

@@ -1,0 +1,116 @@
+"""The Taylor integrator as a solver of SciPy's, which is imported where it is asked for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.steps import DONE
+from hoad.ode.taylor import Options, System
+
+
+class _Method:
+    """Taylor's method, for ``scipy.integrate.solve_ivp(rhs, t_span, y0, method=hoad.ode.Taylor)``.
+
+    Parameters
+    ----------
+    fun : callable
+        ``rhs(t, y)``, written with NumPy; it is recorded once.
+    t0 : float
+        Where the solution starts.
+    y0 : array, shape (n,)
+        The value there.
+    t_bound : float
+        Where it ends.
+    max_step : float, optional
+        The longest step.
+    rtol, atol : float, optional
+        The error that a step may make, relative to the largest number in y, or where that is more in its units; of an
+        array the least.
+    vectorized : bool, optional
+        Of no use here.
+    order : int, optional
+        Of the series; by default what costs least at rtol.
+
+    Notes
+    -----
+    Cost: as for `taylor_integrate`. ``nfev`` counts series, not values, of rhs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.integrate
+    >>> import hoad
+    >>> options = {"method": hoad.ode.Taylor, "rtol": 1e-13, "atol": 1e-13}
+    >>> found = scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], **options)
+    >>> bool(abs(found.y[0, -1] - np.exp(-1.0)) < 1e-13)
+    True
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        t0: float,
+        y0: Any,
+        t_bound: float,
+        max_step: float = np.inf,
+        rtol: float = 1e-3,
+        atol: Any = 1e-6,
+        vectorized: bool = False,
+        order: int | None = None,
+        **others: Any,
+    ) -> None:
+        self.y: Any
+        super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
+        if others:
+            raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
+        self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step, 0)
+        self._stepper = self._options.stepper(System(fun, self.y, t0, (), "solve_ivp"), (t0, t_bound))
+        self.t_bound = t_bound
+
+    def _step_impl(self) -> tuple[bool, str | None]:
+        code = self._stepper.step(self.t_bound)
+        self.nfev = self._stepper.runs
+        if code != DONE:
+            return False, self._options.trouble(code, self._stepper)
+        self.t, self.y = self._stepper.t, self._stepper.state
+        return True, None
+
+
+class _Polynomial:
+    """The series of a step."""
+
+    def __init__(self, t_old: float, t: float, rest: float, coefficients: Any) -> None:
+        super().__init__(t_old, t)  # type: ignore[call-arg]
+        self.began, self.rest, self.coefficients = t_old, rest, coefficients
+
+    def _call_impl(self, t: Any) -> Any:
+        h = (t - self.began) - self.rest
+        found = np.multiply.outer(self.coefficients[-1], np.ones_like(h))
+        for c in self.coefficients[-2::-1]:
+            found = found * h + np.reshape(c, (-1, *[1] * np.ndim(h)))
+        return found
+
+
+@functools.cache
+def solver() -> type:
+    """`Taylor`, a subclass of SciPy's ``OdeSolver``."""
+    from scipy.integrate import DenseOutput, OdeSolver
+
+    class Polynomial(_Polynomial, DenseOutput):  # type: ignore[misc]
+        __doc__ = _Polynomial.__doc__
+
+    class Taylor(_Method, OdeSolver):  # type: ignore[misc]
+        __doc__ = _Method.__doc__
+
+        def _dense_output_impl(self) -> Polynomial:
+            stepper = self._stepper
+            return Polynomial(stepper.began, stepper.t, stepper.began_rest, stepper.coefficients)
+
+    return Taylor
+
+
+__all__ = ["solver"]

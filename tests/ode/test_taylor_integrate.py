@@ -1,0 +1,539 @@
+"""The Taylor integrator: values, events and derivatives against closed forms, mpmath and what is conserved."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.integrate
+
+import hoad
+from hoad.ode import taylor_integrate, taylor_solution
+
+EPSILON = np.finfo(float).eps
+
+
+def swing(t, y):
+    return np.array([y[1], -y[0]])
+
+
+def van_der_pol(t, y):
+    return np.array([y[1], (1 - y[0] ** 2) * y[1] - y[0]])
+
+
+def kepler(t, y):
+    cube = (y[0] ** 2 + y[1] ** 2) ** -1.5
+    return np.array([y[2], y[3], -y[0] * cube, -y[1] * cube])
+
+
+def perihelion(e):
+    """Where an orbit of axis 1 and period 2π is nearest."""
+    return np.array([1 - e, 0.0, 0.0, np.sqrt((1 + e) / (1 - e))])
+
+
+def symplectic(n):
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+
+# ---- values ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_exponential_is_right_to_rounding():
+    t = np.linspace(0.0, 5.0, 13)
+    assert np.abs(taylor_integrate(lambda t, y: -y, 1.0, t) - np.exp(-t)).max() < 2 * EPSILON
+
+
+def test_oscillations_are_right_to_rounding_forwards_and_backwards():
+    t = np.linspace(0.0, 30.0, 31)
+    for times in (t, -t, t[::-1] - 30.0):
+        found = taylor_integrate(swing, np.array([1.0, 0.0]), times)
+        assert np.abs(found - np.stack([np.cos(times), -np.sin(times)], 1)).max() < 1e-14
+
+
+@pytest.mark.parametrize("e", [0.0, 0.3, 0.9])
+def test_an_orbit_of_kepler_closes(e):
+    y0 = perihelion(e)
+    found = taylor_integrate(kepler, y0, [0.0, np.pi, 2 * np.pi])
+    assert np.abs(found[1] - [-1 - e, 0.0, 0.0, -np.sqrt((1 - e) / (1 + e))]).max() < 1e-13 / (1 - e) ** 2
+    assert np.abs(found[2] - y0).max() < 1e-13 / (1 - e) ** 3
+
+
+def test_van_der_pol_as_mpmath_has_it():
+    with mpmath.workdps(25):
+        exact = mpmath.odefun(lambda t, y: [y[1], (1 - y[0] ** 2) * y[1] - y[0]], 0, [2, mpmath.mpf(1) / 4])(1.5)
+    found = taylor_integrate(van_der_pol, np.array([2.0, 0.25]), [0.0, 1.5])[-1]
+    assert np.abs(found - np.array([float(x) for x in exact])).max() < 4 * EPSILON
+
+
+def test_the_time_is_an_unknown_with_a_series_of_its_own():
+    t = np.linspace(0.5, 3.0, 6)
+    found = taylor_integrate(lambda t, y: np.cos(t) * y, np.exp(np.sin(0.5)), t)
+    assert np.abs(found - np.exp(np.sin(t))).max() < 4 * EPSILON
+
+
+def test_energy_of_the_figure_eight_stays_over_100_periods():
+    def bodies(t, y):
+        slopes = [y[6], y[7], y[8], y[9], y[10], y[11], *[0.0] * 6]
+        for i in range(3):
+            for j in range(i):
+                dx, dy = y[2 * i] - y[2 * j], y[2 * i + 1] - y[2 * j + 1]
+                cube = (dx * dx + dy * dy) ** -1.5
+                slopes[6 + 2 * i] -= dx * cube
+                slopes[7 + 2 * i] -= dy * cube
+                slopes[6 + 2 * j] += dx * cube
+                slopes[7 + 2 * j] += dy * cube
+        return np.array(slopes)
+
+    def energy(y):
+        q = y[:6].reshape(3, 2)
+        return np.sum(y[6:] ** 2) / 2 - sum(1 / np.linalg.norm(q[i] - q[j]) for i in range(3) for j in range(i))
+
+    x, v = np.array([0.97000436, -0.24308753]), np.array([-0.93240737, -0.86473146])
+    start = np.concatenate([x, -x, [0.0, 0.0], -v / 2, -v / 2, v])
+    end = taylor_integrate(bodies, start, [0.0, 100 * 6.32591398], tol=1e-15)[-1]
+    assert abs(energy(end) - energy(start)) < 1e-13
+    assert np.abs(end - start).max() < 1e-4  # nearly periodic
+
+
+def test_operations_on_arrays_give_what_numbers_give():
+    def of_arrays(t, y):
+        q, v = y[:2], y[2:]
+        return np.concatenate([v, -q * np.sum(q * q) ** -1.5])
+
+    t = np.linspace(0.0, 5.0, 4)
+    assert (
+        np.abs(taylor_integrate(of_arrays, perihelion(0.4), t) - taylor_integrate(kepler, perihelion(0.4), t)).max()
+        < 1e-13
+    )
+
+
+def test_large_arrays_stay_arrays():
+    rates = np.linspace(0.1, 2.0, 300)
+    found = taylor_integrate(lambda t, y: -rates * y, np.ones(300), [0.0, 1.5])
+    assert np.abs(found[-1] - np.exp(-1.5 * rates)).max() < 4 * EPSILON
+
+
+def test_containers_come_back_as_they_were_given():
+    t = np.linspace(0.0, 2.0, 5)
+    start = {"x": np.ones((2, 1)), "v": np.zeros((2, 1))}
+    found = taylor_integrate(lambda t, y: {"x": y["v"], "v": -y["x"]}, start, t)
+    assert found["x"].shape == (5, 2, 1)
+    assert np.abs(found["x"][:, 1, 0] - np.cos(t)).max() < 4 * EPSILON
+
+
+def test_lists_are_arrays_where_y_is_one():
+    found = taylor_integrate(lambda t, y: [y[1], -y[0]], np.array([1.0, 0.0]), [0.0, 1.0])
+    assert abs(found[-1, 0] - np.cos(1.0)) < 2 * EPSILON
+
+
+def test_args_are_passed_on():
+    found = taylor_integrate(lambda t, y, a, b: -a * y + b[0], 1.0, [0.0, 2.0], (0.5, np.array([0.25, 9.0])))
+    assert abs(found[-1] - (0.5 + 0.5 * np.exp(-1.0))) < 2 * EPSILON
+
+
+def test_times_may_repeat_and_nothing_may_lie_between():
+    assert np.array_equal(taylor_integrate(lambda t, y: -y, 1.5, [2.0]), [1.5])
+    assert np.array_equal(taylor_integrate(lambda t, y: -y, 1.5, [2.0, 2.0]), [1.5, 1.5])
+    found = taylor_integrate(lambda t, y: -y, 1.0, [0.0, 1.0, 1.0, 1.0])
+    assert found[1] == found[2] == found[3]
+
+
+# ---- steps ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [4, 7, 12])
+def test_the_error_of_a_step_falls_as_its_order_says(order):
+    """Steps of given length, by `max_step`; a tolerance that allows any."""
+
+    def error(h):
+        found = taylor_integrate(
+            van_der_pol, np.array([2.0, 0.0]), [0.0, 0.4], tol=0.9, atol=1e9, order=order, max_step=h
+        )
+        return np.abs(found[-1] - exact).max()
+
+    exact = taylor_integrate(van_der_pol, np.array([2.0, 0.0]), [0.0, 0.4])[-1]
+    assert np.log2(error(0.2) / error(0.1)) == pytest.approx(order, abs=1.5)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-12])
+def test_tolerances_are_kept(tol):
+    solution = taylor_solution(kepler, perihelion(0.5), [0.0, 2 * np.pi], tol=tol)
+    assert solution.order == np.ceil(-2 / 3 * np.log(tol))
+    assert np.abs(solution.y[-1] - perihelion(0.5)).max() < 300 * tol
+    tighter = taylor_solution(kepler, perihelion(0.5), [0.0, 2 * np.pi])
+    assert tighter.order == 25
+
+
+def test_small_numbers_need_a_small_atol():
+    tiny = 1e-12
+    t = [0.0, 10.0]
+    exact = tiny * np.cos(10.0)
+    rough = taylor_integrate(swing, np.array([tiny, 0.0]), t, tol=1e-6)[-1, 0]
+    fine = taylor_integrate(swing, np.array([tiny, 0.0]), t, tol=1e-6, atol=1e-20)[-1, 0]
+    assert abs(fine - exact) < 1e-5 * tiny < abs(rough - exact)
+
+
+def test_a_series_that_begins_with_zeros_is_not_taken_for_a_constant():
+    found = taylor_integrate(lambda t, y: 40 * t**39 + 0 * y, 0.0, [0.0, 1.0])[-1]
+    assert abs(found - 1.0) < 1e-13
+
+
+def test_kinks_are_found():
+    found = taylor_integrate(lambda t, y: np.where(t < 0.3, 1.0, -1.0) + 0 * y, 0.0, [0.0, 0.3, 1.0])
+    assert np.abs(found - [0.0, 0.3, -0.4]).max() < 1e-12
+    found = taylor_integrate(lambda t, y: np.abs(t - 0.3) + 0 * y, 0.0, [0.0, 1.0])[-1]
+    assert abs(found - (0.3**2 + 0.7**2) / 2) < 1e-12
+
+
+# ---- solutions, events ----------------------------------------------------------------------------------------------
+
+
+def test_the_solution_is_known_everywhere():
+    t = np.random.default_rng(1).uniform(0.0, 20.0, 200)
+    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 20.0])
+    assert np.abs(solution.sol(t)[:, 0] - np.cos(t)).max() < 1e-14
+    assert np.abs(solution.sol(solution.sol.breaks)[:, 1] + np.sin(solution.sol.breaks)).max() < 1e-14
+    assert solution.sol(3.0).shape == (2,)
+    assert solution.sol(np.zeros((2, 3))).shape == (2, 3, 2)
+    assert solution.sol.coefficients.shape == (solution.steps, 26, 2)
+    assert solution.status == 0
+    assert solution.nfev >= solution.steps
+    with pytest.raises(hoad.errors.ArgumentError, match=r"from t = 0 to 20.*Integrate further"):
+        solution.sol(20.5)
+
+
+def test_the_solution_is_known_backwards():
+    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, -7.0, -20.0])
+    t = np.linspace(-20.0, 0.0, 50)
+    assert np.abs(solution.sol(t)[:, 0] - np.cos(t)).max() < 1e-14
+    assert np.abs(solution.y[:, 0] - np.cos([0.0, -7.0, -20.0])).max() < 1e-14
+
+
+def event(g, terminal=False, direction=0):
+    def function(t, y):
+        return g(t, y)
+
+    function.terminal, function.direction = terminal, direction
+    return function
+
+
+def test_all_changes_of_sign_are_found_to_rounding():
+    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 100.0], events=event(lambda t, y: y[0]))
+    exact = np.pi * (np.arange(40) + 0.5)
+    exact = exact[exact < 100.0]
+    assert np.abs(solution.t_events[0] - exact).max() < 1e-13
+    assert np.abs(solution.y_events[0][:, 0]).max() < 1e-13
+
+
+def test_many_changes_within_a_step_are_found():
+    """A step that is long for y is none for g."""
+    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=event(lambda t, y: np.sin(200 * y)))
+    assert solution.steps == 1
+    assert np.abs(solution.t_events[0] - np.pi / 200 * np.arange(1, 64)).max() < 1e-14
+
+
+def test_changes_close_to_each_other_are_found():
+    gap = 1e-6
+    g = event(lambda t, y: (y - 0.5) * (y - 0.5 - gap))
+    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
+    assert np.abs(solution.t_events[0] - [0.5, 0.5 + gap]).max() < 1e-8
+
+
+def test_a_root_without_a_change_of_sign_is_no_event():
+    g = event(lambda t, y: (y - 0.5) ** 2)
+    assert len(taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g).t_events[0]) == 0
+
+
+def test_a_kink_of_an_event_function_is_found():
+    g = event(lambda t, y: np.where(y < 0.3, -1.0, 1.0))
+    assert np.abs(taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g).t_events[0] - 0.3).max() < 1e-11
+
+
+def test_directions_are_told_apart_in_both_directions_of_time():
+    for end in (20.0, -20.0):
+        rising = event(lambda t, y: y[0], direction=1)
+        falling = event(lambda t, y: y[0], direction=-1)
+        solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, end], events=[rising, falling])
+        up, down = solution.t_events
+        # as SciPy has it: along the integration
+        theirs = scipy.integrate.solve_ivp(
+            swing, (0.0, end), [1.0, 0.0], events=[rising, falling], rtol=1e-10, atol=1e-10
+        )
+        assert np.allclose(up, theirs.t_events[0], atol=1e-6)
+        assert np.allclose(down, theirs.t_events[1], atol=1e-6)
+
+
+def test_a_terminal_event_ends_the_solution():
+    ground = event(lambda t, y: y[0], terminal=True, direction=-1)
+    solution = taylor_solution(
+        lambda t, y: np.array([y[1], -9.81]), np.array([0.0, 9.81]), [0.0, 1.0, 5.0], events=ground
+    )
+    assert solution.status == 1
+    assert solution.message == "A terminal event happened."
+    assert np.array_equal(solution.t, [0.0, 1.0])
+    assert solution.sol.breaks[-1] == pytest.approx(2.0, abs=1e-15)
+    assert np.abs(solution.y_events[0] - [[0.0, -9.81]]).max() < 1e-13
+    third = event(lambda t, y: y[0], terminal=3)
+    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 100.0], events=third)
+    assert np.abs(solution.t_events[0] - np.pi * np.array([0.5, 1.5, 2.5])).max() < 1e-14
+
+
+def test_an_event_where_the_solution_starts_is_none():
+    solution = taylor_solution(swing, np.array([0.0, 1.0]), [0.0, 4.0], events=event(lambda t, y: y[0]))
+    assert np.abs(solution.t_events[0] - [np.pi]).max() < 1e-14
+
+
+# ---- SciPy ----------------------------------------------------------------------------------------------------------
+
+
+def test_solve_ivp_takes_the_solver():
+    t = np.linspace(0.0, 10.0, 7)
+    found = scipy.integrate.solve_ivp(
+        lambda t, y: [y[1], -y[0]],
+        *((0.0, 10.0), [1.0, 0.0]),
+        method=hoad.ode.Taylor,
+        rtol=1e-13,
+        atol=1e-13,
+        t_eval=t,
+        dense_output=True,
+        events=lambda t, y: y[0],
+    )
+    assert found.success
+    assert np.abs(found.y[0] - np.cos(t)).max() < 1e-12
+    assert np.abs(found.sol(t + 0.0)[1] + np.sin(t)).max() < 1e-12
+    assert found.sol(1.0).shape == (2,)
+    assert np.abs(found.t_events[0] - np.pi * np.array([0.5, 1.5, 2.5])).max() < 1e-9
+    assert found.nfev < 40
+
+
+def test_solve_ivp_says_where_it_failed():
+    found = scipy.integrate.solve_ivp(lambda t, y: y * y, (0.0, 2.0), [1.0], method=hoad.ode.Taylor)
+    assert not found.success
+    assert "steps too short" in found.message
+
+
+def test_an_option_that_is_none_raises():
+    with pytest.raises(TypeError, match=r"hoad\.ode\.Taylor has no option first_step"):
+        scipy.integrate.solve_ivp(swing, (0.0, 1.0), [1.0, 0.0], method=hoad.ode.Taylor, first_step=0.1)
+
+
+def test_scipy_is_asked_for_by_name():
+    code = (
+        "import sys; sys.modules['scipy'] = None\n"
+        "import hoad\ntry:\n    hoad.ode.Taylor\nexcept ImportError as e:\n    print(e)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'hoad[scipy]'" in found.stdout
+    with pytest.raises(AttributeError, match="has no attribute 'Tailor'"):
+        hoad.ode.Tailor  # noqa: B018
+
+
+# ---- derivatives ----------------------------------------------------------------------------------------------------
+
+
+def test_the_transition_matrix_of_an_oscillator_is_a_rotation():
+    c, s = np.cos(9.0), np.sin(9.0)
+    found = hoad.jacobian(lambda y: taylor_integrate(swing, y, [0.0, 9.0])[-1])(np.array([1.0, 0.3]))
+    assert np.abs(found - [[c, s], [-s, c]]).max() < 1e-14
+
+
+def kepler_transition(y):
+    """After one period: nothing moves but by the change of the period, -ẏ dT."""
+    r = np.hypot(y[0], y[1])
+    axis = 1 / (2 / r - y[2] ** 2 - y[3] ** 2)
+    of_axis = 2 * axis**2 * np.array([y[0] / r**3, y[1] / r**3, y[2], y[3]])
+    return np.eye(4) - np.outer(kepler(0.0, y), 3 * np.pi * np.sqrt(axis) * of_axis)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_the_transition_matrix_of_kepler_is_that_of_the_closed_form_and_symplectic(e):
+    y0 = perihelion(e)
+    found = hoad.jacobian(lambda y: taylor_integrate(kepler, y, [0.0, 2 * np.pi])[-1])(y0)
+    size = np.abs(found).max()
+    assert np.abs(found - kepler_transition(y0)).max() < 1e-13 * size
+    assert np.abs(found.T @ symplectic(2) @ found - symplectic(2)).max() < 1e-13 * size
+
+
+def test_reverse_and_forward_mode_agree():
+    def end(y):
+        return taylor_integrate(van_der_pol, y, [0.0, 3.0])[-1]
+
+    y0, v, w = np.array([2.0, 0.3]), np.array([0.3, -1.0]), np.array([1.5, 0.7])
+    forward = hoad.jvp(end, (y0,), (v,))[1]
+    (reverse,) = hoad.vjp(end, y0)[1](w)
+    assert w @ forward == pytest.approx(reverse @ v, rel=1e-14)
+
+
+def test_derivatives_are_those_of_the_steps_taken():
+    """A coarse tolerance: the derivative of the numbers that came out, not of the flow."""
+
+    def end(y):
+        return taylor_integrate(lambda t, y: -y * y, y, [0.0, 1.0], tol=0.9, atol=1e9, order=2, max_step=0.5)[-1]
+
+    def by_hand(y, h=0.5):
+        value, slope = y, 1.0
+        for _ in range(2):
+            slope *= 1 - 2 * h * value + 3 * h**2 * value**2
+            value = value - h * value**2 + h**2 * value**3
+        return value, slope
+
+    value, slope = hoad.value_and_grad(end)(0.4)
+    assert value == pytest.approx(by_hand(0.4)[0], rel=1e-15)
+    assert slope == pytest.approx(by_hand(0.4)[1], rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_derivatives_of_every_order_by_a_parameter(n):
+    def decayed(a):
+        return taylor_integrate(lambda t, y, b: -a * y + 0 * b, 1.0, [0.0, 2.0], (a,))[-1]
+
+    assert hoad.derivative(decayed, n)(0.7) == pytest.approx((-2) ** n * np.exp(-1.4), rel=1e-13)
+    nested = decayed
+    for _ in range(n):
+        nested = hoad.grad(nested)
+    assert nested(0.7) == pytest.approx((-2) ** n * np.exp(-1.4), rel=1e-13)
+
+
+def test_second_and_third_derivatives_by_the_start():
+    """y' = y², y(t) = y₀ / (1 - y₀ t)."""
+
+    def end(y):
+        return taylor_integrate(lambda t, y: y * y, y, [0.0, 0.8])[-1]
+
+    gap = 1 - 0.8 * 0.5
+    expected = [gap**-2, 2 * 0.8 * gap**-3, 6 * 0.8**2 * gap**-4]
+    f = end
+    for value in expected:
+        f = hoad.jacobian(f)
+        assert f(0.5) == pytest.approx(value, rel=1e-13)
+
+
+def test_hessians_match_differences_of_jacobians():
+    def end(y):
+        return taylor_integrate(kepler, y, [0.0, 2.0])[-1]
+
+    y0, v, h = perihelion(0.3), np.array([0.3, 0.2, 0.5, 0.1]), 1e-5
+    jacobian = hoad.jacobian(end)
+    hessian = hoad.jacobian(jacobian)(y0)
+    assert np.abs(hessian - np.swapaxes(hessian, 1, 2)).max() < 1e-12
+    difference = (jacobian(y0 + h * v) - jacobian(y0 - h * v)) / (2 * h)
+    assert np.abs(hessian @ v - difference).max() < 1e-8 * np.abs(hessian).max()
+
+
+def test_derivatives_by_the_times():
+    def end(t):
+        return taylor_integrate(lambda t, y: t * y, 1.0, t)
+
+    t = np.array([0.5, 1.0, 2.5])
+    y = np.exp((t**2 - t[0] ** 2) / 2)
+    expected = np.diag(t * y)
+    expected[:, 0] = [0.0, -t[0] * y[1], -t[0] * y[2]]
+    assert np.abs(hoad.jacobian(end)(t) - expected).max() < 1e-13
+
+
+def test_derivatives_of_containers_and_captured_values():
+    def end(mass):
+        y = taylor_integrate(
+            lambda t, y: {"x": y["v"], "v": -y["x"] / mass},
+            {"x": np.array([1.0]), "v": np.array([0.0])},
+            [0.0, 1.0, 3.0],
+        )
+        return y["x"][1:, 0]
+
+    w, t = np.sqrt(1 / 1.7), np.array([1.0, 3.0])
+    assert np.abs(hoad.jacobian(end)(1.7) - t * np.sin(w * t) * w / 3.4).max() < 1e-14
+
+
+def test_without_a_step_the_derivative_is_one():
+    assert np.array_equal(hoad.jacobian(lambda y: taylor_integrate(swing, y, [1.0, 1.0])[-1])(np.ones(2)), np.eye(2))
+
+
+def test_a_replay_where_the_steps_do_not_serve_raises():
+    program = hoad.record(lambda a: taylor_integrate(lambda t, y: -a * y, 1.0, [0.0, 3.0])[-1], 0.5)
+    assert program.evaluate(0.5001) == pytest.approx(np.exp(-1.5003), rel=1e-14)
+    with pytest.raises(hoad.errors.GuardError):
+        program.evaluate(50.0)
+
+
+def test_vmap_takes_steps_for_each_input():
+    rates = np.array([0.5, 5.0, 20.0])
+    found = hoad.vmap(lambda a: taylor_integrate(lambda t, y: -a * y, 1.0, [0.0, 1.0])[-1])(rates)
+    assert np.abs(found - np.exp(-rates)).max() < 4 * EPSILON
+
+
+# ---- errors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rhs", "y0", "message"),
+    [
+        (lambda t, y: y * y, 1.0, r"steps too short to change t at t = 0\.99999\d*, after \d+ steps"),
+        (lambda t, y: 1 / y, 0.0, r"nan or infinite at t = 0, after 0 steps"),
+        (lambda t, y: np.sqrt(y), 0.0, r"nan or infinite at t = 0"),
+    ],
+)
+def test_a_solution_that_ends_says_where(rhs, y0, message):
+    with pytest.raises(hoad.errors.ArgumentError, match=message):
+        taylor_integrate(rhs, y0, [0.0, 2.0])
+
+
+def test_a_branch_that_goes_the_other_way_raises():
+    with pytest.raises(hoad.errors.GuardError, match=r"another branch at t = 0\.[45]"):
+        taylor_integrate(lambda t, y: y if t < 0.5 else -y, 1.0, [0.0, 1.0])
+    with pytest.raises(hoad.errors.GuardError, match="another branch"):
+        taylor_integrate(lambda t, y: y if y[0] < 1.5 else -y, np.ones(2), [0.0, 1.0])
+
+
+def test_too_many_steps_raise():
+    with pytest.raises(hoad.errors.ArgumentError, match=r"all of max_steps = 3.*at t = 1\."):
+        taylor_integrate(lambda t, y: -y, 1.0, [0.0, 100.0], max_step=0.5, max_steps=3)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"tol": 0.0}, hoad.errors.ArgumentError, "tol between 0 and 1"),
+        ({"order": 1}, hoad.errors.ArgumentError, "order of 2 or more"),
+        ({"max_step": -1.0}, hoad.errors.ArgumentError, "positive max_step"),
+        ({"atol": -1.0}, hoad.errors.ArgumentError, "atol of 0 or more"),
+        ({"args": 3.0}, hoad.errors.ArgumentError, "args as a tuple"),
+        ({"t": 3.0}, hoad.errors.ShapeError, r"shape \(T,\)"),
+        ({"t": [0.0, 1.0, 0.5]}, hoad.errors.ArgumentError, "rise, or fall"),
+        ({"t": [0.0, 1j]}, hoad.errors.DTypeError, "real times"),
+        ({"y0": 1j}, hoad.errors.DTypeError, "real equations"),
+        ({"y0": np.ones(3)}, hoad.errors.ShapeError, r"needs rhs\(t, y\) like y"),
+    ],
+)
+def test_arguments_are_checked(change, error, message):
+    given = {"rhs": lambda t, y, *args: 0.0 * np.sum(y), "y0": 1.0, "t": [0.0, 1.0]} | change
+    with pytest.raises(error, match=message):
+        taylor_integrate(**given)
+
+
+def test_an_operation_without_arithmetic_is_named():
+    @hoad.primitive
+    def odd(x):
+        return np.interp(x, [0.0, 1.0], [0.0, 2.0])
+
+    with pytest.raises(hoad.errors.NoRuleError, match="taylor_integrate needs the Taylor arithmetic of rhs"):
+        taylor_integrate(lambda t, y: odd(y), 0.5, [0.0, 1.0])
+
+
+def test_solutions_are_for_plain_numbers():
+    with pytest.raises(hoad.errors.TracedValueError, match="Use taylor_integrate"):
+        hoad.grad(lambda a: taylor_solution(lambda t, y: -a * y, 1.0, [0.0, 1.0]).y[-1])(1.0)
+
+
+def test_event_functions_give_one_number():
+    with pytest.raises(hoad.errors.ShapeError, match="one number"):
+        taylor_solution(swing, np.ones(2), [0.0, 1.0], events=lambda t, y: y)
+
+
+def test_roots_where_intervals_are_halved_are_found():
+    """At 1/2, 1/4 and 3/8 of the one step, where subdivision ends intervals."""
+    g = event(lambda t, y: (y - 0.5) * (y - 0.25) * (y - 0.375) * (y - 0.1))
+    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
+    assert np.abs(solution.t_events[0] - [0.1, 0.25, 0.375, 0.5]).max() < 1e-13
