@@ -81,8 +81,10 @@ cdef class Lowered:
     def calls_python(self):
         """Whether a step is a function in Python, or what may call such."""
         cdef int32_t i
+        cdef Plan plan
         for i in range(self.n_array_steps):
-            if (<Plan>self.array_steps[i].plan).kind == K_PYTHON:
+            plan = <Plan>self.array_steps[i].plan
+            if plan.kind == K_PYTHON or (plan.native is not None and plan.native.calls_python):
                 return True
         return False
 

@@ -21,7 +21,7 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.engine cimport GUARD_FAILED, Lowered, Workspace, no_memory
 from hoad._core.native cimport Native
-from hoad._core.plan cimport FAILED_WITHIN
+from hoad._core.plan cimport FAILED_WITHIN, UNFINISHED
 from hoad._core.spaces cimport Port, Space, Spaces, describe, get, put
 from hoad._core.tape cimport AVAL_FLOAT, Aval, Slot, aval_of, int32_t, int64_t
 
@@ -301,6 +301,36 @@ cdef class Steps(Native):
         if self.roles[self.n_in + k].letter == c"y" or aval.ndim:
             return array
         return float(array) if aval.number == AVAL_FLOAT else array[()]
+
+
+@cython.final
+cdef class Count(Native):
+    """How many steps a loop takes until an output ends it; Python goes on where they are many, and may be endless."""
+
+    cdef Steps loop
+    cdef int64_t most
+
+    def __cinit__(self, Steps loop not None):
+        self.loop = loop
+        self.most = min(loop.length, OFTEN // loop.program.numbers())
+        self.may_fail = loop.may_fail
+        self.calls_python = self.most < loop.length
+        self.depth = loop.depth
+        self.numbers = self.most * loop.program.numbers()
+
+    cdef int call(self, char** operands, char** results) noexcept nogil:
+        cdef Run run
+        cdef Space* space = self.loop.spaces.enter()
+        cdef int code
+        if space == NULL:
+            return no_memory()
+        self.loop.begin(&run, space, operands, NULL)        # what is carried goes nowhere else
+        code = self.loop.advance(&run, self.most)
+        self.loop.spaces.leave(space)
+        (<int64_t*>results[0])[0] = run.done
+        if not code and not run.ended and run.done < self.loop.length:
+            return UNFINISHED
+        return FAILED_WITHIN if code == GUARD_FAILED else code
 
 
 cdef cnp.ndarray addresses(list arrays):

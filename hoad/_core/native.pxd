@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 
 cdef class Native:
     cdef bint may_fail              # a call may give a code
+    cdef bint calls_python          # it may be `UNFINISHED`
     cdef int64_t numbers            # about how many a call goes through
     cdef int depth                  # of native runs within it, itself one of them
 

@@ -6,7 +6,8 @@ cdef class Native:
 
     Operands and results are those of a `Plan`: contiguous arrays of the dtypes in the signature, a truth value as a
     byte. It never calls Python, and gives 0, or a code of `hoad._core.plan`. Where it gives `FAILED_WITHIN`, the
-    function of the primitive is called on the same operands, to raise the exception.
+    function of the primitive is called on the same operands, to raise the exception; where it gives `UNFINISHED`, to
+    do all of it instead.
     """
 
     cdef int call(self, char** operands, char** results) noexcept nogil:

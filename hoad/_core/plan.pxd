@@ -17,6 +17,7 @@ cdef enum Failure:
     FAILED_PYTHON = -1       # an exception is set
     FAILED_SINGULAR = -2     # a matrix was exactly singular
     FAILED_WITHIN = -3       # a program within would take another branch; see `raise_within`
+    UNFINISHED = -4          # of native runs only: Python is to do it
 
 cdef struct Part:            # a contribution to an assemble node that is not a single item
     bint gathered            # places come from an index operand, else from the strides

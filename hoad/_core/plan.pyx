@@ -287,10 +287,11 @@ cdef class Plan:
     cdef bint may_fail(self) noexcept:
         """Whether a run may raise, as what calls Python may."""
         if self.kind == K_NATIVE:
-            return self.native.may_fail
+            return self.native.may_fail or self.native.calls_python
         return self.kind == K_PYTHON or self.may_be_singular
 
     cdef int run(self, char** operands, char** results) noexcept nogil:
+        cdef int code
         if self.kind == K_UFUNC or self.kind == K_GUFUNC:
             return self.run_loops(operands, results)
         if self.kind == K_STRIDED:
@@ -312,7 +313,9 @@ cdef class Plan:
             self.run_concatenation(operands, results[0])
             return 0
         if self.kind == K_NATIVE:
-            return self.native.call(operands, results)
+            code = self.native.call(operands, results)
+            if code != UNFINISHED:
+                return code
         return attempt_python(<void*>self.signature, operands, results)
 
     cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import apply_primitive
-from hoad._core.loops import Steps, run_loop
+from hoad._core.loops import Count, Steps, run_loop
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
@@ -121,6 +121,14 @@ class Loop(Callee):
             return native_lanes(lowered, self.takes, self.gives, self.length, self.workers)
         lowered = self.program._lowered()
         return offered(lowered, Steps(lowered, self.takes, self.gives, self.length, self.backwards))
+
+    def _counter(self, *avals: Aval) -> Native | None:
+        """What counts its steps without Python, if anything does."""
+        if avals != self.operands or set(self.gives) != {"c", "w"}:
+            return None
+        lowered = self.program._lowered()
+        steps = Steps(lowered, self.takes, self.gives, self.length, self.backwards)
+        return offered(lowered, Count(steps))
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""
@@ -283,6 +291,7 @@ STEPS = Primitive(
     param_names=("loop",),
 )
 STEPS.of_programs = True
+STEPS.native = lambda params, *avals: params[0]._counter(*avals)
 
 
 def steps_of(loop: Loop, values: tuple[Any, ...]) -> Any:

@@ -155,6 +155,34 @@ def test_float32(in_python: Any) -> None:
     require_same(f, point, [point], in_python)
 
 
+def heron(a: Any, y: Any) -> Any:
+    return hoad.while_loop(lambda x: abs(x * x - a) > 1e-9, lambda x: (x + a / x) / 2.0, a + 1.0) + y
+
+
+def test_a_loop_that_is_counted(in_python: Any) -> None:
+    """Python is asked only where it takes long; a replay that takes another number of steps is another branch."""
+    f = hoad.jit(heron)
+    for a in (2.0, 2.1, 400.0, 2.0):
+        np.testing.assert_allclose(f(a, 1.0), np.sqrt(a) + 1.0, rtol=1e-12)
+    assert len(f.signatures[0].recorded) == 2
+    program = hoad.record(heron, 2.0, 1.0)
+    found = program.evaluate(2.1, 0.0)
+    in_python()
+    assert found == hoad.record(heron, 2.0, 1.0).evaluate(2.1, 0.0)
+    assert lowered(program).calls_python
+    with pytest.raises(hoad.GuardError):
+        program.evaluate(400.0, 0.0)
+
+
+def test_a_loop_that_is_long_to_count() -> None:
+    def f(x: Any) -> Any:
+        return hoad.while_loop(lambda s: s < 3e7, lambda s: s + x, 0.0)
+
+    assert hoad.record(f, 1e6).evaluate(1e6) == 3e7
+    program = hoad.record(f, 1.0)
+    assert program.evaluate(1.0) == 3e7
+
+
 # ---- maps
 
 
