@@ -22,6 +22,7 @@ QUESTIONS = (
     "irregular",
     "ode",
     "hessians",
+    "tensors",
     "models",
     "batched",
     "first_call",
