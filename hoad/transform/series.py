@@ -385,8 +385,9 @@ class _Builder:
         elementwise = primitive.kind == UFUNC
         rows = [self._at(k, aval.shape) if elementwise else self.operand(k) for k in operands]
         signature = self.closure.signature(i) if value is None else None
-        if signature is not None and self.shape is not None:
-            signature = signature_at(primitive, params, [self.aval(k) for k in operands])
+        if signature is not None and elementwise:  # of operands as they are spread, or in one lane
+            avals = [intern_aval(self.aval(k).dtype, aval.shape) for k in operands]
+            signature = signature_at(primitive, params, avals)
         self.series.step(row, value, rule, rows, signature, **more)
 
     def _how(
@@ -430,12 +431,16 @@ class _Builder:
         """Whether a node is its operand, lane by lane."""
         if name == "broadcast_to":
             return self.shape is not None
+        if name == "astype":  # of truth values, which are held as floats
+            return self.aval(i).dtype == np.float64 and self.aval(self.arithmetic.row(i)[2][0]).dtype == np.bool_
         return name == "stop_gradient" and not self.aval(i).ndim
 
     def _inverse(
         self, i: int, name: str, operands: list[int]
     ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
         avals = self.closure.aval(operands[0]), self.closure.aval(i)
+        if self.closure.aval(operands[-1]).shape != avals[1].shape:
+            raise NotClosedError("right sides that are broadcast")
         product = signature_at(prim.MATMUL, None, avals)
         if product.results[0].shape != avals[1].shape:
             raise NotClosedError("equations that are broadcast")

@@ -222,7 +222,6 @@ def test_containers_and_constants() -> None:
     agree(derivatives(lambda x: 2.0, 2)(0.3), [2.0, 0.0, 0.0])
 
 
-@pytest.mark.xfail(strict=True, reason="a constant number is spread over a vector only, else along another axis")
 def test_constant_number_of_a_matrix() -> None:
     agree(derivatives(lambda x: 1.0, 1)(np.ones((2, 3))), [np.ones((2, 3)), np.zeros((2, 3))])
 
@@ -243,7 +242,6 @@ def test_degrees(degree: int) -> None:
     agree(derivatives(np.sin, degree)(XS), np.sin(XS + orders[:, None] * math.pi / 2))
 
 
-@pytest.mark.xfail(run=False, reason="writes beyond the end of memory")
 @pytest.mark.parametrize("degree", [0, 2])
 def test_curves_of_a_higher_degree(degree: int) -> None:
     curve = np.full((9, 3), 0.1)
@@ -276,34 +274,27 @@ def test_threads_and_pickles() -> None:
 
 # ---- singular points ------------------------------------------------------------------------------------------------
 
-SINGULAR: dict[str, tuple[Function, float, str | None]] = {
-    "|x|": (abs, 0.0, None),
-    "|x| x": (lambda x: abs(x) * x, 0.0, None),
-    "x**0": (lambda x: x**0, 0.0, None),
-    "x**3": (lambda x: x**3, 0.0, None),
-    "masked sqrt": (lambda x: np.where(x > 0, np.sqrt(x), x), 0.0, None),
-    "maximum beside sqrt": (lambda x: np.maximum(1 + x, np.sqrt(x)), 0.0, None),
-    "ties of maximum": (lambda x: np.maximum(x * x, x), 1.0, None),
-    "norm": (lambda x: np.linalg.norm(np.stack([x, x * x])), 0.0, None),
-    "hypot": (lambda x: np.hypot(x, x * x), 0.0, None),
-    "x**[2, 3]": (lambda x: x ** np.array([2.0, 3.0]), 0.0, "powers with several whole exponents are undefined at 0"),
-    "x**[1, 2, 3]": (lambda x: x ** np.arange(1, 4), 0.0, "powers with several whole exponents are undefined at 0"),
-    "x**-400": (lambda x: x**-400, 10.0, "the power whose inverse is taken overflows"),
+SINGULAR: dict[str, tuple[Function, float]] = {
+    "|x|": (abs, 0.0),
+    "|x| x": (lambda x: abs(x) * x, 0.0),
+    "x**0": (lambda x: x**0, 0.0),
+    "x**3": (lambda x: x**3, 0.0),
+    "masked sqrt": (lambda x: np.where(x > 0, np.sqrt(x), x), 0.0),
+    "maximum beside sqrt": (lambda x: np.maximum(1 + x, np.sqrt(x)), 0.0),
+    "ties of maximum": (lambda x: np.maximum(x * x, x), 1.0),
+    "norm": (lambda x: np.linalg.norm(np.stack([x, x * x])), 0.0),
+    "hypot": (lambda x: np.hypot(x, x * x), 0.0),
+    "x**[2, 3]": (lambda x: x ** np.array([2.0, 3.0]), 0.0),
+    "x**[1, 2, 3]": (lambda x: x ** np.arange(1, 4), 0.0),
+    "x**-400": (lambda x: x**-400, 10.0),
 }
 
 
-@pytest.mark.parametrize(
-    ("f", "x"),
-    [
-        pytest.param(f, x, id=name, marks=[pytest.mark.xfail(strict=True, reason=why)] if why else [])
-        for name, (f, x, why) in SINGULAR.items()
-    ],
-)
+@pytest.mark.parametrize(("f", "x"), SINGULAR.values(), ids=SINGULAR.keys())
 def test_singular_points(f: Function, x: float) -> None:
     agree(derivatives(f, N)(x), nested(f, N)(x))
 
 
-@pytest.mark.xfail(run=False, reason="the expansion of max and min does not end")
 def test_ties_of_max() -> None:
     def f(x: Any) -> Any:
         return np.max(np.stack([x * x, x, np.sin(x - 1) + 1]))
@@ -320,7 +311,6 @@ def test_values_that_are_not_finite(f: Function, x: float) -> None:
         agree(derivatives(f, 3)(x), nested(f, 3)(x))
 
 
-@pytest.mark.xfail(strict=True, reason="zeros of a polynomial beyond its degree times inf are nan")
 def test_square_at_infinity() -> None:
     agree(derivatives(lambda x: x * x, 3)(math.inf), nested(lambda x: x * x, 3)(math.inf))
 
@@ -375,7 +365,6 @@ def test_random_programs_on_arrays(program: RandomProgram, data: st.DataObject) 
     check(program, xs, [np.array([0.5 * data.draw(numbers) for _ in range(3)]) for _ in xs])
 
 
-@pytest.mark.xfail(strict=True, reason="sums of two slopes whose operands are no short series are counted twice")
 @pytest.mark.parametrize("f", [np.hypot, np.arctan2, np.logaddexp, lambda x, y: (2 + x) ** y])
 def test_operations_on_two_series(f: Function) -> None:
     def g(x: Any) -> Any:
@@ -385,13 +374,11 @@ def test_operations_on_two_series(f: Function) -> None:
     agree(derivatives(g, 6)(0.3), nested(g, 6)(0.3))
 
 
-@pytest.mark.xfail(strict=True, reason="a constant factor of a product of matrices is taken for zero beyond order 0")
 @pytest.mark.parametrize("name", ["A @ x", "x @ A"])
 def test_constant_matrices(name: str) -> None:
     agree(expand(MIXING[name], [XS], [np.ones((1, 3))], 2)[1], MIXING[name](np.ones(3)))
 
 
-@pytest.mark.xfail(strict=True, reason="a constant matrix of equations is taken for zero beyond order 0")
 def test_equations_with_a_constant_matrix() -> None:
     solve = MIXING["solve(I + A, x)"]
     agree(expand(solve, [XS], [np.ones((1, 3))], 2)[1], solve(np.ones(3)))
