@@ -46,7 +46,7 @@ def _check_order(driver: str, k: Any) -> int:
 
 
 def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) -> Callable[..., Any]:
-    """The symmetric tensor of all partial derivatives of order k, ``x -> ∂ᵏf/∂x_i₁ ... ∂x_iₖ``.
+    """The symmetric tensor of all partial derivatives of order k, ``x -> ∂ᵏf/∂x_i₁⋯∂x_iₖ``.
 
     Parameters
     ----------
