@@ -1,10 +1,13 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, final
 
 from hoad._core.primitive import Primitive, Signature
 from hoad._core.tape import Aval, Graph
+
+RUNNING: ContextVar[Graph | None]
 
 @final
 class Closure:
