@@ -320,12 +320,12 @@ def test_an_option_that_is_none_raises():
         scipy.integrate.solve_ivp(swing, (0.0, 1.0), [1.0, 0.0], method=hoad.ode.Taylor, first_step=0.1)
 
 
-def test_scipy_is_asked_for_by_name():
+def test_scipy_is_asked_for_by_name(tmp_path):
     code = (
         "import sys; sys.modules['scipy'] = None\n"
         "import hoad\ntry:\n    hoad.ode.Taylor\nexcept ImportError as e:\n    print(e)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "pip install 'hoad[scipy]'" in found.stdout
     with pytest.raises(AttributeError, match="has no attribute 'Tailor'"):
         hoad.ode.Tailor  # noqa: B018

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -406,14 +407,14 @@ def test_a_rule_for_a_ufunc_of_three_operands() -> None:
     )
 
 
-def test_a_rule_in_place_of_one_of_the_table() -> None:
+def test_a_rule_in_place_of_one_of_the_table(tmp_path: Path) -> None:
     """Whoever gives a rule before SciPy's table is in use keeps it."""
     code = (
         "import hoad, scipy.special as sc\n"
         "hoad.rules.vjp(sc.erf, lambda g, p, x: (7.0 * g,))\n"
         "print(hoad.grad(sc.erf)(0.5), hoad.grad(sc.erfc)(0.0))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["7.0", str(-2 / math.sqrt(math.pi))]
 
 

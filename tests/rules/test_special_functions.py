@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def test_python_functions_of_scipy_say_what_to_write() -> None:
 # ---- the table and its library --------------------------------------------------------------------------------------
 
 
-def test_the_table_waits_for_scipy() -> None:
+def test_the_table_waits_for_scipy(tmp_path: Path) -> None:
     code = (
         "import sys, hoad, numpy as np\n"
         "assert 'scipy' not in sys.modules\n"
@@ -179,13 +180,14 @@ def test_the_table_waits_for_scipy() -> None:
         "np.testing.assert_allclose(f(x), 2 / np.sqrt(np.pi) * np.exp(-x * x))\n"
         "np.testing.assert_array_equal(f(x), f(x))\n"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
 
 
-def test_a_program_that_travels_brings_the_table() -> None:
+def test_a_program_that_travels_brings_the_table(tmp_path: Path) -> None:
     program = hoad.gradient(hoad.record(lambda x: sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x), 1.0))
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).evaluate(1.25))"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(program), capture_output=True, check=True)
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=tmp_path, input=pickle.dumps(program), capture_output=True, check=True)
     assert float(done.stdout) == program.evaluate(1.25)
 
 
