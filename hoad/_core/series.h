@@ -1,8 +1,9 @@
 /* Taylor arithmetic: what is done to find the coefficients of all series of a program, order by order.
 
-A series is a row of coefficients c0, c1, ..., one for each power of t. The rows of a narrow program are numbers side by side; in a
-wide one each coefficient is a block of numbers, one a lane or an item. Steps are in such an order that coefficient k of a
-row needs coefficients k of rows before it, and any of lower order. See Griewank and Walther (2008), table 13.2. */
+A series is a row of coefficients c0, c1, ..., one for each power of t. The rows of a narrow program are numbers side by
+side; in a wide one each coefficient is a block of numbers, one a lane or an item. Steps are in such an order that
+coefficient k of a row needs coefficients k of rows before it, and any of lower order. See Griewank and Walther (2008),
+table 13.2. */
 
 #ifndef HOAD_SERIES_H
 #define HOAD_SERIES_H

@@ -149,10 +149,6 @@ cdef class Series(Native):
         """The highest order at which a row is not zero."""
         return self.rows[row].top
 
-    def size(self, int32_t row):
-        """The items of a row."""
-        return self.rows[row].size
-
     def constant(self, Aval aval not None, value, bint has_lanes=False):
         """A row that is constant; its value may have lanes."""
         row = self.row(aval, 0)
@@ -208,7 +204,7 @@ cdef class Series(Native):
 
     def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
              int32_t offset=0):
-        """The step of a row: how its value is found, and how what follows.
+        """The step of a row, how its value is found, and how what follows; its number.
 
         A value by None is that of the operation of `sig`, one that is "given" that of another step. A rule may need the
         signature of a matrix product, or the offset of an item.
@@ -243,6 +239,7 @@ cdef class Series(Native):
         room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
         self.steps[self.n_steps] = step
         self.n_steps += 1
+        return self.n_steps - 1
 
     cdef void take_operands(self, SeriesStep* step, list operands) noexcept:
         if len(operands) > 0:
@@ -306,13 +303,10 @@ cdef class Series(Native):
         term.strong = strong
         self.n_terms += 1
 
-    def slopes(self, int32_t out, terms):
-        """Give the step of a row its terms (h, x, sign, strong)."""
-        cdef int32_t i
-        for i in range(self.n_steps):
-            if self.steps[i].out == out:
-                self.steps[i].first = self.n_terms
-                self.steps[i].count = len(terms)
+    def slopes(self, int32_t step, terms):
+        """Give a step its terms (h, x, sign, strong)."""
+        self.steps[step].first = self.n_terms
+        self.steps[step].count = len(terms)
         for h, x, sign, strong in terms:
             self.term(h, x, sign, strong)
 

@@ -73,6 +73,7 @@ class Arithmetic:
         self.guards = [(k, was) for k, (_, was) in zip(self.closure.outputs[len(outputs) :], guards, strict=True)]
         self.given = given
         self.degree = degree
+        self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
         self.tops: list[int] = []  # of every node: the highest order at which it is not zero
         self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
@@ -94,8 +95,11 @@ class Arithmetic:
 
     def row(self, i: int) -> tuple[str, Primitive, list[int], Any, Aval]:
         """What a node is: name, primitive, operands, parameters, shape and dtype."""
-        primitive, operands, params, aval, *_ = node_row(self.closure.graph, i)
-        return primitive.name if primitive.qualified is None else "", primitive, operands, params, aval
+        if i not in self._rows:  # asked for again and again, and nodes do not change
+            primitive, operands, params, aval, *_ = node_row(self.closure.graph, i)
+            name = primitive.name if primitive.qualified is None else ""
+            self._rows[i] = name, primitive, operands, params, aval
+        return self._rows[i]
 
     def _top(self, i: int) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
@@ -301,8 +305,8 @@ class _Builder:
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(arithmetic.degree, lanes)
         self.rows: dict[int, int] = {}
+        self.steps: dict[int, int] = {}
         self.spread: dict[tuple[int, tuple[int, ...]], int] = {}
-        self.pending: list[int] = []
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
             if flow and first <= k < first + len(arithmetic.outputs):
@@ -314,8 +318,8 @@ class _Builder:
             if node in arithmetic.instead:
                 self.series.step(self.rows[node], "given", "copy", [self.operand(arithmetic.instead[node])])
         for node, terms in self.arithmetic.slopes.items():
-            if node in self.rows:
-                self.series.slopes(self.rows[node], [self._term(node, h, x) for h, x in terms])
+            if node in self.steps:
+                self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
         for k, operand in enumerate(arithmetic.outputs):
             row = self.operand(operand)
             if flow:
@@ -388,7 +392,7 @@ class _Builder:
         if signature is not None and elementwise:  # of operands as they are spread, or in one lane
             avals = [intern_aval(self.aval(k).dtype, aval.shape) for k in operands]
             signature = signature_at(primitive, params, avals)
-        self.series.step(row, value, rule, rows, signature, **more)
+        self.steps[i] = self.series.step(row, value, rule, rows, signature, **more)
 
     def _how(
         self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any
