@@ -56,7 +56,7 @@ cdef class Cast(Native):
     cdef bint is_double
     cdef int64_t size
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         if self.is_double:
             convert_from(operands[0], <double*>results[0], self.size, self.step, self.kind)
         else:

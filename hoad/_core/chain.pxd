@@ -25,6 +25,7 @@ cdef enum Move:                 # what an instruction does
     M_LOOP2
     M_LOAD                      # out = a, through its stride
     M_COPY                      # out = 0 + a
+    M_STORE                     # out = a, through the stride of out
     M_GATHER                    # out = a[k]
     M_EXPAND                    # out = a, through its view
     M_ZERO                      # out = 0

@@ -205,6 +205,8 @@ cdef class Chain:
             gather(bases[code.a], code.k + (low - code.low), out, n)
         elif code.move == M_COPY:
             copy(a, self.places[code.a].stride, out, n)
+        elif code.move == M_STORE:
+            store(a, self.places[code.a].stride, out, self.places[code.out].stride, n)
         elif code.move == M_LOOP1 or code.move == M_LOOP2:
             self.loop(code, a, b, out, n)
         elif code.move == M_EXPAND:
@@ -258,6 +260,12 @@ cdef void copy(const double* x, int64_t stride, double* p, int64_t n) noexcept n
     cdef int64_t i
     for i in range(n):
         p[i] = 0.0 + x[i * stride]
+
+
+cdef void store(const double* x, int64_t step, double* p, int64_t stride, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i * stride] = x[i * step]
 
 
 cdef void gather(const double* x, const int32_t* k, double* p, int64_t n) noexcept nogil:

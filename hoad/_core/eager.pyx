@@ -44,10 +44,10 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
             places[i] = <char*>&scalars[i]
     plan = plan_of(sig)
     if plan.native is None:
-        failure = plan.run(at, places)
+        failure = plan.run(at, places, 1)
     else:
         with nogil:
-            failure = plan.run(at, places)
+            failure = plan.run(at, places, 1)
     if failure:
         graph.has_raised = True
         if failure == FAILED_WITHIN:

@@ -90,7 +90,7 @@ cdef class Lowered:
     cdef void** parts
     cdef int32_t n_parts, cap_parts
     cdef int64_t scratch                # bytes that the widest chain takes
-    cdef readonly int32_t worth         # how many threads a chain is worth
+    cdef readonly int32_t worth         # how many threads a step is worth
     cdef list alive                     # what the pointers above point into
     cdef bint has_lanes
 
@@ -121,7 +121,7 @@ cdef class Lowered:
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
     cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil
-    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil
+    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil
     cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1
     cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil

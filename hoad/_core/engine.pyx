@@ -431,7 +431,7 @@ cdef class Lowered:
             (<Serial>self.parts[step.a]).run(u)
             return 0
         work.failed_step, work.failed_lane = step.a, 0
-        return self.array_step(&self.array_steps[step.a], u, NULL, 0)
+        return self.array_step(&self.array_steps[step.a], u, NULL, 0, work.threads)
 
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
         cdef int32_t lane
@@ -473,7 +473,7 @@ cdef class Lowered:
             return (<Plan>step.plan).run_lanes(at, moves, work.lanes, &work.failed_lane)
         for lane in range(work.lanes):
             work.failed_lane = lane
-            code = self.array_step(step, work.uniform, work.varying, lane)
+            code = self.array_step(step, work.uniform, work.varying, lane, 1)
             if code:
                 return code
         return 0
@@ -495,7 +495,7 @@ cdef class Lowered:
             for lane in range(work.lanes):
                 (<double*>(p + lane * nbytes))[0] = (<double*>(x + lane * step_of_x))[0]
 
-    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane) noexcept nogil:
+    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil:
         cdef char* few[FEW]
         cdef char few_truths[FEW]
         cdef char** at = few
@@ -513,7 +513,7 @@ cdef class Lowered:
             if self.truths[step.first + k]:     # loops read truth values as bytes
                 truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
                 at[k] = &truths[k]
-        code = (<Plan>step.plan).run(at, at + step.n_in)
+        code = (<Plan>step.plan).run(at, at + step.n_in, threads)
         for k in range(step.n_in, count):
             if self.truths[step.first + k]:
                 (<double*>self.pointer(step.first + k, u, v, lane))[0] = truths[k]

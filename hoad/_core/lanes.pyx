@@ -116,7 +116,7 @@ cdef class Map(Native):
 
     # ---- a run
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef Run run
         cdef int32_t k
         cdef int64_t block

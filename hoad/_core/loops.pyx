@@ -151,7 +151,7 @@ cdef class Steps(Native):
 
     # ---- steps
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef Run run
         cdef Space* space = self.spaces.enter()
         cdef int code
@@ -318,7 +318,7 @@ cdef class Count(Native):
         self.depth = loop.depth
         self.numbers = self.most * loop.program.numbers()
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef Run run
         cdef Space* space = self.loop.spaces.enter()
         cdef int code

@@ -28,12 +28,15 @@ from hoad._core.schedule cimport schedule
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
+    AVAL_FLOAT,
     F_EXT,
     F_VALUED,
     OP_IDENTITY,
     OP_INPUT,
     OP_ITEM,
+    OP_POWER,
     OP_RESULT,
+    OP_SQUARE,
     OP_STOP,
     Aval,
     Ext,
@@ -366,12 +369,16 @@ cdef class Lowering:
         out = self.computed_register(0, varies)
         self.place[i - self.low] = out
         step = self.new_step()
-        step.op = node.op
+        step.op = OP_SQUARE if varies and node.op == OP_POWER and self.is_two(node.b) else node.op
         step.form = ITEM_STEP if node.op == OP_ITEM else SCALAR_STEP
         step.a = a
         step.b = b
         step.out = ~out if varies else out
         return 0
+
+    cdef inline bint is_two(self, int32_t operand) noexcept:
+        return operand < 0 and self.graph.consts[~operand].aval == AVAL_FLOAT and (
+            self.graph.consts[~operand].value.d == 2.0)
 
     cdef inline int lower_scalar(self, int32_t i, const Node* node) except -1:
         """A step on doubles, without lanes."""
@@ -414,6 +421,7 @@ cdef class Lowering:
             return 0
         nout = sig.primitive.nout
         program.alive.append(plan)
+        program.worth = max(program.worth, 0 if plan.native is None else plan.native.worth)
         at = program.n_places
         room(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
         room(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)

@@ -60,7 +60,7 @@ cdef class Plan:
     cdef Native native                      # what runs it, or None
 
     cdef bint may_fail(self) noexcept
-    cdef int run(self, char** operands, char** results) noexcept nogil
+    cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil
     cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil
     cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil

@@ -290,7 +290,7 @@ cdef class Plan:
             return self.native.may_fail or self.native.calls_python
         return self.kind == K_PYTHON or self.may_be_singular
 
-    cdef int run(self, char** operands, char** results) noexcept nogil:
+    cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int code
         if self.kind == K_UFUNC or self.kind == K_GUFUNC:
             return self.run_loops(operands, results)
@@ -313,7 +313,7 @@ cdef class Plan:
             self.run_concatenation(operands, results[0])
             return 0
         if self.kind == K_NATIVE:
-            code = self.native.call(operands, results)
+            code = self.native.call(operands, results, threads)
             if code != UNFINISHED:
                 return code
         return attempt_python(<void*>self.signature, operands, results)
@@ -330,7 +330,7 @@ cdef class Plan:
         if self.is_product and self.run_product(at, moves, lanes):
             return 0
         for lane[0] in range(lanes):
-            code = self.run(at, at + self.nin)
+            code = self.run(at, at + self.nin, 1)
             if code:
                 return code
             for k in range(self.nin + self.nout):

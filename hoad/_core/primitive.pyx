@@ -32,7 +32,7 @@ from hoad._core.tape cimport (
     OP_SUBTRACT,
     aval_of,
 )
-from hoad._core.vector cimport arithmetic, vector1, vector2
+from hoad._core.vector cimport arithmetic, is_faster, vector1, vector2
 
 from hoad.errors import NoRuleError
 
@@ -125,6 +125,13 @@ cdef class Primitive:
 
     def __repr__(self):
         return f"Primitive({self.name})"
+
+    def has_kernel(self, bint for_arrays):
+        """Whether rows of doubles have a kernel of ours, for arrays one that takes the place of NumPy's loop."""
+        cdef Info* info = &INFO[self.op]
+        if info.forms != NULL or self.op == OP_NEGATIVE or self.op == OP_SQUARE:
+            return True
+        return (info.v1 != NULL or info.v2 != NULL) and (not for_arrays or is_faster(self.name))
 
     def keywords(self, params):
         """The parameters as a rule receives them."""

@@ -17,6 +17,7 @@ cdef enum Kind:             # where a number lies
 cdef enum Work:             # what a run does
     OPERATION               # `op` on its sources
     COPY
+    STORE                   # the same, at every so many places
     ZEROS
     SUM                     # of its source, to a slot
 
@@ -42,6 +43,7 @@ cdef struct Run:
     int64_t low             # coordinate of the first member
     int32_t home            # the register of the array that the results are written to, or SLOTS
     int64_t base            # where in it
+    int64_t step            # from one of them to the next there
     bint kept               # somebody reads the results but the chain
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it

@@ -20,6 +20,7 @@ from hoad._core.chain cimport (
     M_PAIR,
     M_ROW,
     M_ROWS,
+    M_STORE,
     M_SUM,
     M_ZERO,
     MARGIN,
@@ -65,7 +66,7 @@ cdef class Runs:
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
         run.loop = run.data = NULL
-        run.home, run.base, run.kept = SLOTS, NONE, False
+        run.home, run.base, run.step, run.kept = SLOTS, NONE, 1, False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
         run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
@@ -368,6 +369,11 @@ cdef class Runs:
             out = chain.add_place(SLOTS, 0, run.base, 0)
             chain.add(M_SUM, NULL, a, a, out, run.low, high)
             chain.n_sums += 1
+        elif run.work == STORE:
+            a = self.row_of(chain, rows, run, 0, True)
+            self.release(rows, run, k)
+            out = self.result(chain, rows, run)
+            chain.add(M_STORE, NULL, a, a, out, run.low, high)
         else:
             a = self.place_of_source(chain, run, &run.source[0])
             self.release(rows, run, k)
@@ -435,7 +441,7 @@ cdef class Runs:
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
         """The place of what a run gives."""
         if run.kept:
-            return chain.add_place(run.home, 0, run.base - run.low, 1)
+            return chain.add_place(run.home, 0, run.base - run.low * run.step, run.step)
         if run.remembered:
             run.row = rows.take()
             chain.remember(run.row)

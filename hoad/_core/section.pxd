@@ -15,7 +15,7 @@ cdef enum Fate:
     AN_ITEM                 # read where it lies, or loaded
     A_VIEW                  # the same, of an array
     ONE_NUMBER              # an array of equal numbers: computed as one
-    IN_PIECES               # an assembly: several runs
+    IN_PIECES               # put together: several runs
 
 
 cdef struct At:             # where the operand of a member lies
@@ -92,6 +92,7 @@ cdef class Section(Runs):
     cdef bint place_pieces(self, int32_t i, Rowwise rows, int32_t out) except -1
     cdef int32_t add_stretch(self, int32_t i, Rowwise rows, int32_t out, int64_t low, int64_t high,
                              list covering) except -1
+    cdef bint place_columns(self, int32_t i, Rowwise rows, int32_t out) except -1
     cdef int keep_array(self, int32_t register) except -1
     cdef int find_what_is_needed(self) except -1
     cdef int keep_register(self, int32_t register) except -1

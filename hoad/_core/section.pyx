@@ -22,6 +22,7 @@ from hoad._core.runs cimport (
     IN_SLOT,
     NONE,
     OPERATION,
+    STORE,
     SUM,
     ZEROS,
     Run,
@@ -31,7 +32,7 @@ from hoad._core.runs cimport (
     more_registers,
 )
 from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
-from hoad._core.views cimport ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
+from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
 
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
@@ -470,6 +471,8 @@ cdef class Section(Runs):
             return self.place_view(i, rows, out)
         if rows.form == PIECES:
             return self.place_pieces(i, rows, out)
+        if rows.form == COLUMNS:
+            return self.place_columns(i, rows, out)
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
         room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
@@ -653,6 +656,22 @@ cdef class Section(Runs):
             self.settle()
             total = self.n_runs - 1
         return self.runs[total].phase
+
+    cdef bint place_columns(self, int32_t i, Rowwise rows, int32_t out) except -1:
+        """Each column is written where it goes."""
+        cdef int32_t k
+        cdef Run* run
+        cdef Source source
+        for k in range(rows.n):
+            self.find_source(&source, self.operand(i, k), NULL, 0)
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+            self.runs[self.n_runs].source[0] = source
+            run = self.new_run(STORE, 0, rows.views[k].count, 1)
+            run.home, run.base, run.step, run.kept = out, rows.views[k].offset, rows.views[k].strides[0], True
+            self.settle()
+            self.phase[i] = max(self.phase[i], self.runs[self.n_runs - 1].phase)
+        self.fate[i] = IN_PIECES
+        return True
 
     # ---- what is needed in memory
 

@@ -343,7 +343,7 @@ cdef class Series(Native):
         finally:
             PyMem_RawFree(at)
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int code = self.execute(operands, results, self.lanes)
         return FAILED_WITHIN if code == NO_MEMORY or code == GUARD_FAILED else code
 
@@ -711,7 +711,7 @@ cdef class Series(Native):
                 row = self.terms[step.operands + i].h
                 at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
             out = self.lane_of(step.out, k, lane, lanes, memory, zeros)
-            code = plan.run(at, &out)
+            code = plan.run(at, &out, 1)
             if code:
                 break
         if at != few:
@@ -748,7 +748,7 @@ cdef class Series(Native):
             for j in range(max(first, k - self.rows[y].top), min(k, self.rows[x].top) + 1):
                 pair[0] = self.lane_of(x, j, lane, lanes, memory, zeros)
                 pair[1] = self.lane_of(y, k - j, lane, lanes, memory, zeros)
-                code = (<Plan>product).run(pair, &part)
+                code = (<Plan>product).run(pair, &part, 1)
                 if code:
                     return code
                 for e in range(size):
@@ -763,14 +763,14 @@ cdef class Series(Native):
                 pair[0] = self.lane_of(x, 0, lane, lanes, memory, zeros)
                 pair[1] = <char*>sums
                 part = <char*>p
-                code = (<Plan>step.more).run(pair, &part)
+                code = (<Plan>step.more).run(pair, &part, 1)
             else:
                 for e in range(size):
                     sums[e] = -sums[e]
                 pair[0] = self.lane_of(step.out, 0, lane, lanes, memory, zeros)
                 pair[1] = <char*>sums
                 part = <char*>p
-                code = (<Plan>product).run(pair, &part)
+                code = (<Plan>product).run(pair, &part, 1)
             if code:
                 return code
         return 0

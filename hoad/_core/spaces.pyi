@@ -15,8 +15,8 @@ class Spaces:
 
 @final
 class Call(Native):
-    """A program that runs once."""
+    """A program that runs once, in so many threads at most; 0 for any."""
 
-    def __new__(cls, program: Lowered) -> Self: ...
+    def __new__(cls, program: Lowered, most: int = 0) -> Self: ...
 
 def offered(program: Lowered, native: Native) -> Native | None: ...

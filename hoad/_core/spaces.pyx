@@ -112,9 +112,9 @@ cdef int describe(Port* port, int32_t register, Aval aval) except -1:
 
 @cython.final
 cdef class Call(Native):
-    """A program that runs once."""
+    """A program that runs once, in so many threads at most; 0 for any."""
 
-    def __cinit__(self, Lowered program not None):
+    def __cinit__(self, Lowered program not None, int32_t most=0):
         cdef int32_t k
         cdef int32_t count = program.n_inputs + program.n_outputs
         cdef set seen = set()
@@ -124,6 +124,7 @@ cdef class Call(Native):
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = program.numbers()
+        self.worth = min(program.worth, most) if most else program.worth
         self.ports = <Port*>take_zeroed(count * sizeof(Port) + 1)
         self.made_there = <bint*>take_zeroed(self.n_out * sizeof(bint) + 1)
         if self.ports == NULL or self.made_there == NULL:
@@ -140,13 +141,14 @@ cdef class Call(Native):
         give(self.ports, (self.n_in + self.n_out) * sizeof(Port) + 1)
         give(self.made_there, self.n_out * sizeof(bint) + 1)
 
-    cdef int call(self, char** operands, char** results) noexcept nogil:
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int32_t k
         cdef int code
         cdef Space* space = self.spaces.enter()
         cdef Port* outputs = self.ports + self.n_in
         if space == NULL:
             return no_memory()
+        space.work.threads = min(threads, self.worth) if self.worth > 1 else 1
         for k in range(self.n_in):
             put(&space.work, &self.ports[k], operands[k])
         for k in range(self.n_out):

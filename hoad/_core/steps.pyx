@@ -271,7 +271,7 @@ cdef class Stepper:
         for i in range(self.n_blocks):
             self.at[i] = <char*>(y + offset)
             offset += self.sizes[i]
-        if self.series.call(self.at, self.at + self.n_inputs):
+        if self.series.call(self.at, self.at + self.n_inputs, 1):
             return FAILED
         self.runs += 1
         memcpy(found, y, self.n * sizeof(double))

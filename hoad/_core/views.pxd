@@ -11,6 +11,7 @@ cdef enum RowForm:
     VIEW                # the numbers of the operand, elsewhere
     TOTAL               # the sum of all
     PIECES              # zeros, with operands added at ranges
+    COLUMNS             # operands side by side, a number of each in turn
 
 cdef struct View:       # where the numbers that meet the coordinates 0, 1, ... of a row lie in an operand
     int64_t offset

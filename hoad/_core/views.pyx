@@ -9,7 +9,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
+from hoad._core.primitive cimport K_CONCATENATE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
 from hoad._core.tape cimport ARITY, AVAL_FLOAT, Aval
 
 from hoad._core.plan import broadcast_strides, contiguous_strides, merge
@@ -18,6 +18,7 @@ import numpy as np
 
 cdef enum:
     MOST_PIECES = 12
+    SHORTEST_COLUMN = 16
 
 
 @cython.final
@@ -79,6 +80,8 @@ cdef Rowwise sort_out(Plan plan, Signature sig):
         return total(sig)
     if plan.kind == K_STRUCTURE:
         return pieces(plan, sig)
+    if plan.kind == K_CONCATENATE:
+        return columns(plan, sig)
     return None
 
 
@@ -138,4 +141,19 @@ cdef Rowwise pieces(Plan plan, Signature sig):
         if len(dims) > 1 or (dims and strides[1] != [1]):
             return None
         row.set_view(k, plan.parts[k].offset // 8, dims, [1] * len(dims))
+    return row
+
+
+cdef Rowwise columns(Plan plan, Signature sig):
+    """Columns side by side."""
+    cdef Rowwise row
+    cdef int k
+    if plan.size < SHORTEST_COLUMN:
+        return None
+    for k in range(plan.nin):
+        if plan.blocks[k] != sizeof(double):
+            return None
+    row = made(COLUMNS, plan.nin, sig.results[0].size)
+    for k in range(plan.nin):
+        row.set_view(k, k, [plan.size], [plan.nin])
     return row

@@ -29,7 +29,7 @@ from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError,
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
 from hoad.trace import recorder_among
-from hoad.transform.loops import without_guards
+from hoad.transform.programs import without_guards
 from hoad.twins import Twin, twin_of
 
 MOST_RECORDINGS = 16  # of one signature

@@ -14,7 +14,8 @@ from hoad.arguments import Numbers, check_function, number_aval
 from hoad.containers import Structure
 from hoad.errors import ArgumentError, ShapeError
 from hoad.transform.composite import captured_program
-from hoad.transform.loops import Loop, selected, steps_of
+from hoad.transform.loops import Loop, steps_of
+from hoad.transform.programs import selected
 
 FLOAT64 = np.dtype(np.float64)
 NO_LIMIT = 1 << 62

@@ -19,7 +19,8 @@ from hoad.errors import ArgumentError, ShapeError, count
 from hoad.program import Program
 from hoad.transform.composite import captured_program
 from hoad.transform.executors import check_executor
-from hoad.transform.loops import Loop, without_guards
+from hoad.transform.loops import Loop
+from hoad.transform.programs import without_guards
 
 Axes = Any  # an axis, None, or a container of them that the arguments begin with
 Workers = int | Executor | None

@@ -31,7 +31,8 @@ from hoad.ode.steps import Method, Steps, Values, norm
 from hoad.program import Callee, Program
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
-from hoad.transform.loops import Loop, recorded
+from hoad.transform.loops import Loop
+from hoad.transform.programs import recorded
 
 # A path has missed where it is off by so many tolerances of one step, and strayed where it is so many times as large as
 # at the ends of its way.

@@ -27,7 +27,7 @@ from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, Shap
 from hoad.ode.events import Watch
 from hoad.program import Program, Tape, called
 from hoad.transform.composite import captured_program
-from hoad.transform.loops import recorded
+from hoad.transform.programs import recorded
 from hoad.transform.recurrence import Recurrence, natural
 from hoad.transform.series import Arithmetic
 from hoad.transform.taylor import arithmetic_of

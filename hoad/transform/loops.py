@@ -10,30 +10,36 @@ are closed under differentiation, and one rule gives every mode and order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
 from hoad._core.calls import apply_primitive
+from hoad._core.engine import Lowered
 from hoad._core.loops import Count, Steps, run_loop
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import WATCHERS, differentiating
-from hoad._core.spaces import offered
+from hoad._core.recording import WATCHERS
+from hoad._core.spaces import Call, offered
 from hoad._core.tape import Aval, intern_aval
-from hoad.program import Callee, Program, Tape
+from hoad.program import Callee, Program
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
+from hoad.transform.columns import in_columns
 from hoad.transform.executors import run_by_executor
 from hoad.transform.lanes import native_lanes, run_lanes
+from hoad.transform.programs import recorded, selected
 
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
 KEPT_BYTES = 1 << 20
 FEW_STEPS = 16
+# Numbers that all lanes of a loop go through, from which on it is worth some milliseconds to put them in columns: for
+# a program that may be replayed, and for one run.
+WORTH_COLUMNS = 1 << 20
+WORTH_COLUMNS_ONCE = 1 << 25
 
 ADJOINT = {"c": "c", "x": "y", "k": "s"}  # of what an input takes: what its adjoint gives
 SEED = {"c": "c", "y": "x", "s": "k"}  # of what an output gives: what its seed takes
@@ -65,6 +71,8 @@ class Loop(Callee):
         self._origin = origin  # of an adjoint: of what, and whether by the inputs that that is linear in
         self._rows_of = rows_of  # the loop of which this one gives the rows of what is carried
         self._made: dict[Any, Any] = {}  # programs derived from this one
+        self._sought = False  # whether its lanes are known to be columns, or not
+        self._columns: Program | None = None  # the program of those
 
     @property
     def _is_odd(self) -> bool:
@@ -107,9 +115,21 @@ class Loop(Callee):
         if self.is_parallel:
             if isinstance(self.workers, Executor):
                 return run_by_executor(self.workers, self.program, *form), self.length
-            lowered = self.program._lowered([letter == "x" for letter in self.takes])
-            return run_lanes(lowered, *form, self.workers), self.length
+            columns = self._in_columns(WORTH_COLUMNS_ONCE)
+            if columns is not None:
+                return columns._run(values, self.workers), self.length
+            return run_lanes(self._in_lanes(), *form, self.workers), self.length
         return run_loop(self.program._lowered(), *form, self.backwards)
+
+    def _in_lanes(self) -> Lowered:
+        return self.program._lowered([letter == "x" for letter in self.takes])
+
+    def _in_columns(self, least: int) -> Program | None:
+        """The program of arrays that gives the same, if there is one, for lanes of so many numbers at least."""
+        if not self._sought and self.length * self.program[-1].size >= least:
+            self._sought = True
+            self._columns = in_columns(self.program, self.takes, self.gives, self.length, list(self.operands))
+        return self._columns
 
     def _native(self, *avals: Aval) -> Native | None:
         if avals != self.operands:
@@ -117,8 +137,11 @@ class Loop(Callee):
         if self.is_parallel:
             if isinstance(self.workers, Executor):
                 return None
-            lowered = self.program._lowered([letter == "x" for letter in self.takes])
-            return native_lanes(lowered, self.takes, self.gives, self.length, self.workers)
+            columns = self._in_columns(WORTH_COLUMNS)
+            if columns is not None:
+                lowered = columns._lowered()
+                return offered(lowered, Call(lowered, self.workers or 0))
+            return native_lanes(self._in_lanes(), self.takes, self.gives, self.length, self.workers)
         lowered = self.program._lowered()
         return offered(lowered, Steps(lowered, self.takes, self.gives, self.length, self.backwards))
 
@@ -235,24 +258,6 @@ class Loop(Callee):
         made = selected(self.program, [x for _, x in kept])
         made._omitted = self.program._omitted | frozenset(nodes[first:])
         return made, [k for k, _ in kept]
-
-
-def selected(program: Program, outputs: list[int]) -> Program:
-    """The program with other nodes for outputs."""
-    tape = program._last
-    window = (tape._start, tape._end, tape._first_guard, tape._guards)
-    made = Program(
-        [*program[:-1], Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False, tape._parent)]
-    )
-    made._linear, made._omitted = program._linear, program._omitted
-    return made
-
-
-def without_guards(program: Program, outputs: list[int]) -> Program:
-    """The program with other nodes for outputs, which compares nothing with what it was when it was recorded."""
-    tape = program._last
-    window = (tape._start, tape._end, 0, 0)
-    return Program([Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False)])
 
 
 # ---- the primitive and its rule -------------------------------------------------------------------------------------
@@ -419,14 +424,3 @@ def _stretched(loop: Loop, inner: Loop) -> Program:
         loop._made[key] = made
     found: Program = loop._made[key]
     return found
-
-
-def recorded(f: Callable[..., Sequence[Any]], avals: list[Aval]) -> Program:
-    """The program of a function of traced values alone, recorded without values."""
-    with differentiating(nested=False, valued=False) as recording:
-        made = f(*[recording.input(aval) for aval in avals])
-        outputs = [recording.operand(x) for x in made]
-        del made
-        recording.keep()
-    window = (0, recording.size, 0, recording.guards)
-    return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])

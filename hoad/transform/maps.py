@@ -22,8 +22,9 @@ from hoad._core.tape import Graph, intern_aval
 from hoad._core.traced import traced_node
 from hoad._core.ufuncs import mask
 from hoad.program import Program, Tape
-from hoad.transform.loops import Loop, recorded
+from hoad.transform.loops import Loop
 from hoad.transform.pattern import Pattern, pattern_of
+from hoad.transform.programs import recorded
 
 # What a node may have around it one by one: its adjoint has a result for each, and a node has at most 64 results.
 MOST_HELD = 40

@@ -28,7 +28,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad.errors import NoRuleError
 from hoad.program import Callee, Program, called
 from hoad.transform.adjoint import adjoint_of, adjoints_by
-from hoad.transform.loops import recorded, selected
+from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
 from hoad.transform.taylor import Taylor
 

@@ -29,7 +29,7 @@ from hoad.containers import is_float
 from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
-from hoad.transform.loops import recorded
+from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
 
 

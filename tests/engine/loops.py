@@ -78,9 +78,11 @@ VIEWS: list[Callable[[Any], Any]] = [
 
 
 def cut(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both at one shape: a matrix meets a row of its own width, rows are cut to one length."""
+    """Both at one shape: a matrix meets a row of its own width, rows are cut to one length, numbers meet anything."""
     if np.ndim(x) > np.ndim(y):
         y, x = cut(y, x)
+        return x, y
+    if np.ndim(x) == 0:
         return x, y
     if np.ndim(x) < np.ndim(y):
         return (np.sum(x) / len(x), y) if len(x) < np.shape(y)[1] else (x[: np.shape(y)[1]], y)
