@@ -20,6 +20,11 @@ TABLES = (
         sizes=(100_000,),
         tiny=20,
         seconds={100_000: 1.7e-3},
+        reference={
+            "heyoka": {100_000: 1.7e-3},
+            "CasADi with C": {100_000: 13.6e-3},
+            "JAX": {100_000: 32e-3},
+        },
     ),
 )
 PEERS = beside.peers(TABLES)

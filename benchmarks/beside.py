@@ -49,6 +49,9 @@ class Table:
         The only size where it is only to be shown that all runs.
     seconds : mapping of int to float
         By size, the seconds that hoad may take. A sibling has other operations, and no such bar.
+    reference : mapping of str to mapping of int to float
+        By side and size, the seconds that it took on the machine that `seconds` is for. On another one, the bar is also
+        held as a ratio to that side: what hoad may take there, in units of what it took there.
     ratios : mapping of str to float
         By side, what hoad may take in units of its time where there is no bar in seconds; for the sibling too.
     largest : mapping of str to int
@@ -61,12 +64,22 @@ class Table:
     sizes: Sequence[int]
     tiny: int
     seconds: Mapping[int, float] = field(default_factory=dict)
+    reference: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     ratios: Mapping[str, float] = field(default_factory=dict)
     largest: Mapping[str, int] = field(default_factory=dict)
 
     def peers(self) -> set[str]:
         """The modules that have to be installed."""
         return {peer for name in self.sides if (peer := SIDES[name].peer) is not None}
+
+    def bars(self, n: int, suffix: str) -> tuple[float | None, Mapping[str, float]]:
+        """The bar in seconds, and those in units of the time of other sides."""
+        if n not in self.seconds:
+            return None, self.ratios
+        if suffix:
+            return None, {}
+        seconds = self.seconds[n]
+        return seconds, {side: seconds / took[n] for side, took in self.reference.items() if n in took}
 
     def taken(self, n: int, settings: Settings) -> tuple[list[str], list[str]]:
         """The sides that are timed at this size, and a line about each other one."""
@@ -205,9 +218,7 @@ def compare(table: Table, n: int, suffix: str, settings: Settings) -> list[Row]:
         check(children, problem)
         timings = interleave(children, settings)
         first = [child.started["first_s"] for child in children]
-    bar = None if suffix else table.seconds.get(n)
-    ratios = {} if n in table.seconds else table.ratios
-    return rows_of(f"{table.question}{suffix}", n, timings, first, ratios, bar, "; ".join(notes))
+    return rows_of(f"{table.question}{suffix}", n, timings, first, table.bars(n, suffix), "; ".join(notes))
 
 
 def rows_of(
@@ -215,12 +226,12 @@ def rows_of(
     n: int,
     timings: Sequence[Timing],
     first: Sequence[float],
-    ratios: Mapping[str, float],
-    seconds: float | None,
+    bars: tuple[float | None, Mapping[str, float]],
     note: str,
 ) -> list[Row]:
     """hoad against its bar in seconds, then against each other side."""
     hoad, *others = timings
+    seconds, ratios = bars
     full = f"{question}, n = {n}"
     rows = []
     if seconds is not None or not others:

@@ -57,7 +57,7 @@ def compare(first: First, n: int, suffix: str, settings: Settings) -> list[Row]:
     rounds = [[start(name, problem, n, first.key) for name in names] for _ in range(max(1, settings.rounds // 3))]
     timings = [Timing(name, tuple(column)) for name, column in zip(names, zip(*rounds, strict=True), strict=True)]
     bar = first.bars[n] if n in first.bars and not suffix else None
-    return beside.rows_of(first.question + suffix, n, timings, [t.median for t in timings], {}, bar, "; ".join(notes))
+    return beside.rows_of(first.question + suffix, n, timings, [t.median for t in timings], (bar, {}), "; ".join(notes))
 
 
 def cases(settings: Settings) -> Iterator[Case]:

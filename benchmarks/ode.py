@@ -19,6 +19,13 @@ TABLES = (
         sizes=(1000,),
         tiny=3,
         seconds={1000: 120e-6},
+        reference={
+            "CasADi SX": {1000: 178e-6},
+            "JAX": {1000: 1820e-6},
+            "heyoka, unrolled": {1000: 35e-6},
+            "ADOL-C": {1000: 194e-6},
+            "C by hand": {1000: 26e-6},
+        },
     ),
 )
 PEERS = beside.peers(TABLES)
