@@ -233,7 +233,7 @@ def faster(question: str, hoad: Timing, other: Timing, at_least: float | None = 
 def cost(question: str, hoad: Timing, other: Timing, at_most: float | None = None, note: str = "") -> Row:
     """The time in units of the peer's, and what it may be."""
     ratio = hoad.median / other.median
-    bar = None if at_most is None else (f"<= {at_most:g}x", ratio <= at_most)
+    bar = None if at_most is None else (f"<= {at_most:.3g}x", ratio <= at_most)
     return _timed(question, hoad, other, f"{ratio:.3g}x", bar, note)
 
 
