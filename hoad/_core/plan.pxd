@@ -69,7 +69,7 @@ cdef class Plan:
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1
     cdef int set_loops(self, object dims, list strides) except -1
     cdef int set_elementwise(self, Signature sig) except -1
-    cdef int set_gufunc(self, Signature sig) except -1
+    cdef int set_gufunc(self, Signature sig, list seen) except -1
     cdef int set_reduction(self, Signature sig) except -1
     cdef int set_strided(self, object shape, object strides, int64_t offset, int64_t itemsize) except -1
     cdef int set_assembly(self, Signature sig) except -1
@@ -87,5 +87,6 @@ cdef class Plan:
 
 
 cdef Plan plan_of(Signature sig)
+cdef Plan product_of_views(Signature sig, list seen)
 cdef object as_value(Aval aval, char* at)
 cdef int raise_within(Signature sig, list values) except -1

@@ -176,15 +176,18 @@ cdef class Plan:
         self.core_steps = integers([s[-1] if s else 0 for s in strides])
         return self.set_loops(dims[:-1], [s[:-1] for s in strides])
 
-    cdef int set_gufunc(self, Signature sig) except -1:
-        """A generalised ufunc: its last axes are the core, the ones before broadcast."""
+    cdef int set_gufunc(self, Signature sig, list seen) except -1:
+        """A generalised ufunc: its last axes are the core, the ones before broadcast.
+
+        `seen`: of each operand, the strides in bytes through which it is read, or None where it is contiguous.
+        """
         cdef Primitive primitive = sig.primitive
         cores, results, core = core_shapes(primitive.name, sig.avals)
         outer = np.broadcast_shapes(*[aval.shape[: aval.ndim - n] for aval, n in zip(sig.avals, cores)])
         strides = []
         core_steps = []
-        for aval, n in list(zip(sig.avals, cores)) + list(zip(sig.results, results)):
-            own = contiguous_strides(aval.shape, aval.itemsize)
+        for aval, n, own in zip(sig.avals + sig.results, cores + results, seen + [None] * len(results)):
+            own = contiguous_strides(aval.shape, aval.itemsize) if own is None else own
             lead = len(outer) - (aval.ndim - n)
             strides.append([0 if d < lead or (aval.shape[d - lead] == 1 and m != 1) else own[d - lead]
                             for d, m in enumerate(outer)])
@@ -704,7 +707,7 @@ cdef Plan plan_of(Signature sig):
             plan.take_kernel(primitive, kinds)
             plan.set_elementwise(sig)
         else:
-            plan.set_gufunc(sig)
+            plan.set_gufunc(sig, [None] * plan.nin)
     elif plan.kind == K_REDUCE:
         plan.find_loop(primitive.function, [kinds[1], kinds[0], kinds[1]])
         plan.set_reduction(sig)
@@ -728,4 +731,16 @@ cdef Plan plan_of(Signature sig):
         plan.native = None if primitive.native is None else primitive.native(sig.params, *sig.avals)
         plan.kind = K_PYTHON if plan.native is None else K_NATIVE
     sig.plan = plan
+    return plan
+
+
+cdef Plan product_of_views(Signature sig, list seen):
+    """A plan for a matrix product whose operands are seen through strides (bytes), or contiguous where None."""
+    cdef Plan plan = Plan.__new__(Plan)
+    plan.signature = sig
+    plan.kind = K_GUFUNC
+    plan.nin = len(sig.avals)
+    plan.nout = len(sig.results)
+    plan.find_loop(sig.primitive.function, [aval.dtype for aval in sig.avals + sig.results])
+    plan.set_gufunc(sig, seen)
     return plan

@@ -3,7 +3,7 @@
 cimport cython
 
 from hoad._core.chain cimport Chain
-from hoad._core.engine cimport Step
+from hoad._core.engine cimport ArrayStep, Step
 from hoad._core.runs cimport Run, Runs, Source
 from hoad._core.tape cimport int32_t, int64_t, uint8_t, uint64_t
 from hoad._core.views cimport Rowwise, View
@@ -78,6 +78,8 @@ cdef class Section(Runs):
     cdef int32_t phase_of(self, At* found) noexcept
     cdef int32_t after(self, int32_t register, bint is_run) noexcept
     cdef int place(self, int32_t i) except -1
+    cdef int see_through(self, int32_t i, ArrayStep* step) except -1
+    cdef object sight(self, int32_t register, shape)
     cdef void wait_for(self, int32_t i, int32_t register) noexcept
     cdef int32_t operand(self, int32_t i, int32_t k) noexcept
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1

@@ -13,8 +13,8 @@ from libc.string cimport memset
 from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
-from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport INFO
+from hoad._core.plan cimport Plan, product_of_views
+from hoad._core.primitive cimport INFO, K_GUFUNC, Signature
 from hoad._core.runs cimport (
     COPY,
     IN_ARRAY,
@@ -34,12 +34,16 @@ from hoad._core.runs cimport (
 from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
 from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
 
+from hoad._core.plan import contiguous_strides
+
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
     FEWEST = 192            # steps on numbers that are worth a schedule
     NARROWEST = 6           # steps on numbers a level: below, they wait for one another and make no runs
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
     LONGEST = 1 << 30       # numbers of a row
+    LINE = 8                # numbers of a line of the cache
+    LARGE = 1 << 12         # numbers of a view that do not stay in the first cache with all their lines
 
 
 cdef inline uint64_t mixed(uint64_t x, uint64_t y) noexcept:
@@ -437,12 +441,49 @@ cdef class Section(Runs):
             rows = self.rows_of(i)
             if rows is not None and self.place_rows(i, rows):
                 return 0
+            self.see_through(i, array_step)
             for k in range(array_step.first, array_step.first + array_step.n_in):
                 self.wait_for(i, self.program.places[k])
             if self.is_noticed(i):
                 self.phase[i] = self.noticed = max(self.phase[i], self.noticed)
         self.phases = max(self.phases, self.phase[i] + 1)
         return 0
+
+    cdef int see_through(self, int32_t i, ArrayStep* step) except -1:
+        """Let a matrix product read its operands where views show them, if BLAS can: a transpose is not copied."""
+        cdef Signature sig = (<Plan>step.plan).signature
+        cdef Plan plan
+        cdef int32_t k
+        if sig.primitive.name != "matmul" or (<Plan>step.plan).kind != K_GUFUNC:
+            return 0
+        sights = [self.sight(self.program.places[step.first + k], (<Aval>sig.avals[k]).shape) for k in range(2)]
+        seen = [None if sight is None or not is_matrix(aval, sight[1]) else sight[1]
+                for sight, aval in zip(sights, sig.avals)]
+        if seen == [None, None]:
+            return 0
+        plan = product_of_views(sig, seen)
+        self.program.alive.append(plan)
+        step.plan = <void*>plan
+        for k in range(2):
+            if seen[k] is not None:
+                self.program.places[step.first + k] = <int32_t>sights[k][0]
+        return 0
+
+    cdef object sight(self, int32_t register, shape):
+        """(the register that is seen at a shape through a view, strides in bytes); None where there is no such view."""
+        cdef int32_t i = self.maker[register] - 1 if 0 <= register < self.registers else -1
+        cdef Signature sig
+        cdef int32_t x
+        if i < 0 or self.fate[i] != A_VIEW:
+            return None
+        sig = (<Plan>self.program.array_steps[self.steps[i].a].plan).signature
+        x = self.operand(i, 0)
+        found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
+        if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
+            return None
+        below = self.sight(x, (<Aval>sig.avals[0]).shape)
+        through = None if below is None else composed(shape, strides, sig.avals[0], below[1])
+        return (x, list(strides)) if through is None else (below[0], through)
 
     cdef void wait_for(self, int32_t i, int32_t register) noexcept:
         cdef int32_t phase = self.after(register, False)
@@ -531,7 +572,7 @@ cdef class Section(Runs):
             source.kind, source.start, source.stride, source.view = IN_SLOT, self.number[register] - 1, 0, NULL
             source.wait = self.after_number(i)
             return 0
-        if i >= 0 and self.fate[i] == A_VIEW and affine:
+        if i >= 0 and self.fate[i] == A_VIEW and affine and not is_scattered(&self.rows_of(i).views[0]):
             rows = self.rows_of(i)
             whole = offset == 0 and stride == 1 and (view == NULL or view.count == rows.size)
             if whole or rows.views[0].ndim <= 1:
@@ -791,6 +832,31 @@ cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
     """The numbers of a run, as they come."""
     source.kind, source.of, source.start, source.stride = IN_RUN, run, 0, 1
     source.view, source.gathered, source.wait = NULL, False, phase + 2
+
+
+cdef bint is_scattered(const View* view) noexcept:
+    """Whether neighbours in a view lie in other lines of the cache: they are put together beforehand, in one go."""
+    return view.ndim > 1 and view.count >= LARGE and abs(view.strides[view.ndim - 1]) >= LINE
+
+
+cdef object composed(shape, strides, aval, below):
+    """Strides through a view of a view, whose axes are axes of the view below; else None."""
+    own = contiguous_strides(aval.shape, aval.itemsize)
+    found = []
+    for n, stride in zip(shape, strides):
+        axes = [d for d, m in enumerate(aval.shape) if own[d] == stride and n == m]
+        if n != 1 and not axes:
+            return None
+        found.append(0 if n == 1 else below[axes[0]])
+    return found
+
+
+cdef bint is_matrix(aval, strides) except -1:
+    """Whether BLAS can read the last two axes through these strides: along one of them numbers are neighbours."""
+    if aval.ndim < 2:
+        return False
+    (n, m), (down, across), size = aval.shape[-2:], strides[-2:], aval.itemsize
+    return (across == size and down >= m * size) or (down == size and across >= n * size)
 
 
 cdef inline bint follows(At* found, int32_t start, int32_t j) noexcept:

@@ -1,0 +1,91 @@
+"""Matrix products that read transposes where they lie: the numbers of NumPy, for any view, stack and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+
+RNG = np.random.default_rng(31)
+A, B, S = RNG.normal(size=(6, 9)), RNG.normal(size=(9, 7)), RNG.normal(size=(5, 4, 3))
+
+# Of a, b and s as above; `1.5 *` and `+ 1` make what is transposed a result of the program, in a chain or not.
+PRODUCTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "left": lambda a, b, s: (1.5 * a).T @ (a + 1),
+    "right": lambda a, b, s: (a + 1) @ (1.5 * a).T,
+    "both": lambda a, b, s: (b + 1).T @ (a * 2).T,
+    "an argument": lambda a, b, s: a.T @ a,
+    "a transpose twice": lambda a, b, s: ((a + 1).T * 1.0).T @ b,
+    "a transpose of a transpose": lambda a, b, s: np.transpose(np.transpose(a + 1)) @ b,
+    "a product's transpose": lambda a, b, s: (a @ b).T @ a,
+    "what is read otherwise too": lambda a, b, s: ((a + 1).T @ a) + np.sum((a + 1).T) + (a + 1).T[:, :1],
+    "part of it": lambda a, b, s: (a + 1)[1:, 2:].T @ a[1:],
+    "every other row": lambda a, b, s: (a + 1)[::2].T @ a[::2],
+    "backwards": lambda a, b, s: (a + 1)[::-1].T @ a,
+    "a vector": lambda a, b, s: (a + 1).T @ a[:, 0],
+    "a vector on the left": lambda a, b, s: a[0] @ (a + 1).T,
+    "a column": lambda a, b, s: (a + 1).T @ a[:, :1],
+    "a row": lambda a, b, s: (a[:1] + 1).T @ a[1:2],
+    "reshaped": lambda a, b, s: np.reshape((a + 1).T, (6, 9)) @ b,
+    "equal numbers": lambda a, b, s: np.ones((9, 6)) @ np.transpose(np.full((9, 6), 2.0)) @ b + b[:9, :7],
+    "a stack": lambda a, b, s: np.transpose(s + 1, (0, 2, 1)) @ (s * 2),
+    "a stack, axes in turn": lambda a, b, s: np.transpose(s * 2, (2, 0, 1)) @ np.transpose(s, (2, 1, 0)),
+    "a stack and a matrix": lambda a, b, s: np.transpose(s + 1, (1, 2, 0)) @ a[:5, :2],
+    "a view of a view": lambda a, b, s: np.transpose(np.transpose(s + 1, (1, 2, 0)), (0, 2, 1)) @ s[0].T,
+    "axes that BLAS cannot read": lambda a, b, s: np.transpose(s + 1, (2, 0, 1)) @ a[:4],
+    "broadcast": lambda a, b, s: np.broadcast_to(a[0] + 1, (4, 9)) @ b,
+    "einsum": lambda a, b, s: np.einsum("kij,nkj->nki", s, np.stack([a[:5, :3], a[:5, 3:6]])),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_views(name: str) -> None:
+    f = PRODUCTS[name]
+    expected = f(A, B, S)
+    replay = hoad.jit(f)
+    out = np.empty_like(expected)
+    for _ in range(2):
+        np.testing.assert_allclose(replay(A, B, S), expected, rtol=1e-13, atol=1e-13)
+        replay(A, B, S, out=out)
+        np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_gradients_through_products_of_views(name: str) -> None:
+    """Replayed as they are computed by the sweep itself, and as finite differences say."""
+    weights = RNG.normal(size=np.shape(PRODUCTS[name](A, B, S)))
+
+    def f(a: Any, b: Any, s: Any) -> Any:
+        return np.sum(weights * PRODUCTS[name](a, b, s) ** 2)
+
+    swept = hoad.grad(f, argnums=(0, 1, 2))
+    replay = hoad.jit(swept)
+    directions = [RNG.normal(size=x.shape) for x in (A, B, S)]
+    slope = sum(np.sum(g * v) for g, v in zip(replay(A, B, S), directions, strict=True))
+    h = 1e-5
+    ahead, behind = ([x + t * v for x, v in zip((A, B, S), directions, strict=True)] for t in (h, -h))
+    np.testing.assert_allclose(slope, (f(*ahead) - f(*behind)) / (2 * h), rtol=1e-7, atol=1e-5)
+    for one, other in zip(replay(A, B, S), swept(A, B, S), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-11)
+
+
+def test_large_views_are_put_together_beforehand() -> None:
+    x = RNG.normal(size=(40, 30, 20))
+
+    def f(x: Any) -> Any:
+        y = np.transpose(x * 2.0, (2, 1, 0))
+        return np.sin(y) * y + np.transpose(x, (2, 1, 0))
+
+    y = np.transpose(x * 2.0, (2, 1, 0))
+    np.testing.assert_allclose(hoad.jit(f)(x), np.sin(y) * y + y / 2, rtol=1e-14, atol=1e-14)
+
+
+def test_single_precision() -> None:
+    a = A.astype(np.float32)
+    found = hoad.jit(lambda a: (a + 1).T @ a)(a)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, (a + 1).T @ a, rtol=1e-5)
