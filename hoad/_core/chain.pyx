@@ -24,6 +24,9 @@ from hoad._core.primitive cimport Scalar1, Scalar2
 from hoad._core.threads cimport share
 from hoad._core.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 
+cdef extern from "sums.h":
+    double sums_total(const double* x, int64_t n) noexcept nogil
+
 cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
@@ -214,7 +217,7 @@ cdef class Chain:
         elif code.move == M_ZERO:
             memset(out, 0, n * sizeof(double))
         elif code.move == M_SUM:
-            sums[code.sum * self.blocks() + (start - self.low) // BLOCK] = total(a, n)
+            sums[code.sum * self.blocks() + (start - self.low) // BLOCK] = sums_total(a, n)
         elif code.move == M_EACH1:
             each1(<Scalar1>code.function, a, out, n)
         else:
@@ -314,33 +317,6 @@ cdef void expand(const double* x, const View* view, int64_t at, double* p, int64
             offset -= index[d] * view.strides[d]
             index[d] = 0
             d -= 1
-
-
-cdef double total(const double* x, int64_t n) noexcept nogil:
-    """The sum of a block, in the order in which NumPy sums contiguous numbers."""
-    cdef double[8] sums
-    cdef double found
-    cdef int64_t i, k, half
-    if n < 8:
-        found = -0.0
-        for i in range(n):
-            found += x[i]
-        return found
-    if n > 128:
-        half = n // 2 - n // 2 % 8
-        return total(x, half) + total(x + half, n - half)
-    for k in range(8):
-        sums[k] = x[k]
-    i = 8
-    while i + 8 <= n:
-        for k in range(8):
-            sums[k] += x[i + k]
-        i += 8
-    found = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
-    while i < n:
-        found += x[i]
-        i += 1
-    return found
 
 
 cdef double pairwise(double* x, int64_t n) noexcept nogil:
