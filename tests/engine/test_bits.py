@@ -199,3 +199,14 @@ def refused(x: Any) -> Any:
     if not np.any(x):
         raise ValueError("refused")
     return x * 1.0
+
+
+@pytest.mark.parametrize(
+    "shape", [(50, 25, 10), (7, 3), (5, 8), (5, 9), (5, 128), (5, 129), (3, 4, 5000), (4, 1), (4, 0)]
+)
+def test_sums_of_rows(shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(3)
+    values = random.normal(size=shape) * 10.0 ** random.integers(-8, 8, shape)
+    for x in (values, np.full(shape, -0.0)):
+        for axis in (-1, tuple(range(1, len(shape))), 0):
+            require_bits(hoad.jit(lambda x, axis=axis: np.sum(x, axis=axis))(x), np.sum(x, axis=axis))
