@@ -379,7 +379,7 @@ def test_function_without_series() -> None:
     ("call", "error", "words"),
     [
         (lambda: hoad.derivative_tensor(3.0, 2), ArgumentError, "takes a function"),
-        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, not 0"),
+        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, an int, not 0"),
         (lambda: hoad.derivative_tensor(np.sin, 2.0), ArgumentError, "not 2.0"),
         (lambda: hoad.derivative_tensor(np.sin, True), ArgumentError, "not True"),
         (lambda: hoad.derivative_tensor(np.sin, 2)(np.arange(3)), DTypeError, r"x.astype\(float\)"),
