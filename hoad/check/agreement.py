@@ -16,15 +16,12 @@ from hoad.check.points import Array, called, check_arguments, check_functions, n
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
 from hoad.check.ways import Point, Quantity, Way, quantities
 from hoad.containers import flatten, leaves_of
-from hoad.drivers.jit import jit
 from hoad.errors import CheckError, HoadError, ShapeError
 from hoad.target import told
 
 SLACK = 64.0  # times the rounding in both, two numbers are not the same
 NEAR = 1e-6  # relative error to which a difference confirms a derivative
 WIDTHS = (0.125, 2.0**-8, 2.0**-16)  # of differences, in directions of the size of x
-
-Votes = NDArray[np.bool_]
 
 
 def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
@@ -78,8 +75,9 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
     and for more than one number v and w in turn. A function of one number is differentiated by it.
 
     How far apart two modes may be is measured: the rounding in each is estimated from values at neighbouring points.
-    Where they are farther apart, differences of the order below tell which are right, or else the majority does. Where
-    no mode finds a finite derivative, the order is undecided.
+    Where they are farther apart, differences of the order below tell which are wrong. Where these cannot, the report
+    says what most modes give and which do not, and the order is undecided; so it is where no mode finds a finite
+    derivative.
 
     References
     ----------
@@ -110,10 +108,9 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     alone = len(xs) == 1 and not np.ndim(x)
     directions = [(1.0,)] if alone else [tuple(_drawn(rng, typical(x)) for x in xs) for _ in range(2)]
-    phi = _weighted(
-        f, [1.0] if len(results) == 1 and not results[0].ndim else [_drawn(rng, 0 * r + 1) for r in results]
-    )
-    point = Point(phi, xs, directions)
+    single = len(results) == 1 and not results[0].ndim
+    weights = [1.0] if single else [_drawn(rng, np.ones(r.shape)) for r in results]
+    point = Point(_weighted(f, weights), xs, directions)
     wanted = quantities(order, 1 if sum(map(np.size, xs)) == 1 else 2)
     with np.errstate(all="ignore"):
         ways = point.ways(wanted)
@@ -171,33 +168,31 @@ def _check_traced(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity])
 # ---- how it is judged -----------------------------------------------------------------------------------------------
 
 
-def _judged(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity]) -> Iterator[Agreement]:
-    """A finding for each order, whose lower one tells where the modes part."""
-    trusted = ways[0]
-    for order in range(wanted[-1].order + 1):
-        asked = [quantity for quantity in wanted if quantity.order == order]
-        having = [way for way in ways if asked[0] in way.values]
-        values, roundings = (
-            np.array([[getattr(way, name)[quantity] for way in having] for quantity in asked])
-            for name in ("values", "rounding")
-        )
-        apart, allowed = _apart(values), roundings[:, :, None] + roundings[:, None, :]
-        same = np.all(apart <= SLACK * allowed, axis=0)
-        names = tuple(way.name for way in having)
-        scale = np.max(np.abs(np.where(np.isfinite(values), values, 0.0)), axis=1)[:, None, None]
-        apart_by, rounding = (np.max(x / np.where(scale > 0, scale, 1.0), axis=0) for x in (apart, allowed))
-        if not np.isfinite(values).any():
-            reason = "no mode finds a finite derivative" + _told(having, asked)
-            yield Agreement(order, UNDECIDED, names, values, apart_by, rounding, (), reason)
-            continue
-        right, reason = int(np.argmax(same.sum(axis=1))), ""
-        if not same[right].all():
-            k = int(np.argmax((apart > SLACK * allowed).any(axis=(1, 2))))
-            right, reason = _arbiter(point, trusted, asked[k], values[k], same)
-            reason = _reason(having, asked[k], values[k], same[right], reason)
-        trusted = having[right]
-        wrong = _names([way for way, agrees in zip(having, same[right], strict=True) if not agrees], having)
-        yield Agreement(order, WRONG if wrong else RIGHT, names, values, apart_by, rounding, wrong, reason)
+class _Order:
+    """What the ways give for the quantities of one order, and which two of them give the same.
+
+    Attributes
+    ----------
+    values : ndarray (D, W)
+        By quantity and way.
+    apart, allowed : ndarray (D, W, W)
+        How far each two are apart, and the rounding in both; `parted` where it is too far, `same` where it never is.
+    """
+
+    def __init__(self, ways: Sequence[Way], asked: Sequence[Quantity]) -> None:
+        self.asked = asked
+        self.ways = [way for way in ways if asked[0] in way.values]
+        self.values = np.array([[way.values[quantity] for way in self.ways] for quantity in asked])
+        rounding = np.array([[way.rounding[quantity] for way in self.ways] for quantity in asked])
+        self.apart, self.allowed = _apart(self.values), rounding[:, :, None] + rounding[:, None, :]
+        self.parted = self.apart > SLACK * self.allowed
+        self.same = ~self.parted.any(axis=0)
+
+    def agreement(self, verdict: str, wrong: tuple[str, ...], reason: str) -> Agreement:
+        sizes = np.max(np.abs(np.where(np.isfinite(self.values), self.values, 0.0)), axis=1)[:, None, None]
+        apart, rounding = (np.max(x / np.where(sizes > 0, sizes, 1.0), axis=0) for x in (self.apart, self.allowed))
+        names = tuple(way.name for way in self.ways)
+        return Agreement(self.asked[0].order, verdict, names, self.values, apart, rounding, wrong, reason)
 
 
 def _apart(values: Array) -> Array:
@@ -208,41 +203,71 @@ def _apart(values: Array) -> Array:
     return np.where(one, np.inf, np.where(finite[:, :, None], found, 0.0))
 
 
-def _arbiter(point: Point, lower: Way, quantity: Quantity, values: Array, same: Votes) -> tuple[int, str]:
-    """Which way is right where they part, and what differences of the order below give, if they can tell."""
-    votes = same.sum(axis=1)
-    if not quantity.order:
-        return 0, ""
-    d = _difference(point, lower, quantity)
-    off = abs(values - d.value)
-    near = (off <= 4 * d.error + NEAR * abs(d.value)) & (off <= np.fmax(4 * d.error, np.nanmin(off)))
+def _judged(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity]) -> Iterator[Agreement]:
+    """A finding for each order; where the modes part, the order below tells."""
+    lower = ways[0]
+    for n in range(wanted[-1].order + 1):
+        order = _Order(ways, [quantity for quantity in wanted if quantity.order == n])
+        right = 0
+        if not np.isfinite(order.values).any():
+            yield order.agreement(UNDECIDED, (), "no mode finds a finite derivative" + _told(order.ways, order.asked))
+        elif not order.parted.any():
+            yield order.agreement(RIGHT, (), "")
+        else:
+            k = int(np.argmax(order.parted.any(axis=(1, 2))))
+            right, verdict, shown = _arbiter(point, lower, order, k)
+            agrees = order.same[right]
+            odd = _names([way for way, good in zip(order.ways, agrees, strict=True) if not good], order.ways)
+            decided = verdict == WRONG and len(odd) > 0
+            reason = "; ".join(filter(None, [*_told_by(order, k, agrees, "" if decided else ", as most do"), shown]))
+            yield order.agreement(*((WRONG, odd) if decided else (UNDECIDED, ())), reason)
+        lower = order.ways[right]
+
+
+def _arbiter(point: Point, lower: Way, order: _Order, k: int) -> tuple[int, str, str]:
+    """Which of the ways that part to go by; the verdict on the others; what differences of the order below show.
+
+    They are wrong if differences deny them. Where these deny none, or cannot tell, most ways are believed, and nothing
+    is decided.
+    """
+    if not order.asked[k].order:
+        return 0, WRONG, ""  # the first is f itself
+    parting, values = ~order.same.all(axis=1), order.values[k]
+    votes = np.where(parting, order.same.sum(axis=1), 0)
+    d = _difference(point, lower, order.asked[k])
+    if d is None or not d.trusted(d.value):
+        return int(np.argmax(votes)), UNDECIDED, "differences cannot tell"
+    off, error = abs(values - d.value), 4 * d.error
     shown = f"differences gave {number(float(d.value), 10)} ± {short(float(d.error))}"
-    if not d.trusted(d.value):
-        return int(np.argmax(votes)), "differences cannot tell, so that most modes are believed"
-    if not near.any():
-        return int(np.argmax(votes)), f"{shown}, which is none of these, so that most modes are believed"
-    return int(np.argmax(np.where(near, votes, -1))), shown
+    near = parting & (off <= error + NEAR * abs(d.value)) & (off <= np.fmax(error, np.nanmin(off)))
+    if (off <= error).all() or not near.any():
+        return int(np.argmax(votes)), UNDECIDED, f"{shown}, which denies {'none' if near.any() else 'all'}"
+    return int(np.argmax(np.where(near, votes, 0))), WRONG, shown
 
 
-def _difference(point: Point, lower: Way, quantity: Quantity) -> Difference:
-    """Of the derivative of the order below, along the last direction."""
+def _difference(point: Point, lower: Way, quantity: Quantity) -> Difference | None:
+    """Of the derivative of the order below, along the last direction; None where that cannot be had beside x."""
     *before, last = quantity.along
-    f = jit(point.function(lower.mode, Quantity(tuple(before))))
-    return difference(point.along(f, last), point.noise(f, last), WIDTHS)
+    f = point.function(lower.mode, Quantity(tuple(before)))
+    try:
+        return difference(point.along(f, last), point.noise(f, last), WIDTHS)
+    except HoadError:
+        return None
 
 
-def _reason(ways: Sequence[Way], quantity: Quantity, values: Array, agrees: Votes, shown: str) -> str:
-    """What the modes give that part, each said once."""
+def _told_by(order: _Order, k: int, agrees: NDArray[np.bool_], believed: str) -> list[str]:
+    """What the ways give for the k-th quantity, each said once: those that part, and then the others."""
+    quantity, values = order.asked[k], order.values[k]
     digits = 10 if len({number(value, 10) for value in values}) > 1 else 17
     groups: dict[tuple[bool, str], list[Way]] = {}
-    for way, value, good in zip(ways, values, agrees, strict=True):
+    for way, value, good in zip(order.ways, values, agrees, strict=True):
         what = f"raised {way.errors[quantity]}" if quantity in way.errors else f"gave {number(value, digits) or 'nan'}"
         groups.setdefault((bool(good), what), []).append(way)
     odd, even = (
-        [f"{listed(_names(group, ways))} {what}" for (good, what), group in groups.items() if good is chosen]
+        [f"{listed(_names(group, order.ways))} {what}" for (good, what), group in groups.items() if good is chosen]
         for chosen in (False, True)
     )
-    return "; ".join(filter(None, [*odd[:3], *even[:1], shown]))
+    return [*odd[:3], *(text + believed for text in even[:1])]
 
 
 def _told(ways: Sequence[Way], asked: Sequence[Quantity]) -> str:

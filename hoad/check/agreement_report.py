@@ -20,7 +20,7 @@ class Agreement:
     order : int
         The order.
     verdict : str
-        "right", "wrong", or "undecided" where no mode finds a derivative.
+        "right", "wrong", or "undecided" where they part and differences cannot tell, or no mode finds a derivative.
     ways : tuple of str
         The modes that were compared: "forward", "forward, jitted", "forward, by vmap", ...
     values : ndarray (D, W)
@@ -30,7 +30,7 @@ class Agreement:
     roundings : ndarray (W, W)
         What of that may be rounding, as it was found in both.
     wrong : tuple of str
-        The modes that disagree with differences, or with most of the others where differences cannot tell.
+        The modes that differences deny.
     reason : str
         What is the matter, where something is.
     """
