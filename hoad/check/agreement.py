@@ -214,14 +214,20 @@ def _judged(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity]) -> It
         elif not order.parted.any():
             yield order.agreement(RIGHT, (), "")
         else:
-            k = int(np.argmax(order.parted.any(axis=(1, 2))))
-            right, verdict, shown = _arbiter(point, lower, order, k)
-            agrees = order.same[right]
-            odd = _names([way for way, good in zip(order.ways, agrees, strict=True) if not good], order.ways)
-            decided = verdict == WRONG and len(odd) > 0
-            reason = "; ".join(filter(None, [*_told_by(order, k, agrees, "" if decided else ", as most do"), shown]))
-            yield order.agreement(*((WRONG, odd) if decided else (UNDECIDED, ())), reason)
+            right, finding = _parted(point, lower, order)
+            yield finding
         lower = order.ways[right]
+
+
+def _parted(point: Point, lower: Way, order: _Order) -> tuple[int, Agreement]:
+    """Which way to go by where some part, and what is to be said of the others."""
+    k = int(np.argmax(order.parted.any(axis=(1, 2))))
+    right, verdict, shown = _arbiter(point, lower, order, k)
+    agrees = order.same[right]
+    odd = _names([way for way, good in zip(order.ways, agrees, strict=True) if not good], order.ways)
+    decided = verdict == WRONG and len(odd) > 0
+    reason = "; ".join(filter(None, [*_told_by(order, k, agrees, "" if decided else ", as most do"), shown]))
+    return right, order.agreement(WRONG if decided else UNDECIDED, odd if decided else (), reason)
 
 
 def _arbiter(point: Point, lower: Way, order: _Order, k: int) -> tuple[int, str, str]:
