@@ -192,7 +192,8 @@ def check(children: Sequence[Child], problem: str) -> None:
     expected = results[-1][1]
     for child, (found, _) in zip(children, results, strict=True):
         try:
-            harness.require_equal(found, expected, rtol=PROBLEMS[problem].rtol)
+            apart = tuple if PROBLEMS[problem].order is not None else np.asarray
+            harness.require_equal(apart(found), apart(expected), rtol=PROBLEMS[problem].rtol)
         except AssertionError as error:
             raise AssertionError(f"{child.side} is wrong: {error}") from None
 

@@ -2,7 +2,7 @@
 
 Recording, sweeping, lowering (a peer's building and compiling) and one run, import aside; and everything, import
 included, up to a first Hessian. Bars: 2, 3, 8 and 60 ms for the looped Rosenbrock function; 20 ms for 1000
-Runge-Kutta steps; 0.25 s from the import to a Hessian.
+Runge-Kutta steps; 1.3 and 3 ms for all derivatives to order 10 and 50; 0.25 s from the import to a Hessian.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import all_derivatives
 import beside
 import harness
 import hessians
@@ -38,6 +39,10 @@ PEERS_OF_HESSIANS = ("hoad", "CasADi MX", "JAX", "torch")
 FIRSTS = (
     First(rosenbrock.LOOP, "first gradient of Rosenbrock, loop", "first_s", LOOP_BARS, rosenbrock.LOOP.sides[:-1]),
     First(ode.TABLES[0], "first gradient of Runge-Kutta steps", "first_s", {1000: 20e-3}, ode.TABLES[0].sides[:-1]),
+    *(
+        First(table, f"first of {table.question}", "first_s", {1: bar}, table.sides[:-1])
+        for table, bar in zip((all_derivatives.TABLES[0], all_derivatives.TABLES[2]), (1.3e-3, 3e-3), strict=True)
+    ),
     First(hessians.TABLES[0], "import to Hessian of Rosenbrock", "import_s", HESSIANS, PEERS_OF_HESSIANS),
     First(hessians.TABLES[-1], "import to Hessian of logsumexp", "import_s", HESSIANS, PEERS_OF_HESSIANS),
 )

@@ -23,6 +23,7 @@ QUESTIONS = (
     "ode",
     "hessians",
     "tensors",
+    "all_derivatives",
     "models",
     "batched",
     "first_call",

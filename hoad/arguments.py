@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,21 @@ def check_function(driver: str, f: Any) -> None:
     kind = type(f).__name__
     article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
     raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
+
+
+def checked_order(driver: str, order: Any, least: int = 0, most: int | None = None) -> int:
+    """An order of derivatives as an int; raise unless it is a whole number within these bounds."""
+    try:
+        found = None if isinstance(order, bool) else operator.index(order)
+    except TypeError:
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
+        kind = type(order).__name__
+        raise ArgumentError(
+            f"{driver} takes an order {bounds}, an int, not {order!r} ({kind}). Write 2 for the second derivative."
+        )
+    return found
 
 
 def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:

@@ -99,7 +99,12 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )  # fmt: skip
     check.add_argument(
         "--order", type=int, metavar="N",
-        help="the highest order of the Taylor test (default: 2, or that of the derivatives given)",
+        help="the highest order of the Taylor test (default: 2, or that of the derivatives given), or of --modes "
+        "(default: 4)",
+    )  # fmt: skip
+    check.add_argument(
+        "--modes", action="store_true",
+        help="compare every mode of hoad with every other, in place of the Taylor test",
     )  # fmt: skip
     check.add_argument(
         "--gradient", metavar="MODULE:FUNCTION",
@@ -122,6 +127,7 @@ examples:
   hoad check numpy:tanh --at 0.3 --order 4
   hoad check model:loss --at 1.0,2.0 --gradient model:loss_gradient
   hoad check model:loss --at=-1.0,2.0 --plot convergence.png
+  hoad check model:loss --at 1.0,2.0 --modes --order 6
 
 exit status:
   0  every derivative is right
@@ -207,7 +213,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         return run(
             options.function, options.at, options.along, options.order, options.gradient, options.hessian,
-            options.plot, sys.stdout,
+            options.modes, options.plot, sys.stdout,
         )  # fmt: skip
     except UsageError as error:
         parser.exit(2, f"hoad check: {error}\n")

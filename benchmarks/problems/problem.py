@@ -25,7 +25,8 @@ class Problem:
     ----------
     asked : str
         ``"value"``, ``"gradient"``, ``"hessian"``, ``"hvp"`` (the second argument is the direction), ``"laplacian"``,
-        ``"tensor k"`` of order k from 3 to 6, or ``"entries"``: the upper triangle of the Hessian, row by row, at each
+        ``"tensor k"`` of order k from 3 to 6, ``"derivatives k"``, all of orders 0, ..., k of a function of one number,
+        or ``"entries"``: the upper triangle of the Hessian, row by row, at each
         of many points.
     function : callable
         ``function(n)`` makes f(m, x), with its data; n is what the table varies.
@@ -40,6 +41,8 @@ class Problem:
         The names in `problems/native`: ``NAME.c`` is the derivative by hand, ``NAME.hpp`` the function for ADOL-C.
     rtol : float
         How closely results agree, relative to the largest entry.
+    order : int, optional
+        k, where all derivatives are asked: they stand along axis 0, and each is compared relative to its own size.
     """
 
     asked: str
@@ -49,6 +52,7 @@ class Problem:
     forms: Mapping[str, Callable[[int], Function]] = field(default_factory=dict)
     native: str | None = None
     rtol: float = 1e-9
+    order: int | None = None
 
     def form(self, side: str, n: int) -> Function:
         """The function of x as that side wants it."""

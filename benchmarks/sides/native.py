@@ -1,4 +1,4 @@
-"""Derivatives by hand in C, and gradients by ADOL-C: compiled when they are built, called and timed from C."""
+"""Derivatives by hand in C, and by ADOL-C: compiled when they are built, called and timed from C."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ def compiled(source: str, *flags: str, compiler: str = "cc") -> ctypes.CDLL:
 
 def build(problem: Problem, n: int, adolc: bool = False) -> Built:
     name, start = problem.native, perf_counter()
+    order = [] if problem.order is None else [f"-DORDER={problem.order}"]
     if adolc:
-        library = compiled("adolc.cpp", f'-DFUNCTION="{name}.hpp"', "-ladolc", compiler="c++")
+        source = "adolc_series.cpp" if order else "adolc.cpp"
+        library = compiled(source, f'-DFUNCTION="{name}.hpp"', *order, "-ladolc", compiler="c++")
     else:
-        library = compiled(f"{name}.c", "-lm")
+        library = compiled(f"{name}.c", *order, "-lm")
     return _InC(library, n, problem, perf_counter() - start)
 
 
@@ -56,8 +58,9 @@ class _InC(Built):
         self.clock: Any = library.seconds
         self.clock.restype = ctypes.c_double
         self.n = n
-        self.size = problem.point(np.random.default_rng(0), n)[0].size
-        self.out = np.zeros(self.size)
+        point = problem.point(np.random.default_rng(0), n)[0]
+        self.size = point.size
+        self.out = np.zeros(point.shape if problem.order is None else (problem.order + 1, *point.shape))
 
     def at(self, arguments: Arguments) -> np.ndarray:
         self.seconds([arguments])

@@ -16,7 +16,12 @@ from sides.built import Arguments, Built
 def build(problem: Problem, n: int, out: bool = False) -> Built:
     f = problem.form("hoad", n)
     replay = hoad.jit(DERIVATIVES[problem.asked](lambda x: f(np, x)))
-    return Built(_into_kept_array(replay) if out else lambda arguments: partial(replay, *arguments))
+    return Built(_into_kept_array(replay) if out else lambda arguments: partial(replay, *_numbers(arguments)))
+
+
+def _numbers(arguments: Arguments) -> list[Any]:
+    """Arrays without axes as floats."""
+    return [x if x.ndim else x.item() for x in arguments]
 
 
 def _into_kept_array(replay: Function) -> Callable[[Arguments], Callable[[], Any]]:
@@ -24,9 +29,10 @@ def _into_kept_array(replay: Function) -> Callable[[Arguments], Callable[[], Any
     kept: list[np.ndarray] = []
 
     def prepare(arguments: Arguments) -> Callable[[], Any]:
+        given = _numbers(arguments)
         if not kept:
-            kept.append(np.asarray(replay(*arguments)))
-        return partial(replay, *arguments, out=kept[0])
+            kept.append(np.asarray(replay(*given)))
+        return partial(replay, *given, out=kept[0])
 
     return prepare
 
@@ -48,4 +54,5 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "entries": entries,
     "laplacian": hoad.laplacian,
     **{f"tensor {k}": partial(hoad.derivative_tensor, k=k) for k in range(3, 7)},
+    **{f"derivatives {k}": partial(hoad.derivatives, n=k) for k in (10, 20, 50)},
 }

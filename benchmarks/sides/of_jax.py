@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.jet import jet
 from problems.problem import Function, Problem
 
 from sides.built import Built
@@ -31,6 +32,17 @@ def tensor(f: Function, order: int) -> Function:
     return f
 
 
+def derivatives(f: Function, order: int) -> Function:
+    """By Taylor mode, whose output series holds derivatives."""
+
+    def taylor(x: Any) -> Any:
+        one, zero = jnp.ones_like(x), jnp.zeros_like(x)
+        value, series = jet(f, (x,), ([one] + [zero] * (order - 1),))
+        return jnp.stack([value, *series])
+
+    return taylor
+
+
 DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "value": lambda f: f,
     "gradient": jax.grad,
@@ -39,6 +51,7 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "entries": entries,
     "laplacian": lambda f: lambda x: jnp.trace(jax.hessian(f)(x)),
     **{f"tensor {k}": partial(tensor, order=k) for k in range(3, 7)},
+    "derivatives 10": partial(derivatives, order=10),
 }
 
 

@@ -7,9 +7,10 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from hoad.check.derivatives import gradient as check_gradient
-from hoad.check.derivatives import hessian as check_hessian
-from hoad.check.derivatives import jacobian as check_jacobian
+from hoad.check.agreement import derivatives
+from hoad.check.by_hand import gradient as check_gradient
+from hoad.check.by_hand import hessian as check_hessian
+from hoad.check.by_hand import jacobian as check_jacobian
 from hoad.check.report import Report
 from hoad.check.taylor import taylor_test
 from hoad.errors import HoadError, count
@@ -19,6 +20,8 @@ __all__ = ["FAILED", "PASSED", "USAGE", "UsageError", "find_function", "read_poi
 
 PASSED, FAILED, USAGE = 0, 1, 2
 
+ORDER = 4  # to which modes are compared
+
 
 def run(
     target: str,
@@ -27,6 +30,7 @@ def run(
     order: int | None,
     gradient: str | None,
     hessian: str | None,
+    modes: bool,
     plot: str | None,
     out: TextIO,
 ) -> int:
@@ -39,9 +43,11 @@ def run(
     at, along : sequence of str
         A point and a direction for every argument; no directions for random ones.
     order : int or None
-        The highest order of the Taylor test.
+        The highest order of the Taylor test, or of `modes`.
     gradient, hessian : str or None
         Functions to check in place of hoad's derivatives.
+    modes : bool
+        Whether every mode is compared with every other, in place of the Taylor test.
     plot : str or None
         A file for the picture.
     out : file object
@@ -63,9 +69,11 @@ def run(
     if directions and len(directions) != len(points):
         given = f"{count(len(points), 'point')} but {count(len(directions), 'direction')}"
         raise UsageError(f"{given} were given. Give --along for each --at.")
+    if modes and (directions or gradient or hessian):
+        raise UsageError("--modes compares hoad's own derivatives, along directions of its own. Leave out the others.")
     g, h = (find_function(name) if name else None for name in (gradient, hessian))
     try:
-        reports = _reports(f, points, directions, order, g, h)
+        reports = [_modes(f, points, order)] if modes else _reports(f, points, directions, order, g, h)
     except UsageError:
         raise
     except HoadError as error:
@@ -83,6 +91,10 @@ def run(
     if plot:
         _draw(reports[-1], plot)
     return PASSED if all(report.passed for report in reports) else FAILED
+
+
+def _modes(f: Callable[..., Any], points: tuple[Any, ...], order: int | None) -> Report:
+    return derivatives(f, points if len(points) > 1 else points[0], ORDER if order is None else order)
 
 
 def _reports(

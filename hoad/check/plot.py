@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from hoad.check.agreement_report import AgreementReport
     from hoad.check.derivative_report import DerivativeReport
     from hoad.check.rule_report import RuleReport
     from hoad.check.taylor_report import TaylorReport
 
-__all__ = ["plot_derivative", "plot_rule", "plot_taylor"]
+__all__ = ["plot_agreement", "plot_derivative", "plot_rule", "plot_taylor"]
 
 COLOURS = ("#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 VERDICTS = {"right": "#009e73", "undecided": "#e69f00", "wrong": "#d55e00"}
@@ -103,6 +104,24 @@ def plot_rule(report: RuleReport, ax: Any = None) -> Any:
     ax.invert_yaxis()
     ax.set_xlabel("digits that agree")
     ax.set_title(f"rule of {report.name}: {'passed' if report.passed else 'FAILED'}")
+    return figure
+
+
+def plot_agreement(report: AgreementReport, ax: Any = None) -> Any:
+    """How far apart each two modes are at every order, and what of it may be rounding; returns the figure."""
+    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else _figure(1)
+    tiny = np.finfo(np.float64).eps / 4  # where two agree to the last bit
+    for finding in report.findings:
+        pairs = np.triu_indices(len(finding.ways), 1)
+        apart, rounding = finding.disagreements[pairs], finding.roundings[pairs]
+        seen = np.isfinite(apart)
+        places = np.full(seen.sum(), finding.order)
+        ax.semilogy(places, np.fmax(apart[seen], tiny), "o", ms=4, color=VERDICTS[finding.verdict], alpha=0.4)
+        ax.semilogy([finding.order], [max(np.max(rounding), tiny)], "_", ms=14, color="0.4")
+    ax.set_xticks(range(report.order + 1))
+    ax.set_xlabel("order (bars: rounding)")
+    ax.set_ylabel("disagreement")
+    ax.set_title(f"Modes of {report.name}: {'passed' if report.passed else 'FAILED'}")
     return figure
 
 

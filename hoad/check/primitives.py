@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from hoad.arguments import checked_order
 from hoad.check.points import check_functions, quietly
 from hoad.check.report import name_of
 from hoad.check.rule_report import RuleFinding, RuleReport
 from hoad.check.trial import Trial, parts, tried_at_special
 from hoad.errors import ArgumentError, HoadError, ShapeError
 
-HIGHEST = 4
+HIGHEST, MOST = 4, 8  # orders: as a rule, and at most
 
 # Where a rule is tried if its author does not say: away from the usual singular points, in most domains.
 PLACES = (0.37, 1.71, -0.64, 2.43)
@@ -100,8 +101,7 @@ def rule(
     ± ... (trustworthy); 0.5 digits agree.
     """
     check_functions("check.rule", primitive)
-    if orders not in range(1, 9):
-        raise ArgumentError(f"check.rule takes orders from 1 to 8, not {orders!r}.")
+    orders = checked_order("check.rule", orders, 1, MOST)
     if not isinstance(special, Iterable):
         raise ArgumentError(f"check.rule takes special points in a list, special=[{special!r}].")
     name = name_of(primitive)

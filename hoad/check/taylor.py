@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad.arguments import checked_order
 from hoad.check.claims import read
 from hoad.check.findings import judged
 from hoad.check.points import (
@@ -26,9 +27,10 @@ from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
-from hoad.drivers.higher import derivative
-from hoad.errors import ArgumentError, CheckError, HoadError, ShapeError, count
+from hoad.containers import flatten
+from hoad.errors import CheckError, HoadError, ShapeError, count
 from hoad.target import told
+from hoad.transform.taylor import expand
 
 HIGHEST = 20
 
@@ -84,11 +86,15 @@ def taylor_test(
     See Also
     --------
     gradient, hessian, rule
+    derivatives : every mode of hoad against every other.
 
     Notes
     -----
-    Cost: about 140 values of f, and hoad's derivatives along v; memory for them all. Of a result with more than 256
-    components, some are drawn, and one random combination of all stands for the rest.
+    Cost: about 140 values of f, and one Taylor series; memory for them all. Of a result with more than 256 components,
+    some are drawn, and one random combination of all stands for the rest.
+
+    hoad's coefficients are those of one Taylor series along v, as `hoad.taylor` gives, inf or nan where one does not
+    exist; `derivatives` compares it with the other modes.
 
     Rounding in f is estimated beforehand, at x and x ± v, from differences of neighbouring values. The rate is that of
     the last few remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. Steps of −v are
@@ -134,8 +140,13 @@ def taylor_test(
             f"{check} needs x and f(x) to have entries, but their shapes are {np.shape(x)} and {value.shape}."
         )
     shape = value.shape
-    derivatives = (_derivative(f, args, direction, n, gradient, hessian, shape) for n in range(1, degree + 1))
-    coefficients = np.array([d / math.factorial(n) for n, d in enumerate([value, *derivatives])])
+    given = {n: claim for n, claim in enumerate((gradient, hessian), 1) if claim is not None and n <= degree}
+    coefficients = np.empty((degree + 1, *shape))
+    coefficients[0] = value
+    if len(given) < degree:
+        coefficients[1:] = _by_series(f, args, direction, degree, shape)[1:]
+    for n, claim in given.items():
+        coefficients[n] = _claimed(claim, n, args, direction[0], shape) / math.factorial(n)
     picked = Picked(shape)
     flat = picked(coefficients.reshape(degree + 1, -1))
     phi = Along(f, args, direction, check, shape)
@@ -218,40 +229,40 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
 
 def _degree(order: int | None, gradient: Any, hessian: Any) -> int:
     degree = order if order is not None else 1 if gradient and not hessian else 2
-    if degree not in range(HIGHEST + 1):
-        raise ArgumentError(f"check.taylor_test takes an order from 0 to {HIGHEST}, not {order!r}.")
-    return int(degree)
+    return checked_order("check.taylor_test", degree, 0, HIGHEST)
 
 
-def _derivative(
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    direction: dict[int, Any],
-    n: int,
-    gradient: Callable[..., Any] | None,
-    hessian: Callable[..., Any] | None,
-    shape: tuple[int, ...],
+def _by_series(
+    f: Callable[..., Any], args: tuple[Any, ...], direction: dict[int, Any], degree: int, shape: tuple[int, ...]
 ) -> Array:
-    """The n-th derivative of f along the direction: yours where it was given, else hoad's."""
+    """The Taylor coefficients of f along the direction, by hoad; inf or nan where one does not exist."""
     check = "check.taylor_test"
-    given = {1: gradient, 2: hessian}.get(n)
-    if given is None:
-        moving = derivative(lambda t: f(*(x + t * direction[k] for k, x in enumerate(args))), n)
-        try:
-            return np.broadcast_to(numbers(quietly(moving, 0.0), check), shape)
-        except HoadError:
-            raise
-        except Exception as error:  # whatever f does to a traced value
-            raise CheckError(
-                f"{check} needs a function that hoad can trace, but traced it raises {told(error)}. Give your own "
-                "derivatives, gradient=g and hessian=h."
-            ) from error
-    returned = called(check, name_of(given), given, args)
-    claimed, wrong = read(returned, [(*shape, *np.shape(args[0]) * n)], False)
+
+    def along(t: Any) -> Any:
+        return f(*(x + t * direction[k] for k, x in enumerate(args)))
+
+    try:
+        leaves, structure = flatten(quietly(expand, along, [0.0], [np.ones(1)], degree))
+        orders = [numbers(structure.unflatten([c[n] for c in leaves]), check) for n in range(degree + 1)]
+    except HoadError:
+        raise
+    except Exception as error:  # whatever f does to a traced value
+        raise CheckError(
+            f"{check} needs a function that hoad can trace, but traced it raises {told(error)}. Give your own "
+            "derivatives, gradient=g and hessian=h."
+        ) from error
+    return np.array([np.broadcast_to(c, shape) for c in orders])
+
+
+def _claimed(claim: Callable[..., Any], n: int, args: tuple[Any, ...], v: Any, shape: tuple[int, ...]) -> Array:
+    """The n-th derivative of f along the direction, by yours."""
+    check = "check.taylor_test"
+    returned = called(check, name_of(claim), claim, args)
+    read_as, wrong = read(returned, [(*shape, *np.shape(args[0]) * n)], False)
     if wrong:
-        raise ShapeError(f"{check}, {'hessian' if n == 2 else 'gradient'}={name_of(given)}: {wrong}")
-    v = np.ravel(direction[0])
-    found = claimed[0].reshape(*shape, *[v.size] * n)
+        raise ShapeError(f"{check}, {'hessian' if n == 2 else 'gradient'}={name_of(claim)}: {wrong}")
+    v = np.ravel(v)
+    found = read_as[0].reshape(*shape, *[v.size] * n)
     for _ in range(n):
         found = found @ v
     return found

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from hoad.check.differences import Difference, difference
+from hoad.check.modes import forward, swept
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, check_arguments, epsilon, numbers, quietly, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
-from hoad.drivers.first import grad, jvp, vjp
+from hoad.drivers.first import grad, vjp
 from hoad.errors import CheckError, RuleError, ShapeError
 from hoad.target import told
 
@@ -45,18 +46,6 @@ def parts(result: Any) -> tuple[Any, ...]:
 def _words(order: int) -> list[str]:
     """The modes of an order, a letter a sweep, f forward and r reverse: both pure ones, and both that alternate."""
     return list(dict.fromkeys(["f" * order, "r" * order, ("fr" * order)[:order], ("rf" * order)[:order]]))
-
-
-def _forward(phi: Callable[..., Any], direction: tuple[Any, ...]) -> Callable[..., Any]:
-    return lambda *xs: jvp(phi, xs, direction)[1]
-
-
-def _reverse(phi: Callable[..., Any], direction: tuple[Any, ...]) -> Callable[..., Any]:
-    def contracted(*xs: Any) -> Any:
-        gradients = grad(phi, argnums=tuple(range(len(xs))))(*xs)
-        return sum(np.sum(g * v) for g, v in zip(gradients, direction, strict=True))
-
-    return contracted
 
 
 def _like(x: Any, value: Any) -> Any:
@@ -136,7 +125,7 @@ class Trial:
                 yield self._agreeing("forward = reverse", by_mode)
             else:
                 yield self._order(order, by_mode, lower, directions[order - 1])
-            lower = _forward(lower, directions[order - 1])
+            lower = forward(lower, directions[order - 1])
 
     def _linear(self) -> RuleFinding:
         """The pullback of a sum is the sum of pullbacks."""
@@ -211,10 +200,7 @@ class Trial:
         """The derivative along the directions, by every mode."""
         found = {}
         for word in _words(order):
-            phi: Callable[..., Any] = self.phi
-            for letter, direction in zip(word, directions, strict=False):
-                phi = _forward(phi, direction) if letter == "f" else _reverse(phi, direction)
-            found[word] = float(quietly(phi, *self.xs))
+            found[word] = float(quietly(swept(self.phi, word, directions[:order]), *self.xs))
         return found
 
     def _agreeing(self, check: str, by_mode: dict[str, float]) -> RuleFinding:

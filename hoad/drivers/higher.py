@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +15,10 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
 from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
-from hoad.arguments import check_function, packed
+from hoad.arguments import check_function, checked_order, packed
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
-from hoad.errors import ArgumentError, ShapeError, TracedValueError
+from hoad.errors import ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
 from hoad.transform.taylor import Expansion
 
@@ -75,13 +74,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     array([-0., -1.])
     """
     check_function("derivative", f)
-    if not isinstance(n, (int, np.integer)):
-        raise ArgumentError(
-            f"derivative takes the order as an int, not {n!r}: derivative(f, 2)(x) is the second derivative at x."
-        )
-    n = operator.index(n)
-    if n < 0:
-        raise ArgumentError(f"derivative takes an order of 0 or more, not {n}.")
+    n = checked_order("derivative", n)
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:

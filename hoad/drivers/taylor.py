@@ -11,10 +11,10 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
-from hoad.arguments import check_function
+from hoad.arguments import check_function, checked_order
 from hoad.containers import flatten
 from hoad.drivers.holomorphic import check_derivative
-from hoad.errors import ArgumentError, DomainError, ShapeError
+from hoad.errors import DomainError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion
@@ -80,17 +80,14 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
-        def scaled(expansion: Expansion, found: Any) -> Any:
-            shape = np.shape(x)
-            if shape and not expansion.is_pointwise():
-                raise ShapeError(
-                    "derivatives of an array needs a function that acts element by element, but f mixes elements, as "
-                    "far as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
-                )
-            leaves, structure = flatten(found)
-            return structure.unflatten([_scaled(c, factorials, shape) for c in leaves])
-
-        return _result("derivatives", lambda x: f(x, *args, **kwargs), x, None, n, scaled)
+        pointwise, found = _expanded("derivatives", lambda x: f(x, *args, **kwargs), x, None, n)
+        if not pointwise:
+            raise ShapeError(
+                "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
+                "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
+            )
+        leaves, structure = flatten(found)
+        return structure.unflatten([_scaled(c, factorials, np.shape(x)) for c in leaves])
 
     return all_derivatives
 
@@ -156,15 +153,9 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
         raise ShapeError(
             f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given one of {np.shape(direction)}."
         )
-    pointwise = []
-
-    def unscaled(expansion: Expansion, found: Any) -> Any:
-        pointwise.append(direction is None and (not np.ndim(x) or expansion.is_pointwise()))
-        return found
-
-    found = _result("taylor", f, x, direction, n, unscaled)
+    pointwise, found = _expanded("taylor", f, x, direction, n)
     leaves, structure = flatten(found)
-    point = x if pointwise[0] else 0
+    point = x if direction is None and pointwise else 0
     return structure.unflatten([TaylorSeries(c, point) for c in leaves])
 
 
@@ -176,26 +167,15 @@ def _scaled(c: Any, factorials: np.ndarray, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(np.reshape(found, (-1, *[1] * len(shape))), (len(found), *shape))
 
 
-def checked_order(driver: str, n: Any) -> int:
-    """An order as an int; raise unless it is one, and not negative."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise ArgumentError(f"{driver} takes the order as an int, not {n!r}: {driver}(f, 2) goes to the second.")
-    if n < 0:
-        raise ArgumentError(f"{driver} takes an order of 0 or more, not {n}.")
-    return int(n)
+def _expanded(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> tuple[bool, Any]:
+    """Whether f acts on x item by item, and its coefficients along x + t v; outermost, none may be undefined."""
 
-
-def _result(
-    driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int, finished: Callable[[Expansion, Any], Any]
-) -> Any:
-    """The coefficients of f along x + t v, made what a driver gives; outermost, none may be undefined."""
-
-    def coefficients(x: Any) -> Any:
+    def coefficients(x: Any) -> tuple[bool, Any]:
         expansion = _expansion(f, x, direction, n)
-        return finished(expansion, expansion.results())
+        return not np.ndim(x) or expansion.is_pointwise(), expansion.results()
 
     with differentiating() as d:
-        returned, _ = call_traced(d, coefficients, (x,), (0,), driver)
+        (pointwise, returned), _ = call_traced(d, coefficients, (x,), (0,), driver)
         ys, parts = outputs(d, returned, driver)
         for y in ys:
             check_derivative(d, y, False)
@@ -203,7 +183,7 @@ def _result(
         found = d.results(ys)
     if not holds_traced(found) and any(map(_is_missing, found)):
         _raise_missing(driver, f, x, direction, n)
-    return found[0] if parts is None else parts.filled(found)
+    return pointwise, found[0] if parts is None else parts.filled(found)
 
 
 def _expansion(f: Callable[..., Any], x: Any, direction: Any, n: int) -> Expansion:
@@ -250,4 +230,4 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
     )
 
 
-__all__ = ["checked_order", "derivatives", "taylor"]
+__all__ = ["derivatives", "taylor"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from hoad._core.recording import differentiating
 from hoad._core.traced import is_traced
-from hoad.arguments import check_argument, check_function
+from hoad.arguments import check_argument, check_function, checked_order
 from hoad.arguments import packed as packed_array
 from hoad.drivers.first import one_like
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
@@ -37,12 +37,6 @@ def differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[A
         del returned
         found = d.results(ys)
     return found[0] if parts is None else parts.derivative(found)
-
-
-def _check_order(driver: str, k: Any) -> int:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise ArgumentError(f"{driver} takes an order of 1 or more, not {k!r}: {driver}(f, 3)(x) is of third order.")
-    return operator.index(k)
 
 
 def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) -> Callable[..., Any]:
@@ -101,7 +95,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     array([0., 2., 0., 0.])
     """
     check_function("derivative_tensor", f)
-    k = _check_order("derivative_tensor", k)
+    k = checked_order("derivative_tensor", k, least=1)
 
     @functools.wraps(f, updated=())
     def tensor(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -182,7 +176,7 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     array([[1., 2.],
            [2., 3.]])
     """
-    k = _check_order("unpack_tensor", k)
+    k = checked_order("unpack_tensor", k, least=1)
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     n = math.prod(shape)
     size = math.comb(n + k - 1, k) if n else 0

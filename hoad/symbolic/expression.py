@@ -13,6 +13,7 @@ from hoad._core.recording import inline
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced
 from hoad._core.where import here
+from hoad.arguments import checked_order
 from hoad.drivers.first import jacobian
 from hoad.drivers.second import hessian
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
@@ -385,12 +386,11 @@ class Expression(Operators):
             raise ArgumentError(
                 f"derivative takes the symbol to differentiate by, not {type(by).__name__}. For numbers, use gradient."
             )
-        if type(n) is bool or not hasattr(n, "__index__") or n < 0:
-            raise ArgumentError(f"derivative takes an order of 0 or more, not {n!r}.")
+        n = checked_order("derivative", n)
         if not by.aval.inexact:
             raise DTypeError(f"an expression of dtype {by.dtype} has no derivatives by it. Differentiate by a float.")
         if not by.ndim:
-            return tangent(self, by, int(n))
+            return tangent(self, by, n)
         made = self
         for _ in range(n):
             made = rows_of_jacobian(made, by)

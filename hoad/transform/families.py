@@ -300,6 +300,8 @@ class _Expansion:
     def _linear(self, i: int, k: int) -> Coefficient:
         """What a linear operation makes of coefficient k."""
         name, primitive, operands, params, aval = self.arithmetic.row(i)
+        if all(self.at(x, k) is None for x in operands if self.closure.aval(x).inexact):
+            return None
         is_total = name == "sum" and len(params[0]) == self.closure.aval(operands[0]).ndim
         if is_total and not self.lines.is_summed(k):
             return monomial(self._total(operands[0], k))

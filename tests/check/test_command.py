@@ -54,6 +54,9 @@ def failing(x):
 def ending(x):
     raise SystemExit(4)
 
+def root(x):
+    return np.sqrt(x)
+
 def pole(x):
     return 1 / x
 
@@ -152,7 +155,7 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:broken", "--at", "1"], "KeyError: 'temperature' (model.py:31)"),
         (["model:failing", "--at", "1"], "RuntimeError: no licence (model.py:34)"),
         (["model:ending", "--at", "1"], "SystemExit: 4 (model.py:37)"),
-        (["model:pole", "--at", "0"], "at 0 it raises ZeroDivisionError: float division by zero (model.py:40)"),
+        (["model:pole", "--at", "0"], "at 0 it raises ZeroDivisionError: float division by zero (model.py:43)"),
         (["model:loss", "--at", "1"], "'float' object is not subscriptable (model.py:4). For an array of one number"),
         (["model:loss", "--at", "nan,1"], "Write a finite number"),
         (["model:loss", "--at", "1e400"], "Write a finite number"),
@@ -164,12 +167,24 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:loss"], "--at"),
         (["model:loss", "--at", "1", "--order", "two"], "invalid int value"),
         (["model:loss", "--at", "1,2", "--order", "99"], "order from 0 to 20"),
+        (["model:loss", "--at", "1,2", "--modes", "--order", "-1"], "check.derivatives takes an order from 0 to 20"),
+        (["model:loss", "--at", "1,2", "--modes", "--along", "1,1"], "Leave out the others"),
+        (["model:loss", "--at", "1,2", "--modes", "--gradient", "model:loss_gradient"], "Leave out the others"),
     ],
 )
 def test_what_cannot_be_understood(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert status("check", *arguments) == 2
     printed = capsys.readouterr()
     assert message in printed.err and "hoad check" in printed.err and "Traceback" not in printed.err
+
+
+def test_all_modes(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("check", "model:loss", "--at", "1,2", "--modes") == 0
+    assert "derivatives of loss at [1, 2], orders 0 to 4: passed" in capsys.readouterr().out
+    assert status("check", "model:product", "--at", "1", "--at", "2", "--modes", "--order", "2") == 0
+    assert "derivatives of product at (1, 2), orders 0 to 2: passed" in capsys.readouterr().out
+    assert status("check", "model:root", "--at", "0", "--modes") == 1
+    assert "undecided" in capsys.readouterr().out
 
 
 def test_picture(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -243,7 +243,7 @@ def test_what_cannot_be_checked() -> None:
     with pytest.raises(hoad.ShapeError, match="at -1 it is not"):
         rule(np.log, -1.0)
     for orders in (0, 9, "2", 1.5):
-        with pytest.raises(hoad.ArgumentError, match="orders from 1 to 8, not"):
+        with pytest.raises(hoad.ArgumentError, match="an order from 1 to 8, an int, not"):
             rule(np.exp, orders=orders)  # type: ignore[arg-type]
     with pytest.raises(hoad.ArgumentError, match=r"special points in a list, special=\[0\.0\]"):
         rule(np.exp, special=0.0)  # type: ignore[arg-type]

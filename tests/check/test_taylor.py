@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from check.functions import POINT, A, smooth, smooth_gradient, smooth_hessian, spoiled, spoiled_at_order, untraceable
@@ -12,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hoad
+from hoad._core.traced import is_traced
 from hoad.check import taylor_test
 from hoad.errors import CheckError
 
@@ -41,6 +43,42 @@ def test_coefficients_are_those_of_taylor() -> None:
     assert report.coefficients == pytest.approx([2.0**n / math.factorial(n) for n in range(6)])
     assert report.remainders[2, 3] == pytest.approx(math.exp(0.25) - 1 - 0.25 - 0.25**2 / 2)
     assert report.steps[3] == 0.125
+
+
+def test_one_series_gives_all_orders() -> None:
+    """Of high order they are those of mpmath, and f is traced once for them all."""
+    traced = []
+
+    def f(x: Any, y: Any) -> Any:
+        traced.extend([x] if is_traced(x) else [])
+        return np.exp(np.sin(x)) * np.tanh(y) / (1 + x * x)
+
+    report = taylor_test(f, (0.3, 0.7), (1.0, -0.5), order=12)
+    assert len(traced) == 1
+    with mpmath.workdps(50):
+        x, y = mpmath.mpf(0.3), mpmath.mpf(0.7)
+        line = lambda t: mpmath.exp(mpmath.sin(x + t)) * mpmath.tanh(y - t / 2) / (1 + (x + t) ** 2)  # noqa: E731
+        exact = [float(c) for c in mpmath.taylor(line, 0, 12)]
+    assert report.coefficients == pytest.approx(exact, rel=1e-13)
+    with pytest.raises(CheckError, match="order 12 is wrong"):
+        taylor_test(spoiled_at_order(np.exp, 0.5, 12, 2.0), 0.5, 4.0, order=12).assert_passed()
+
+
+def test_derivatives_by_hand_beside_the_series() -> None:
+    """Yours take the place of hoad's in their orders only; where they are all, f need not be traced."""
+    twice = taylor_test(np.exp, 0.5, 1.0, hessian=np.exp, order=5)
+    assert twice.passed and twice.coefficients[1:] == pytest.approx(
+        [math.exp(0.5) / math.factorial(n) for n in range(1, 6)]
+    )
+    wrong = taylor_test(np.exp, 0.5, 1.0, hessian=lambda x: 1.01 * np.exp(x), order=5)
+    assert wrong.findings[2].verdict == "wrong" and wrong.findings[1].verdict == "right"
+    assert taylor_test(untraceable(np.exp), 0.5, 1.0, gradient=np.exp, order=1).passed
+
+
+def test_derivatives_that_are_infinite() -> None:
+    power = taylor_test(lambda x: x**2.5, 0.0, 1.0, order=4)
+    assert not power.passed and {finding.verdict for finding in power.findings[2:]} <= {"undecided", "wrong"}
+    assert np.isfinite(power.coefficients[:3]).all() and not np.isfinite(power.coefficients[3:]).any()
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -434,7 +472,7 @@ def test_the_default_direction_is_always_the_same() -> None:
         ((np.sin, 1.0), {"steps": "many"}, hoad.ArgumentError, "at least two steps, all of them positive, not 'many'"),
         ((np.sin, 1.0), {"steps": [0.1, 0.1]}, hoad.ArgumentError, "at least two steps"),
         ((np.sin, 1.0), {"steps": [0.1, 0.0]}, hoad.ArgumentError, "at least two steps"),
-        ((np.sin, 1.0), {"order": "2"}, hoad.ArgumentError, "order from 0 to 20, not '2'"),
+        ((np.sin, 1.0), {"order": "2"}, hoad.ArgumentError, "an order from 0 to 20, an int, not '2'"),
         ((lambda x: None, 1.0), {}, hoad.ShapeError, r"f\(x\) is None\. Return the result"),
         ((np.sin, math.inf), {}, hoad.ShapeError, "finite point"),
         ((np.sum, np.zeros(0)), {}, hoad.ShapeError, "to have entries"),

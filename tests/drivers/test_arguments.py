@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -375,7 +376,7 @@ def test_arguments_in_the_place_of_argnums() -> None:
     for argnums in (1.0, X):
         with pytest.raises(hoad.ShapeError, match=r"not .*grad\(f\)\(x\)\."):
             hoad.grad(np.sin, argnums)(1.0)  # type: ignore[arg-type]
-    with pytest.raises(hoad.ArgumentError, match=r"the order as an int, not 1\.0: derivative\(f, 2\)\(x\)"):
+    with pytest.raises(hoad.ArgumentError, match=r"an order of 0 or more, an int, not 1\.0 \(float\)\. Write 2"):
         hoad.derivative(np.sin, 1.0)  # type: ignore[arg-type]
 
 
@@ -451,11 +452,28 @@ def test_derivative_orders() -> None:
     assert hoad.derivative(np.sin, 0)(0.5) == np.sin(0.5)
     assert hoad.derivative(np.sin, np.int64(2))(0.5) == -np.sin(0.5)
     assert hoad.derivative(np.sin)(0.5) == np.cos(0.5)
-    with pytest.raises(ValueError, match="an order of 0 or more, not -1"):
-        hoad.derivative(np.sin, -1)
-    for order in (1.5, "2", None):
-        with pytest.raises(hoad.ArgumentError, match="takes the order as an int"):
-            hoad.derivative(np.sin, order)  # type: ignore[arg-type]
+    x, y = hoad.symbols("x y")
+    takers: list[tuple[str, int, Callable[[Any], Any]]] = [
+        ("derivative", 0, lambda n: hoad.derivative(np.sin, n)),
+        ("derivatives", 0, lambda n: hoad.derivatives(np.sin, n)),
+        ("taylor", 0, lambda n: hoad.taylor(np.sin, 0.5, n)),
+        ("derivative_tensor", 1, lambda n: hoad.derivative_tensor(np.sin, n)),
+        ("unpack_tensor", 1, lambda n: hoad.unpack_tensor(np.ones(1), 1, n)),
+        ("derivative", 0, lambda n: (x * y).derivative(x, n)),
+    ]
+    for driver, least, take in takers:
+        for order in (2, np.int64(2), np.uint8(2), np.array(2)):
+            take(order)
+        wrong = [(1.5, "1.5 (float)"), ("2", "'2' (str)"), (None, "None (NoneType)"), (True, "True (bool)")]
+        wrong += [(np.float64(2.0), "np.float64(2.0) (float64)"), (least - 1, f"{least - 1} (int)")]
+        for order, shown in wrong:
+            message = (
+                f"{driver} takes an order of {least} or more, an int, not {shown}. Write 2 for the second derivative."
+            )
+            with pytest.raises(hoad.ArgumentError, match=f"^{re.escape(message)}$"):
+                take(order)
+        with pytest.raises(hoad.ArgumentError, match=r"not .*True"):
+            take(np.True_)
 
 
 @pytest.mark.parametrize("mode", ["Forward", "fwd", "", None, 1])

@@ -372,6 +372,18 @@ def test_function_without_series() -> None:
     close(hoad.laplacian(f)(X), np.trace(nested(f, 2)(X)))
 
 
+@pytest.mark.parametrize("k", [3, 4])
+def test_sums_of_what_has_no_coefficient_of_this_order(k: int) -> None:
+    """Pieces of a parabola: an adjoint is summed over all items whose coefficients above order 1 are zeros."""
+    x = np.array([0.3, -2.0, 0.99])
+    for f in (
+        lambda s: np.sum(np.maximum(x * (1 + s[0]), 0.0) * s[0]),
+        lambda s: np.sum(np.clip(x + s[0], -1, 1) * s[0]),
+    ):
+        assert not hoad.derivative_tensor(f, k)(np.zeros(1)).any()
+        assert hoad.directional_derivative(f, *np.ones((k, 1)))(np.zeros(1)) == 0.0
+
+
 # ---- errors
 
 
@@ -379,7 +391,7 @@ def test_function_without_series() -> None:
     ("call", "error", "words"),
     [
         (lambda: hoad.derivative_tensor(3.0, 2), ArgumentError, "takes a function"),
-        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, not 0"),
+        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, an int, not 0"),
         (lambda: hoad.derivative_tensor(np.sin, 2.0), ArgumentError, "not 2.0"),
         (lambda: hoad.derivative_tensor(np.sin, True), ArgumentError, "not True"),
         (lambda: hoad.derivative_tensor(np.sin, 2)(np.arange(3)), DTypeError, r"x.astype\(float\)"),

@@ -1,0 +1,307 @@
+"""Every mode of hoad held against every other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoad.arguments import checked_order
+from hoad.check.agreement_report import Agreement, AgreementReport, listed
+from hoad.check.differences import Difference, difference
+from hoad.check.modes import HIGHEST, MODES, Function
+from hoad.check.points import Array, called, check_arguments, check_functions, numbers, typical
+from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
+from hoad.check.ways import Point, Quantity, Way, quantities
+from hoad.containers import flatten, leaves_of
+from hoad.errors import CheckError, HoadError, ShapeError
+from hoad.target import told
+
+SLACK = 64.0  # times the rounding in both, two numbers are not the same
+NEAR = 1e-6  # relative error to which a difference confirms a derivative
+WIDTHS = (0.125, 2.0**-8, 2.0**-16)  # of differences, in directions of the size of x
+
+
+def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
+    """Check that all modes of hoad give the same derivatives ``Dᵏf(x)[v, ..., v]`` for k = 0, ..., n.
+
+    The modes are nested forward sweeps (`jvp`), nested reverse sweeps (`grad`), forward over reverse and reverse over
+    forward, Taylor series (`derivatives`, and `directional_derivative` for several directions) and tensors
+    (`derivative_tensor`); each as it is, jitted (recorded at another point and replayed), and by `vmap` among others.
+
+    Parameters
+    ----------
+    f : callable
+        A function of x, or of several arguments where x is a tuple; its result may have any shape, or be a container.
+    x : float, ndarray or tuple of them
+        The point.
+    order : int
+        The highest order n, from 0 to 20.
+    seed : int, optional
+        Of the directions and weights, which are random.
+
+    Returns
+    -------
+    AgreementReport
+        A row for each order when printed; `passed`, `assert_passed()`, `plot()`.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or the order is none from 0 to 20.
+    ShapeError
+        If the point is not finite, f is not finite there, or returns something else than real numbers and arrays.
+    DTypeError
+        If x is no float.
+    CheckError
+        If f raises an error of arithmetic at x, writes to x, or cannot be traced.
+    NoRuleError
+        If f calls something that has no rule.
+
+    See Also
+    --------
+    taylor_test : hoad's derivatives beside values of f, which finds what is wrong in every mode alike.
+    rule : the modes of one primitive, entry by entry.
+
+    Notes
+    -----
+    Cost: f is traced some twenty times for each order, and what each mode records is replayed about 50 times. What
+    sweeps record grows like n³ with the order, of reverse ones alone like 2ⁿ: these go to order 6, the others to order
+    10; beyond, series and tensors are compared.
+
+    Results are contracted with random weights, and derivatives are along random directions of the size of x: v alone,
+    and for more than one number v and w in turn. A function of one number is differentiated by it.
+
+    How far apart two modes may be is measured: the rounding in each is estimated from values at neighbouring points.
+    Where they are farther apart, differences of the order below tell which are wrong. Where these cannot, the report
+    says what most modes give and which do not, and the order is undecided; so it is where no mode finds a finite
+    derivative.
+
+    References
+    ----------
+    Moré and Wild (2011), Estimating computational noise, SIAM Journal on Scientific Computing 33.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.check.derivatives(lambda x: np.exp(np.sin(x)) / x, 0.7, 5).passed
+    True
+
+    A tangent rule that does not go with the adjoint rule:
+
+    >>> sine = hoad.primitive(np.sin, vjp=lambda g, p, x: (g * np.cos(x),), jvp=lambda d, p, x: -d[0] * np.cos(x))
+    >>> hoad.check.derivatives(sine, 0.7, 1).assert_passed()
+    Traceback (most recent call last):
+        ...
+    hoad.errors.CheckError: derivatives of sin: order 1 is wrong by forward, series and tensor. ...
+    """
+    check = "check.derivatives"
+    check_functions(check, f)
+    xs = x if isinstance(x, tuple) else (x,)
+    check_arguments(check, xs, range(len(xs)))
+    order = checked_order(check, order, 0, HIGHEST)
+    results = [numbers(leaf, check) for leaf in leaves_of(called(check, "f", f, xs))]
+    _check_values(results, xs)
+    rng = np.random.default_rng(seed)
+    alone = len(xs) == 1 and not np.ndim(x)
+    directions = [(1.0,)] if alone else [tuple(_drawn(rng, typical(x)) for x in xs) for _ in range(2)]
+    single = len(results) == 1 and not results[0].ndim
+    weights = [1.0] if single else [_drawn(rng, np.ones(r.shape)) for r in results]
+    point = Point(_weighted(f, weights), xs, directions)
+    wanted = quantities(order, 1 if sum(map(np.size, xs)) == 1 else 2)
+    with np.errstate(all="ignore"):
+        ways = point.ways(wanted)
+        _check_traced(point, ways, wanted)
+        findings = list(_judged(point, ways, wanted))
+    return AgreementReport(
+        name=name_of(f),
+        x=x,
+        order=order,
+        directions=tuple(v if isinstance(x, tuple) else v[0] for v in directions),
+        findings=tuple(findings),
+        notes=tuple(_notes(point, ways, order)),
+    )
+
+
+# ---- what is asked --------------------------------------------------------------------------------------------------
+
+
+def _check_values(results: Sequence[Array], xs: Sequence[Any]) -> None:
+    check = "check.derivatives"
+    if not sum(r.size for r in results) or not sum(map(np.size, xs)):
+        raise ShapeError(f"{check} needs x and f(x) to have entries, but one of them has none.")
+    for r in results:
+        if not np.all(np.isfinite(r)):
+            raise ShapeError(f"{check} needs a point where f is finite, but f(x) is {value_text(r)}.")
+
+
+def _drawn(rng: np.random.Generator, size: Array) -> Any:
+    """Random numbers of about these sizes and either sign."""
+    drawn = size * rng.uniform(0.5, 1.0, size.shape) * rng.choice([-1.0, 1.0], size.shape)
+    return drawn if drawn.ndim else float(drawn)
+
+
+def _weighted(f: Function, weights: Sequence[Any]) -> Function:
+    """w·f(x), a number."""
+    return lambda *xs: sum(np.sum(w * leaf) for w, leaf in zip(weights, flatten(f(*xs))[0], strict=True))
+
+
+def _check_traced(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity]) -> None:
+    """Raise what all modes raised."""
+    failed = all(
+        quantity in way.errors for way in ways for quantity in wanted if quantity.order and quantity in way.values
+    )
+    if not point.raised or not failed:
+        return
+    error = point.raised[0]
+    if isinstance(error, HoadError):
+        raise error
+    raise CheckError(
+        f"check.derivatives needs a function that hoad can trace, but traced it raises {told(error)}. Write it with "
+        "NumPy, or make it a primitive, @hoad.primitive."
+    ) from error
+
+
+# ---- how it is judged -----------------------------------------------------------------------------------------------
+
+
+class _Order:
+    """What the ways give for the quantities of one order, and which two of them give the same.
+
+    Attributes
+    ----------
+    values : ndarray (D, W)
+        By quantity and way.
+    apart, allowed : ndarray (D, W, W)
+        How far each two are apart, and the rounding in both; `parted` where it is too far, `same` where it never is.
+    """
+
+    def __init__(self, ways: Sequence[Way], asked: Sequence[Quantity]) -> None:
+        self.asked = asked
+        self.ways = [way for way in ways if asked[0] in way.values]
+        self.values = np.array([[way.values[quantity] for way in self.ways] for quantity in asked])
+        rounding = np.array([[way.rounding[quantity] for way in self.ways] for quantity in asked])
+        self.apart, self.allowed = _apart(self.values), rounding[:, :, None] + rounding[:, None, :]
+        self.parted = self.apart > SLACK * self.allowed
+        self.same = ~self.parted.any(axis=0)
+
+    def agreement(self, verdict: str, wrong: tuple[str, ...], reason: str) -> Agreement:
+        sizes = np.max(np.abs(np.where(np.isfinite(self.values), self.values, 0.0)), axis=1)[:, None, None]
+        apart, rounding = (np.max(x / np.where(sizes > 0, sizes, 1.0), axis=0) for x in (self.apart, self.allowed))
+        names = tuple(way.name for way in self.ways)
+        return Agreement(self.asked[0].order, verdict, names, self.values, apart, rounding, wrong, reason)
+
+
+def _apart(values: Array) -> Array:
+    """|a − b| for each two; 0 where neither is finite, inf where one is."""
+    found = abs(values[:, :, None] - values[:, None, :])
+    finite = np.isfinite(values)
+    one = finite[:, :, None] != finite[:, None, :]
+    return np.where(one, np.inf, np.where(finite[:, :, None], found, 0.0))
+
+
+def _judged(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity]) -> Iterator[Agreement]:
+    """A finding for each order; where the modes part, the order below tells."""
+    lower = ways[0]
+    for n in range(wanted[-1].order + 1):
+        order = _Order(ways, [quantity for quantity in wanted if quantity.order == n])
+        right = 0
+        if not np.isfinite(order.values).any():
+            yield order.agreement(UNDECIDED, (), "no mode finds a finite derivative" + _told(order.ways, order.asked))
+        elif not order.parted.any():
+            yield order.agreement(RIGHT, (), "")
+        else:
+            right, finding = _parted(point, lower, order)
+            yield finding
+        lower = order.ways[right]
+
+
+def _parted(point: Point, lower: Way, order: _Order) -> tuple[int, Agreement]:
+    """Which way to go by where some part, and what is to be said of the others."""
+    k = int(np.argmax(order.parted.any(axis=(1, 2))))
+    right, verdict, shown = _arbiter(point, lower, order, k)
+    agrees = order.same[right]
+    odd = _names([way for way, good in zip(order.ways, agrees, strict=True) if not good], order.ways)
+    decided = verdict == WRONG and len(odd) > 0
+    reason = "; ".join(filter(None, [*_told_by(order, k, agrees, "" if decided else ", as most do"), shown]))
+    return right, order.agreement(WRONG if decided else UNDECIDED, odd if decided else (), reason)
+
+
+def _arbiter(point: Point, lower: Way, order: _Order, k: int) -> tuple[int, str, str]:
+    """Which of the ways that part to go by; the verdict on the others; what differences of the order below show.
+
+    They are wrong if differences deny them. Where these deny none, or cannot tell, most ways are believed, and nothing
+    is decided.
+    """
+    if not order.asked[k].order:
+        return 0, WRONG, ""  # the first is f itself
+    parting, values = ~order.same.all(axis=1), order.values[k]
+    votes = np.where(parting, order.same.sum(axis=1), 0)
+    d = _difference(point, lower, order.asked[k])
+    if d is None or not d.trusted(d.value):
+        return int(np.argmax(votes)), UNDECIDED, "differences cannot tell"
+    off, error = abs(values - d.value), 4 * d.error
+    shown = f"differences gave {number(float(d.value), 10)} ± {short(float(d.error))}"
+    near = parting & (off <= error + NEAR * abs(d.value)) & (off <= np.fmax(error, np.nanmin(off)))
+    if (off <= error).all() or not near.any():
+        return int(np.argmax(votes)), UNDECIDED, f"{shown}, which denies {'none' if near.any() else 'all'}"
+    return int(np.argmax(np.where(near, votes, 0))), WRONG, shown
+
+
+def _difference(point: Point, lower: Way, quantity: Quantity) -> Difference | None:
+    """Of the derivative of the order below, along the last direction; None where that cannot be had beside x."""
+    *before, last = quantity.along
+    f = point.function(lower.mode, Quantity(tuple(before)))
+    try:
+        return difference(point.along(f, last), point.noise(f, last), WIDTHS)
+    except HoadError:
+        return None
+
+
+def _told_by(order: _Order, k: int, agrees: NDArray[np.bool_], believed: str) -> list[str]:
+    """What the ways give for the k-th quantity, each said once: those that part, and then the others."""
+    quantity, values = order.asked[k], order.values[k]
+    digits = 10 if len({number(value, 10) for value in values}) > 1 else 17
+    groups: dict[tuple[bool, str], list[Way]] = {}
+    for way, value, good in zip(order.ways, values, agrees, strict=True):
+        what = f"raised {way.errors[quantity]}" if quantity in way.errors else f"gave {number(value, digits) or 'nan'}"
+        groups.setdefault((bool(good), what), []).append(way)
+    odd, even = (
+        [f"{listed(_names(group, order.ways))} {what}" for (good, what), group in groups.items() if good is chosen]
+        for chosen in (False, True)
+    )
+    return [*odd[:3], *(text + believed for text in even[:1])]
+
+
+def _told(ways: Sequence[Way], asked: Sequence[Quantity]) -> str:
+    """An error that says why."""
+    errors = [f": {way.name} raised {way.errors[q]}" for way in ways for q in asked if q in way.errors]
+    return errors[0].rstrip(".") if errors else ""
+
+
+def _names(chosen: Sequence[Way], ways: Sequence[Way]) -> tuple[str, ...]:
+    """The modes that were chosen in all of their ways; of others the ways."""
+    found: list[str] = []
+    for mode in MODES:
+        own = [way for way in ways if way.mode is mode]
+        those = [way.name for way in own if way in chosen]
+        found += [mode.name] if those and len(those) == len(own) else those
+    return tuple(found)
+
+
+def _notes(point: Point, ways: Sequence[Way], order: int) -> Iterator[str]:
+    modes = tuple(dict.fromkeys(way.mode.name for way in ways))
+    hows = tuple(dict.fromkeys(way.how or "as it is" for way in ways))
+    yield f"compared: {listed(modes)}, each {listed(hows)}"
+    for most in sorted({mode.most for mode in MODES if mode.most < order}):
+        names = listed(tuple(mode.name for mode in MODES if mode.most == most))
+        yield f"left out above order {most}, where their tapes are long: {names}"
+    yield from dict.fromkeys(point.unjitted)
+    if point.phi(*point.xs) != point.phi(*point.xs):
+        yield "called again at x, f gives another value: it is random, or keeps a state"
+
+
+__all__ = ["derivatives"]

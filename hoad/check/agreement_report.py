@@ -1,0 +1,135 @@
+"""What a comparison of modes found: for each order how far apart they are, and which of them is the odd one out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoad.check.points import Array
+from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What the modes give for the derivatives of one order.
+
+    Attributes
+    ----------
+    order : int
+        The order.
+    verdict : str
+        "right", "wrong", or "undecided" where they part and differences cannot tell, or no mode finds a derivative.
+    ways : tuple of str
+        The modes that were compared: "forward", "forward, jitted", "forward, by vmap", ...
+    values : ndarray (D, W)
+        What each of them gives: the derivative along v, then that along v and w in turn.
+    disagreements : ndarray (W, W)
+        How far apart each two of them are, over the largest of all; inf where one has none and the other has.
+    roundings : ndarray (W, W)
+        What of that may be rounding, as it was found in both.
+    wrong : tuple of str
+        The modes that differences deny.
+    reason : str
+        What is the matter, where something is.
+    """
+
+    order: int
+    verdict: str
+    ways: tuple[str, ...]
+    values: Array
+    disagreements: Array
+    roundings: Array
+    wrong: tuple[str, ...]
+    reason: str
+
+    @property
+    def worst(self) -> tuple[int, int]:
+        """The places of the two ways that are farthest apart."""
+        return divmod(int(np.argmax(self.disagreements)), len(self.ways))
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementReport(Report):
+    """What `derivatives` found.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    x : float, ndarray, or tuple of them
+        The point.
+    order : int
+        The highest order.
+    directions : tuple
+        The directions v and w, in the form of x; of a function of one number v = 1 alone.
+    findings : tuple of Agreement
+        One for each order from 0 on.
+    notes : tuple of str
+        What was left out, and what else is worth knowing.
+    """
+
+    name: str
+    x: Any
+    order: int
+    directions: tuple[Any, ...]
+    findings: tuple[Agreement, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all modes agree at every order."""
+        return all(finding.verdict == RIGHT for finding in self.findings)
+
+    def failure(self) -> str:
+        """The lowest order at which they do not, in words; nothing where all agree."""
+        for finding in self.findings:
+            if finding.verdict != RIGHT:
+                head = f"derivatives of {self.name}: order {finding.order} is {finding.verdict}"
+                return f"{head}{_by(finding)}. {sentence(finding.reason)}"
+        return ""
+
+    def __str__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        lines = [f"derivatives of {self.name} at {value_text(self.x)}, orders 0 to {self.order}: {verdict}"]
+        rows = [["order", "modes", "disagreement", "rounding", "farthest apart", ""]]
+        for f in self.findings:
+            i, j = f.worst
+            modes = len({way.partition(",")[0] for way in f.ways})
+            apart = f"{f.ways[i]} / {f.ways[j]}" if i != j else "none"
+            found = [short(f.disagreements[i, j]), short(f.roundings[i, j] if i != j else np.max(f.roundings))]
+            rows.append([str(f.order), str(modes), *found, apart, f.verdict + _by(f)])
+        lines += aligned(rows, left=(4, 5))
+        lines += [f"  order {f.order}: {f.reason}" for f in self.findings if f.verdict != RIGHT][:1]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def plot(self, ax: Any = None) -> Any:
+        """How far apart each two modes are at every order, beside rounding, on `ax` or a figure of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib figure
+            The figure drawn on.
+        """
+        from hoad.check.plot import plot_agreement
+
+        return plot_agreement(self, ax)
+
+
+def _by(finding: Agreement) -> str:
+    return f" by {listed(finding.wrong)}" if finding.verdict == WRONG else ""
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names in a sentence; those with a comma of their own are set apart by semicolons."""
+    between = "; " if any("," in name for name in names) else ", "
+    return between.join(names) if len(names) < 2 else f"{between.join(names[:-1])} and {names[-1]}"
+
+
+__all__ = ["Agreement", "AgreementReport", "listed"]
