@@ -110,17 +110,19 @@ class Taylor(Callee):
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         series = self._native()
         if series is None:
+            if self._program()._last._guards:
+                self._check(values)
             return self._by_tapes(values)
         found = series.run(values)
         if found is None:
-            raise self._failure(values)
+            self._check(values)
+            raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
         return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
 
-    def _failure(self, values: tuple[Any, ...]) -> Exception:
-        """Raises for a branch that is not taken here, lane by lane."""
+    def _check(self, values: tuple[Any, ...]) -> None:
+        """Raise for a branch that is not taken here, lane by lane."""
         for lane in range(self._lanes or 1):
             self._program()._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values)))
-        return RuntimeError("an expansion failed where its program did not; this is an error in hoad")
 
     def _in_lane(self, k: int, x: Any, lane: int, order: Any = slice(None)) -> Any:
         if not self._is_series(k):
