@@ -276,7 +276,7 @@ cdef class Series(Native):
         return 0
 
     cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
-        if self.rows[step.out].is_truth or any([self.rows[<int32_t>row].is_truth for row in operands]):
+        if any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)]):
             raise NotClosedError(f"{sig.primitive.name} of truth values")    # which are bytes there
         step.more = self.kept(plan_of(sig))
         step.operands = self.n_terms

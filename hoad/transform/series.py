@@ -24,7 +24,7 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.closing import Closure
-from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, STRUCTURE, UFUNC, Primitive, signature_at
+from hoad._core.primitive import CONCATENATE, GATHER, PUT, REDUCE, STRIDED, STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
@@ -35,6 +35,9 @@ LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
 MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
+
+# Kinds that do with truth values as with floats.
+MOVING = frozenset((CONCATENATE, GATHER, PUT, REDUCE, STRIDED))
 
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
@@ -131,7 +134,7 @@ class Arithmetic:
 
     def _top(self, i: int) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
-        name, primitive, operands, _, aval = self.row(i)
+        name, primitive, operands, params, aval = self.row(i)
         if name == "input":
             number = self.closure.inputs.index(i)
             return min(self.given[number] - 1, self.degree) if aval.inexact else 0
@@ -140,9 +143,10 @@ class Arithmetic:
             return self.degree if i in self.integrands else 0
         if name == "rate":
             return tops[0] - 1
-        if not any(tops) or not aval.inexact or name in STEPS:
+        dtypes = {x.dtype for x in map(self.closure.aval, range(i, i + primitive.nout)) if x.inexact}
+        if not any(tops) or not dtypes or name in STEPS:
             return 0
-        if aval.dtype != np.float64:
+        if dtypes != {np.dtype(np.float64)}:
             raise NotClosedError(f"{name} of {aval.dtype}")
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
@@ -157,10 +161,10 @@ class Arithmetic:
         if name in EXTREMES:
             return self._extreme(i, operands[0])
         if primitive.expansion is not None:
-            self.instead[i] = self._expanded(primitive, operands, self.row(i)[3])
+            self.instead[i] = self._expanded(primitive, operands, params)
             return self.degree
         if primitive.kernel is not None and not any(tops[:-1]):
-            self.instead[i] = self._composed(primitive, operands, self.row(i)[3], aval)
+            self.instead[i] = self._composed(primitive, operands, params, aval)
             return self.degree
         if name in ("reciprocal", "inv", "solve"):
             return self.degree
@@ -348,6 +352,11 @@ def is_linear(name: str, primitive: Primitive) -> bool:
     return name in EACH or name == "item" or primitive.kind in (STRIDED, CONCATENATE, GATHER, PUT)
 
 
+def held(aval: Aval) -> Aval:
+    """As items of a row are held: truth values as floats."""
+    return intern_aval(np.dtype(np.float64), aval.shape) if aval.dtype == np.bool_ else aval
+
+
 def is_multilinear(primitive: Primitive, tops: list[int]) -> bool:
     """Whether an operation of one or two arrays is linear in each of those that are not constant."""
     linear = all(k in primitive.linear_in for k, top in enumerate(tops) if top)
@@ -433,8 +442,7 @@ class _Builder:
         if aval.shape == shape or aval.size == int(np.prod(shape)):
             return row
         if (operand, shape, lag) not in self.spread:
-            if aval.dtype == bool:
-                aval = intern_aval(np.dtype(np.float64), aval.shape)  # as truth values are held
+            aval = held(aval)
             found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))
             broadcast = signature_at(prim.BROADCAST_TO, (shape,), (aval,))
             self.series.step(found, None, "each", [row], broadcast, lag=lag)
@@ -462,10 +470,12 @@ class _Builder:
         spread = range(n) if primitive.kind == UFUNC else range(1, n) if rule == "solve" else ()
         rows = [self._at(k, i) if j in spread else self.operand(k) for j, k in enumerate(operands)]
         signature = self.closure.signature(i) if value is None else None
-        if signature is not None and spread:  # of operands as they are spread, or in one lane
+        if signature is not None:  # of operands as they are spread, held, or in one lane
             avals = [self.aval(k) for k in operands]
             avals = [intern_aval(x.dtype, aval.shape) if j in spread else x for j, x in enumerate(avals)]
-            signature = signature_at(primitive, params, avals)
+            avals = [held(x) if primitive.kind in MOVING or name == "astype" else x for x in avals]
+            if avals != list(signature.avals):
+                signature = signature_at(primitive, params, avals)
         self.steps[i] = self.series.step(row, value, rule, rows, signature, lag=self.arithmetic.lags[i], **more)
 
     def _how(

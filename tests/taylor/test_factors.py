@@ -11,7 +11,7 @@ from mpmath import mp
 from rules import oracle
 
 import hoad
-from hoad.transform.taylor import Expansion, expand
+from hoad.transform.taylor import Expansion, expand, tangents_of
 
 ORDER = 12
 RNG = np.random.default_rng(25)
@@ -63,6 +63,7 @@ def exact_qr(a: Any) -> np.ndarray:
     return items(q * signs, signs * r)
 
 
+MATRIX = np.array([[2.0, 0.5], [-0.3, 1.0]])
 RIGHT = np.array([[0.5], [-1.0], [0.3], [0.8]])
 
 # name: (function, the same in mpmath, point, curve)
@@ -127,7 +128,8 @@ def near(got: Any, want: Any, tolerance: float) -> None:
 def by_tangents(f: Function, points: list[Any], curves: list[Any], order: int) -> Any:
     """The same coefficients by tangents of tangents."""
     expansion = Expansion(f, points, curves, order)
-    return expansion._parts.filled(expansion.callee._by_tapes(expansion.values))
+    program = tangents_of(expansion.program, expansion.callee._given, order)
+    return expansion._parts.filled(program._run(expansion.values))
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------
@@ -288,6 +290,73 @@ def test_jit_and_vmap(name: str) -> None:
         near(wide[:, k], expand(f, [point], [scale * curve], 4), 1e-12)
 
 
+# ---- users' operations on arrays ------------------------------------------------------------------------------------
+
+
+@hoad.primitive(vjp=lambda g, p, x: (p * (g - np.sum(p * g)),))
+def softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+@hoad.primitive(vjp=lambda g, p, x: (g[1] * np.cos(x),), jvp=lambda dots, p, x: (None, dots[0] * np.cos(x)), nout=2)
+def counted_sine(x: Any) -> Any:
+    return np.int64(np.size(x)), np.sin(x)
+
+
+@hoad.primitive(vjp=lambda g, p, x, y: (circulant(g, y), circulant(g, x)), linear=(0, 1))
+def circulant(x: Any, y: Any) -> Any:
+    """x and y convolved around the corner, of two items each."""
+    return np.array([x[0] * y[0] + x[1] * y[1], x[0] * y[1] + x[1] * y[0]])
+
+
+def _solution_rule(g: Any, p: Any, a: Any, b: Any) -> Any:
+    adjoint = solution(a.T, g)
+    return -adjoint[:, None] * p[None, :], adjoint
+
+
+@hoad.primitive(vjp=_solution_rule, linear=(1,), shape=lambda a, b: b)
+def solution(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+def normalised(x: Any) -> Any:
+    return np.exp(x) / np.sum(np.exp(x))
+
+
+def matrix_of(x: Any) -> Any:
+    return np.stack([np.stack([2.0 + x[0], x[1]]), np.stack([x[1], 3.0 + x[0] * x[1]])])
+
+
+@pytest.mark.parametrize(
+    ("f", "g", "closes"),
+    [
+        pytest.param(softmax, normalised, True, id="a rule"),
+        pytest.param(
+            lambda x: counted_sine(x)[1] * counted_sine(x)[0], lambda x: 2 * np.sin(x), True, id="an integer beside"
+        ),
+        pytest.param(lambda x: circulant(x, x), lambda x: np.stack([x @ x, 2.0 * x[0] * x[1]]), True, id="bilinear"),
+        pytest.param(lambda x: circulant(np.ones(2), x), lambda x: np.sum(x) * np.ones(2), True, id="linear"),
+        pytest.param(
+            lambda x: solution(MATRIX, x), lambda x: np.linalg.solve(MATRIX, x), True, id="linear in what moves"
+        ),
+        pytest.param(
+            lambda x: solution(matrix_of(x), x),
+            lambda x: np.linalg.solve(matrix_of(x), x),
+            False,
+            id="a rule of rates of rates",
+        ),
+    ],
+)
+def test_users_operations(f: Function, g: Function, closes: bool) -> None:
+    order = ORDER if closes else 5
+    x, curve = np.array([0.3, -0.5]), np.array([[0.4, 0.2], [0.1, -0.3]])
+    assert (Expansion(f, [x], [curve], order).callee._native() is not None) is closes
+    near(expand(f, [x], [curve], order), expand(g, [x], [curve], order), 1e-13)
+    got, want = (hoad.grad(lambda x, h=h: np.sum(np.sin(expand(h, [x], [curve], 3))))(x) for h in (f, g))
+    np.testing.assert_allclose(got, want, rtol=1e-11)
+
+
 def test_matrices_that_stay() -> None:
     """What does not move along the curve has no rates."""
 
@@ -345,7 +414,15 @@ def test_differential_equations_without_a_value() -> None:
 def test_equal_eigenvalues() -> None:
     """As sweeps have it: the vectors, and what hangs on them, are nan."""
     a = np.diag([1.0, 1.0, 3.0])
-    for f in (np.linalg.eigvalsh, lambda a: flat(*np.linalg.eigh(a)), lambda a: np.linalg.norm(a, 2)):
+    functions = [
+        np.linalg.eigvalsh,
+        lambda a: flat(*np.linalg.eigh(a)),
+        lambda a: np.linalg.eigh(a)[1][:, 2],  # which is of no pair: its slope is known
+        lambda a: np.linalg.eigh(a)[0][2],
+        lambda a: np.linalg.svd(a)[0][:, 0],
+        lambda a: np.linalg.norm(a, 2),
+    ]
+    for f in functions:
         got = expand(f, [a], [POSITIVE_CURVE], 3)
         want = by_tangents(f, [a], [POSITIVE_CURVE], 3)
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
