@@ -393,10 +393,10 @@ def test_differential_equations() -> None:
 
 
 def test_differential_equations_without_a_value() -> None:
-    """A determinant whose series ask for an inverse that is not there; a factor that ends at t = 1/2."""
+    """A determinant whose series asks for an inverse that is not there; a factor that ends at t = 1/2."""
 
     def of_singular(t: Any, y: Any) -> Any:
-        return np.linalg.det(np.stack([np.stack([y, t]), np.stack([t, y])]))
+        return np.linalg.det(y * np.eye(4))
 
     def root(t: Any, y: Any) -> Any:
         return 0.0 * np.linalg.cholesky(np.stack([np.stack([1.0 - y, y]), np.stack([y, 1.0 - y])]))[1, 1] + 1.0
@@ -430,18 +430,38 @@ def test_equal_eigenvalues() -> None:
         assert not np.isnan(got[:2]).all()
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (4, 4), (2, 3, 3), (2, 5, 5)])
+@pytest.mark.parametrize("singular", [False, True])
+def test_determinants_of_singular_matrices(shape: tuple[int, ...], singular: bool) -> None:
+    """Of rank n - 1, beside an expansion by rows, with the gradients, which are made of adjugates."""
+    rng = np.random.default_rng(shape[-1])
+    point, curve = rng.uniform(-1.0, 1.0, shape), 0.3 * rng.uniform(-1.0, 1.0, (2, *shape))
+    if singular:
+        point[..., -1, :] = 2.0 * point[..., 0, :] if shape[-1] > 1 else 0.0
+    assert Expansion(np.linalg.det, [point], [curve], ORDER).callee._native() is not None
+    got, want = (expand(f, [point], [curve], ORDER) for f in (np.linalg.det, _expanded_det))
+    np.testing.assert_allclose(got[0], want[0], atol=1e-15)
+    near(got[1:], want[1:], 1e-13)
+
+    def total(f: Function) -> Function:
+        return lambda a, c: np.sum(np.sin(expand(f, [a], [c], 4)))
+
+    for k in (0, 1):
+        got, want = (hoad.grad(total(f), argnums=k)(point, curve) for f in (np.linalg.det, _expanded_det))
+        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12)
+
+
 def test_singular_matrices() -> None:
-    """What has a value at first meets a singular matrix later on."""
-    singular = np.ones((2, 2))
-    fast = hoad.jit(lambda a: expand(np.linalg.det, [a], [np.ones((1, 2, 2))], 3))
-    fast(np.eye(2))
+    """What had a value at first meets a singular matrix in a replay."""
+    fast = hoad.jit(lambda a: expand(np.linalg.det, [a], [np.ones((1, 4, 4))], 3))
+    fast(np.eye(4))
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        fast(singular)
+        fast(np.diag([1.0, 0.0, 0.0, 2.0]))
+    powers = expand(np.linalg.det, [np.zeros((3, 3))], [np.eye(3)[None]], 4)  # written out, of any rank
+    np.testing.assert_array_equal(powers, [0.0, 0.0, 0.0, 1.0, 0.0])
     expansion = Expansion(np.linalg.inv, [np.eye(2)], [np.ones((1, 2, 2))], 3)
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        expansion.callee._run((np.stack([singular, singular]),))
-    got = expand(np.linalg.det, [singular], [np.eye(2)[None]], 1)  # for which no inverse is asked
-    np.testing.assert_allclose(got, [0.0, 2.0], atol=1e-15)
+        expansion.callee._run((np.ones((2, 2, 2)),))
 
 
 def test_not_positive() -> None:

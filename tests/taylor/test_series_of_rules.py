@@ -43,23 +43,14 @@ SLOW = frozenset(  # by tangents these take minutes
     if case.name == "complex_products" or (case.name in FALL_BACK and case.room == "decompositions")
 )
 SINGLE = frozenset({"astype", "complex_single"})  # rounded to single precision on the way
-WRONG = {
-    "det_of_singular": "the inverse of a singular matrix is asked for",
-}
 
 ELEMENTWISE = [case for case in CASES if isinstance(case, Elementwise)]
 STRUCTURED = [case for case in CASES if isinstance(case, Structured)]
 
 
-def cases(rows: list[Any], failing: dict[str, str] | None = None) -> Any:
-    """Rows as parameters, those that are known to fail marked so."""
-    marked = []
-    for case in rows:
-        marks: list[Any] = []
-        if failing and case.name in failing:
-            marks = [pytest.mark.xfail(strict=True, reason=failing[case.name])]
-        marked.append(pytest.param(case, id=case.name, marks=marks))
-    return pytest.mark.parametrize("case", marked)
+def cases(rows: list[Any]) -> Any:
+    """Rows as parameters."""
+    return pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in rows])
 
 
 def curves_of(case: Elementwise, count: int) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
@@ -218,7 +209,7 @@ def test_lanes(case: Elementwise) -> None:
 # ---- operations on arrays -------------------------------------------------------------------------------------------
 
 
-@cases([case for case in STRUCTURED if case.name not in SLOW], WRONG)
+@cases([case for case in STRUCTURED if case.name not in SLOW])
 def test_structured(case: Structured) -> None:
     order = 6 if case.name not in NOT_CLOSED else 3
     for xs in examples(case):
