@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad.errors import HoadError
 
-MOST_NODES = 4000  # to which rules may grow a program that had fewer, before they are said not to close
+MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
+MOST_FOR_EACH = 20  # and by so many for each node that it had
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
@@ -85,6 +86,7 @@ class Arithmetic:
         self.given = given
         self.degree = degree
         self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
+        self._made_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
         self.tops: list[int] = []  # of every node: the highest order at which it is not zero, and asked for
         self.lags: list[int] = []  # of every node: how many orders it is behind what it is made of, for rates in it
         self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
@@ -99,7 +101,7 @@ class Arithmetic:
     def _close(self) -> None:
         size = self.closure.size
         while len(self.tops) < self.closure.size:
-            if len(self.tops) > size + MOST_NODES:
+            if len(self.tops) > (1 + MOST_FOR_EACH) * size + MOST_NODES:
                 raise NotClosedError("rules that ask for ever new operations")
             i = len(self.tops)
             name, _, operands, _, _ = self.row(i)
@@ -143,10 +145,10 @@ class Arithmetic:
             return self.degree if i in self.integrands else 0
         if name == "rate":
             return tops[0] - 1
-        dtypes = {x.dtype for x in map(self.closure.aval, range(i, i + primitive.nout)) if x.inexact}
-        if not any(tops) or not dtypes or name in STEPS:
+        results = [aval, *map(self.closure.aval, range(i + 1, i + primitive.nout))]
+        if not any(tops) or not any(x.inexact for x in results) or name in STEPS:
             return 0
-        if dtypes != {np.dtype(np.float64)}:
+        if any(x.inexact and not x.is_float64 for x in results):
             raise NotClosedError(f"{name} of {aval.dtype}")
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
@@ -274,15 +276,15 @@ class Arithmetic:
 
     # ---- steps
 
-    def _asks(self, i: int, order: int) -> Iterator[tuple[int, int]]:
+    def _asks(self, i: int, order: int) -> list[tuple[int, int]]:
         """The nodes that coefficient `order` of a node is made of, and by how many orders they are ahead of it."""
-        name, _, operands, _, _ = self.row(i)
-        found = [(k, 1 if name == "rate" else 0) for k in operands]
-        if order:
-            found.append((self.instead.get(i, -1), 0))
-            found.append((self.integrands.get(i, -1), -1))
-            found += [(unsigned(self.closure, h)[0], -1) for h, _ in self.slopes.get(i, ())]
-        return ((k, ahead) for k, ahead in found if k >= 0)
+        if i not in self._made_of:
+            name, _, operands, _, _ = self.row(i)
+            value = [(k, 1 if name == "rate" else 0) for k in operands if k >= 0]
+            beyond = [(self.instead.get(i, -1), 0), (self.integrands.get(i, -1), -1)]
+            beyond += [(unsigned(self.closure, h)[0], -1) for h, _ in self.slopes.get(i, ())]
+            self._made_of[i] = value, [*value, *[(k, ahead) for k, ahead in beyond if k >= 0]]
+        return self._made_of[i][order > 0]
 
     def _needs(self, i: int) -> list[int]:
         """The nodes that a node needs in the same pass over all steps."""

@@ -11,6 +11,7 @@ from mpmath import mp
 from rules import oracle
 
 import hoad
+from hoad.transform import series
 from hoad.transform.taylor import Expansion, expand, tangents_of
 
 ORDER = 12
@@ -269,6 +270,13 @@ def test_of_factors() -> None:
     got = expand(composed, [SQUARE], [SQUARE_CURVE], 4)
     near(got, by_tangents(composed, [SQUARE], [SQUARE_CURVE], 4), 1e-12)
     assert Expansion(composed, [SQUARE], [SQUARE_CURVE], 4).callee._native() is not None
+
+
+def test_of_many_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far rules may grow a program hangs on what it has."""
+    monkeypatch.setattr(series, "MOST_NODES", 0)
+    f, _, point, curve = CASES["svd"]
+    assert Expansion(f, [point], [curve], 5).callee._native() is not None
 
 
 @cases
