@@ -1,10 +1,13 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
+from array import array
+
 cimport cython
 
 from hoad._core.emit cimport Emitter
 from hoad._core.operands cimport operand_of
-from hoad._core.primitive cimport Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport MOST_RESULTS, Primitive, Signature, primitive_of, signature
+from hoad._core.tangent cimport jvp_template
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_EXT,
@@ -142,6 +145,33 @@ cdef class Closure:
             return None
         template.splice(self.emitter, leaves, found)
         return [None if found[k] == ZERO else found[k] for k in range(n)]
+
+    def tangents(self, int32_t i, dots):
+        """The tangents of the results of node i for those of its operands, by its rule; None stands for zero.
+
+        None for a rule that branches.
+        """
+        cdef Signature sig = self.signature_of(i)
+        cdef Template template
+        cdef int32_t found[MOST_RESULTS]
+        cdef int32_t k, n
+        cdef int32_t nout = <int32_t>len(sig.results)
+        cdef const int32_t* operands = node_operands(self.graph, i, &n)
+        cdef int32_t[::1] leaves
+        cdef uint64_t mask = 0
+        if n > 64:
+            return None
+        leaves = array("i", [
+            *[<int32_t>ZERO] * nout, *[i + k for k in range(nout)], *[operands[k] for k in range(n)],
+            *[<int32_t>ZERO if dot is None else dot for dot in dots],
+        ])
+        for k in range(n):
+            mask |= <uint64_t>(dots[k] is not None) << k
+        template = jvp_template(sig, mask, None)
+        if template.graph.n_guards:
+            return None
+        template.splice(self.emitter, &leaves[0], found)
+        return [None if found[k] == ZERO else found[k] for k in range(nout)]
 
     def apply(self, function, *operands):
         """The operand of what a function of traced values gives."""

@@ -40,6 +40,8 @@ typedef struct {
     int32_t top, top_a, top_b;  /* the highest orders at which out, a and b are not zero */
     int32_t first, count;       /* of its terms */
     int32_t operands, n_operands; /* the caller's: of its plan, where they stand among the terms */
+    int32_t n_results;          /* the caller's: of its plan, rows from out on */
+    int32_t lag;                /* the caller's: how many orders it is behind the pass */
     void* call;
     void* more;                 /* the caller's */
 } SeriesStep;

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from hoad._core.native cimport Native
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport Primitive, Signature
+from hoad._core.primitive cimport Signature
 from hoad._core.vector cimport SeriesCode, SeriesStep, SeriesTerm
 
 cdef struct Row:
@@ -51,7 +51,7 @@ cdef class Series(Native):
     cdef int64_t per_lane       # bytes of the rows
 
     cdef void take_operands(self, SeriesStep* step, list operands) noexcept
-    cdef void take_function(self, SeriesStep* step, Primitive primitive) noexcept
+    cdef int take_function(self, SeriesStep* step, Signature sig) except -1
     cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1
     cdef void* kept(self, object part) except NULL
     cdef int32_t row_like(self, int32_t row) except -1
@@ -79,6 +79,9 @@ cdef class Series(Native):
                              double* zeros) noexcept nogil
     cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil
     cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                            double* zeros) noexcept nogil
     cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
                       double* zeros) noexcept nogil
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil

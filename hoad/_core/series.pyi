@@ -10,6 +10,7 @@ from hoad._core.tape import Aval
 VALUES: dict[str, int]
 RULES: dict[str | None, int]
 PLAN_RULES: dict[str, int]
+WITHOUT_PLAN: tuple[str, ...]
 SUMMED: tuple[str, ...]
 
 class NotClosedError(Exception):
@@ -44,6 +45,7 @@ class Series(Native):
         sig: Signature | None = None,
         product: Signature | None = None,
         offset: int = 0,
+        lag: int = 0,
     ) -> int: ...
     def term(self, h: int, x: int, sign: float, strong: bool) -> None: ...
     def slopes(self, step: int, terms: Sequence[tuple[int, int, float, bool]]) -> None: ...

@@ -16,8 +16,8 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, room
 from hoad._core.engine cimport GUARD_FAILED
 from hoad._core.native cimport Native
-from hoad._core.plan cimport FAILED_WITHIN, Plan, plan_of
-from hoad._core.primitive cimport INFO, Info, Primitive, Signature
+from hoad._core.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
+from hoad._core.primitive cimport INFO, MOST_RESULTS, Info, Signature
 from hoad._core.tape cimport ARITY, Aval
 from hoad._core.vector cimport (
     SERIES_ADD,
@@ -69,6 +69,8 @@ cdef enum PlanRule:
     SOLVE           # x p = y
     INVERT          # x p = 1
     ITEM            # an item of an array
+    RATE            # x'
+    INTEGRAL        # p from p'
 
 VALUES = {
     "given": VALUE_GIVEN, "copy": VALUE_COPY, "add": VALUE_ADD, "subtract": VALUE_SUBTRACT, "multiply": VALUE_MULTIPLY,
@@ -80,9 +82,13 @@ RULES = {
     "negative": SERIES_NEGATE, "scale": SERIES_SCALE, "shrink": SERIES_SHRINK, "square": SERIES_SQUARE,
     "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "sdiv": SERIES_SDIV,
     "select": SERIES_SELECT, "mask": SERIES_MASK, "slopes": SERIES_SLOPES, "each": SERIES_PLAN,
-    "pairs": SERIES_PLAN, "solve": SERIES_PLAN, "invert": SERIES_PLAN, "item": SERIES_PLAN,
+    "pairs": SERIES_PLAN, "solve": SERIES_PLAN, "invert": SERIES_PLAN, "item": SERIES_PLAN, "rate": SERIES_PLAN,
+    "integral": SERIES_PLAN,
 }
-PLAN_RULES = {"each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "item": ITEM}
+PLAN_RULES = {
+    "each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "item": ITEM, "rate": RATE, "integral": INTEGRAL,
+}
+WITHOUT_PLAN = ("item", "rate", "integral")
 SUMMED = ("square", "multiply", "divide", "slopes")     # have a row of sums beside their own
 
 
@@ -203,16 +209,18 @@ cdef class Series(Native):
         self.n_checks += 1
 
     def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
-             int32_t offset=0):
+             int32_t offset=0, int32_t lag=0):
         """The step of a row, how its value is found, and how what follows; its number.
 
-        A value by None is that of the operation of `sig`, one that is "given" that of another step. A rule may need the
-        signature of a matrix product, or the offset of an item.
+        A value by None is that of the operation of `sig`, one that is "given" that of another step; further results go
+        to the rows behind. A rule may need the signature of a matrix product, or the offset of an item. A step with a
+        `lag` is so many orders behind the others, as what is made of the rates x' of these is.
         """
         cdef SeriesStep step
         memset(&step, 0, sizeof(SeriesStep))
         step.out = out
         step.top = self.rows[out].top
+        step.lag = lag
         step.value = VALUES[value] if value is not None else VALUE_PLAN
         step.rule = RULES[rule]
         step.first = self.n_terms
@@ -224,12 +232,12 @@ cdef class Series(Native):
         elif rule == "item":
             step.count = offset
         if value is None:
-            self.take_function(&step, sig.primitive)
+            self.take_function(&step, sig)
         if rule in SUMMED:
             step.c = self.row_like(out)
         if step.rule == SERIES_PLAN:
             step.top_b = PLAN_RULES[rule]
-        if (step.value == VALUE_PLAN or step.rule == SERIES_PLAN) and rule != "item":
+        if (step.value == VALUE_PLAN or step.rule == SERIES_PLAN) and rule not in WITHOUT_PLAN:
             self.take_plan(&step, list(operands), sig)
             if product is not None:
                 step.call = self.kept(plan_of(product))
@@ -251,24 +259,29 @@ cdef class Series(Native):
         if len(operands) > 2:
             step.c = operands[2]
 
-    cdef void take_function(self, SeriesStep* step, Primitive primitive) noexcept:
-        """Let the value be that of an operation on numbers, where there is one."""
-        cdef Info* info = &INFO[primitive.op]
-        if ARITY[primitive.op] == 1 and info.f1 != NULL and self.rows[step.out].is_real:
+    cdef int take_function(self, SeriesStep* step, Signature sig) except -1:
+        """Let the value be that of an operation on real numbers, where there is one."""
+        cdef int op = sig.primitive.op
+        cdef Info* info = &INFO[op]
+        if any([not (aval.is_float64 or aval.dtype == np.bool_) for aval in (*sig.avals, *sig.results)]):
+            return 0
+        if ARITY[op] == 1 and info.f1 != NULL:
             step.value = VALUE_CALL1
             step.call = <void*>info.f1
             step.more = <void*>info.v1
-        elif ARITY[primitive.op] == 2 and info.f2 != NULL and self.rows[step.out].is_real:
+        elif ARITY[op] == 2 and info.f2 != NULL:
             step.value = VALUE_CALL2
             step.call = <void*>info.f2
             step.more = <void*>info.v2
+        return 0
 
     cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
-        if self.rows[step.out].is_truth or any([self.rows[<int32_t>row].is_truth for row in operands]):
+        if any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)]):
             raise NotClosedError(f"{sig.primitive.name} of truth values")    # which are bytes there
         step.more = self.kept(plan_of(sig))
         step.operands = self.n_terms
         step.n_operands = len(operands)
+        step.n_results = len(sig.results)
         for row in operands:
             self.term(row, row, 1.0, False)
         return 0
@@ -337,8 +350,7 @@ cdef class Series(Native):
                 at[self.n_inputs + i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>made)
             with nogil:
                 code = self.execute(at, at + self.n_inputs, n)
-            if code == NO_MEMORY:
-                raise MemoryError("no memory for the series of a program")
+            raise_failure(code)
             return None if code == GUARD_FAILED else found
         finally:
             PyMem_RawFree(at)
@@ -404,7 +416,7 @@ cdef class Series(Native):
     cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
                        char* memory) noexcept nogil:
         """The lanes from `first` on."""
-        cdef int32_t i, k
+        cdef int32_t i, k, order
         cdef int code = 0
         cdef double* zeros = <double*>(memory + self.per_lane * lanes)
         self.place_constants(first, lanes, memory)
@@ -412,10 +424,11 @@ cdef class Series(Native):
         memset(zeros, 0, 8 * self.widest * lanes)
         for k in range(self.degree + 1):
             for i in range(self.n_steps):
-                if k == 0:
+                order = k - self.steps[i].lag
+                if order == 0:
                     code = self.value_of(&self.steps[i], lanes, memory)
-                elif k <= self.steps[i].top:
-                    code = self.coefficient_of(&self.steps[i], k, lanes, memory, zeros)
+                elif 0 < order <= self.steps[i].top:
+                    code = self.coefficient_of(&self.steps[i], order, lanes, memory, zeros)
                 if code:
                     return code
             if k == 0 and self.fails(lanes, memory):
@@ -525,6 +538,9 @@ cdef class Series(Native):
         cdef int64_t e
         if step.rule == SERIES_PLAN and step.top_b == ITEM:
             self.take_item(step, 0, lanes, memory)
+            return 0
+        if step.rule == SERIES_PLAN and step.top_b == RATE:
+            self.take_rate(step, 0, lanes, memory)
             return 0
         if step.value == VALUE_PLAN:
             return self.run_plan(<Plan>step.more, step, 0, lanes, memory, NULL)
@@ -693,12 +709,27 @@ cdef class Series(Native):
         for e in range(lanes):
             p[e] = x[e * self.rows[step.a].size + step.count]
 
+    cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+        cdef double* x = self.at(step.a, k + 1, lanes, memory)      # of which there is one, as k is within the row
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef int64_t e
+        for e in range(self.rows[step.out].size * lanes):
+            p[e] = (k + 1) * x[e]
+
+    cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                            double* zeros) noexcept nogil:
+        cdef double* slope = self.coefficient(step.a, k - 1, lanes, memory, zeros)
+        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef int64_t e
+        for e in range(self.rows[step.out].size * lanes):
+            p[e] = slope[e] / k
+
     cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
                       double* zeros) noexcept nogil:
         """The plan of a step on coefficient k of its operands, where these have one."""
         cdef char* few[FEW]
         cdef char** at = few
-        cdef char* out
+        cdef char* out[MOST_RESULTS]
         cdef int32_t i, row
         cdef int64_t lane
         cdef int code = 0
@@ -710,8 +741,9 @@ cdef class Series(Native):
             for i in range(step.n_operands):
                 row = self.terms[step.operands + i].h
                 at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
-            out = self.lane_of(step.out, k, lane, lanes, memory, zeros)
-            code = plan.run(at, &out, 1)
+            for i in range(step.n_results):
+                out[i] = self.lane_of(step.out + i, k, lane, lanes, memory, zeros)
+            code = plan.run(at, out, 1)
             if code:
                 break
         if at != few:
@@ -721,6 +753,12 @@ cdef class Series(Native):
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
         if step.top_b == ITEM:
             self.take_item(step, k, lanes, memory)      # no item has a higher order than its array
+            return 0
+        if step.top_b == RATE:
+            self.take_rate(step, k, lanes, memory)
+            return 0
+        if step.top_b == INTEGRAL:
+            self.take_integral(step, k, lanes, memory, zeros)
             return 0
         if step.top_b == EACH:
             return self.run_plan(<Plan>step.more, step, k, lanes, memory, zeros)
@@ -774,6 +812,15 @@ cdef class Series(Native):
             if code:
                 return code
         return 0
+
+
+cdef int raise_failure(int code) except -1:
+    """Raise what a run failed for, other than a guard."""
+    if code == NO_MEMORY:
+        raise MemoryError("no memory for the series of a program")
+    if code == FAILED_SINGULAR:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return -1 if code < 0 else 0    # a Python function raised
 
 
 cdef int add_port(Port** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count, bint has_lanes) except -1:

@@ -9,6 +9,7 @@ NOT_FINITE: int
 TOO_SHORT: int
 TOO_MANY: int
 FAILED: int
+NO_VALUE: int
 
 @final
 class Stepper:

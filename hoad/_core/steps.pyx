@@ -13,6 +13,7 @@ Experimental Mathematics 14, 99-117: sections 3.1 and 3.2.
 
 import numpy as np
 
+from cpython.exc cimport PyErr_Clear
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.math cimport INFINITY, fabs, isfinite, pow
 from libc.stdint cimport int32_t, int64_t
@@ -22,6 +23,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, room
+from hoad._core.plan cimport FAILED_PYTHON, FAILED_WITHIN
 from hoad._core.series cimport Series
 
 cnp.import_array()
@@ -33,7 +35,8 @@ cpdef enum:
     NOT_FINITE = 1
     TOO_SHORT = 2
     TOO_MANY = 3
-    FAILED = 4          # a branch that would go another way, or what a plan could not do
+    FAILED = 4          # a branch that would go another way
+    NO_VALUE = 5        # an operation that raised, as that of a singular matrix
 
 
 @cython.final
@@ -267,12 +270,14 @@ cdef class Stepper:
         cdef int64_t offset = 0
         cdef double* slopes
         cdef double* row
+        cdef int code
         self.time[0] = t
         for i in range(self.n_blocks):
             self.at[i] = <char*>(y + offset)
             offset += self.sizes[i]
-        if self.series.call(self.at, self.at + self.n_inputs, 1):
-            return FAILED
+        code = self.series.call(self.at, self.at + self.n_inputs, 1)
+        if code:
+            return failure(code)
         self.runs += 1
         memcpy(found, y, self.n * sizeof(double))
         offset = 0
@@ -348,6 +353,16 @@ cdef class Stepper:
         for j in range(self.n):
             worst = max(worst, fabs(slopes[j] - row[j]))
         return fabs(self.h) * worst <= GROSS * self.tolerance * scale
+
+
+cdef int failure(int code) noexcept nogil:
+    """Why the series of a point are not there; what Python raised is dropped, as a shorter step may do."""
+    if code == FAILED_WITHIN:
+        return FAILED
+    if code == FAILED_PYTHON:
+        with gil:
+            PyErr_Clear()
+    return NO_VALUE
 
 
 cdef double norm(const double* x, int64_t n) noexcept nogil:

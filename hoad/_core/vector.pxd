@@ -23,6 +23,8 @@ cdef extern from "series.h" nogil:
         int32_t count
         int32_t operands
         int32_t n_operands
+        int32_t n_results
+        int32_t lag
         void* call
         void* more
     ctypedef struct SeriesTerm:

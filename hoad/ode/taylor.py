@@ -15,7 +15,7 @@ import numpy as np
 
 from hoad._core.recording import guard_rows, inline
 from hoad._core.series import NotClosedError, Series
-from hoad._core.steps import DONE, FAILED, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
+from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function, packed
@@ -336,6 +336,11 @@ class Options:
         if code == NOT_FINITE:
             return (
                 f"found a Taylor coefficient that is nan or infinite {where}. rhs is singular there: start elsewhere, "
+                "or end before."
+            )
+        if code == NO_VALUE:
+            return (
+                f"cannot compute rhs {where}: a matrix is singular there, or not positive definite. Start elsewhere, "
                 "or end before."
             )
         if code == TOO_SHORT:

@@ -53,9 +53,64 @@ def _slogdet(g, p, x):
     return (trace[..., None, None] * _t(np.linalg.inv(x)),)
 
 
+# ---- series: the rules ask for an inverse, which a singular matrix has not ------------------------------------------
+
+FEW_ROWS = 3  # up to which determinants are written out
+
+
+def _minor(x, i, j):
+    """The determinant of x without a row and a column, written out."""
+    rows = np.concatenate([x[..., :i, :], x[..., i + 1 :, :]], axis=-2)
+    return _written_out(np.concatenate([rows[..., :j], rows[..., j + 1 :]], axis=-1))
+
+
+def _written_out(x):
+    """det x by its first row."""
+    n = x.shape[-1]
+    if n < 2:
+        return x[..., 0, 0] if n else np.ones(x.shape[:-2])
+    return sum((-1.0) ** j * x[..., 0, j] * _minor(x, 0, j) for j in range(n))
+
+
+def _cut(x):
+    """(±1, u, vᴴ, M, M⁻¹, c, r, s): x = u [[M, c], [r, d]] vᴴ with s = d - r M⁻¹ c, so that det x = ± s det M.
+
+    Singular vectors are those of the point: all singular values but the smallest, which is in d, are in M.
+    """
+    u, _, vh = np.linalg.svd(apply_primitive(prim.STOP_GRADIENT, None, x))
+    b = _t(u) @ x @ _t(vh)
+    m, c, r, d = b[..., :-1, :-1], b[..., :-1, -1:], b[..., -1:, :-1], b[..., -1:, -1:]
+    inverse = np.linalg.inv(m)
+    return np.linalg.det(u) * np.linalg.det(vh), u, vh, m, inverse, c, r, d - r @ inverse @ c
+
+
+def _det_series(x):
+    if x.shape[-1] <= FEW_ROWS:
+        return _written_out(x)
+    sign, _, _, m, _, _, _, s = _cut(x)
+    return sign * np.exp(np.linalg.slogdet(m)[1]) * s[..., 0, 0]
+
+
+def _adjugate_series(x):
+    n = x.shape[-1]
+    if not n:
+        return x
+    if n <= FEW_ROWS:
+        rows = [np.stack([(-1.0) ** (i + j) * _minor(x, j, i) for j in range(n)], axis=-1) for i in range(n)]
+        return np.stack(rows, axis=-2)
+    sign, u, vh, m, inverse, c, r, s = _cut(x)
+    right, below = inverse @ c, r @ inverse
+    above = np.concatenate([s * inverse + right @ below, -right], axis=-1)
+    whole = np.concatenate([above, np.concatenate([-below, np.ones_like(s)], axis=-1)], axis=-2)
+    return (sign * np.exp(np.linalg.slogdet(m)[1]))[..., None, None] * (_t(vh) @ whole @ _t(u))
+
+
 vjp(prim.MATMUL, _matmul)
 vjp(prim.SOLVE, _solve)
 vjp(prim.INV, lambda g, p, x: (-_t(p) @ g @ _t(p),))
 vjp(prim.DET, lambda g, p, x: (g[..., None, None] * _t(apply_primitive(prim.ADJUGATE, None, x)),))
 vjp(prim.ADJUGATE, _adjugate)
 vjp(prim.SLOGDET, _slogdet)
+
+prim.DET.expansion = _det_series
+prim.ADJUGATE.expansion = _adjugate_series

@@ -138,6 +138,8 @@ class _Expansion:
             whole = Monomial(1.0, Spread(x, _is_unit(x)), 1)
             self.coefficients[node, 1] = summed(x, lines.weights) if lines.is_summed(1) else whole
         order = arithmetic.order()
+        if any(arithmetic.lags[node] for node in order):
+            raise NotClosedError("rates on many lines")
         for node in order:
             self.values[node] = self._value(node)
         for k in range(1, arithmetic.degree + 1):

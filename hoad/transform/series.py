@@ -4,6 +4,9 @@ For p = φ(x), element by element, the rule with g = 1 is h in p'(t) = Σ h(p, x
 order by order from those of h. What h computes is done the same way, until nothing new is asked for. By hand are sums,
 products, quotients and powers; what is linear acts on each coefficient, what is bilinear on pairs of them.
 
+For p = φ(x) on arrays, such as factors of matrices, the rule gives p' = J(p, x) x' as operations on x', which are
+spelled out in their turn. x' is known one order behind x, and so is what is made of it; p is its integral.
+
 References
 ----------
 Griewank and Walther (2008), Evaluating Derivatives, chapter 13: tables 13.1 and 13.2, proposition 13.1.
@@ -12,24 +15,30 @@ Griewank and Walther (2008), Evaluating Derivatives, chapter 13: tables 13.1 and
 from __future__ import annotations
 
 import functools
+import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.closing import Closure
-from hoad._core.primitive import CONCATENATE, GATHER, PUT, STRIDED, UFUNC, Primitive, signature_at
+from hoad._core.primitive import CONCATENATE, GATHER, PUT, REDUCE, STRIDED, STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad.errors import HoadError
 
-MOST_NODES = 4000  # to which rules may grow a program that had fewer, before they are said not to close
+MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
+MOST_FOR_EACH = 20  # and by so many for each node that it had
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
+MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
+
+# Kinds that do with truth values as with floats.
+MOVING = frozenset((CONCATENATE, GATHER, PUT, REDUCE, STRIDED))
 
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
@@ -40,6 +49,9 @@ SAME = frozenset("identity positive".split())
 SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180, "deg2rad": np.pi / 180}
 # p' = Σ h x' summed over what is reduced.
 EXTREMES = frozenset(("max", "min"))
+
+# x' of x, along the curve.
+RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
 
 
 class Arithmetic:
@@ -74,20 +86,41 @@ class Arithmetic:
         self.given = given
         self.degree = degree
         self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
-        self.tops: list[int] = []  # of every node: the highest order at which it is not zero
+        self._made_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
+        self.tops: list[int] = []  # of every node: the highest order at which it is not zero, and asked for
+        self.lags: list[int] = []  # of every node: how many orders it is behind what it is made of, for rates in it
         self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
+        self.integrands: dict[int, int] = {}  # node: its rate, where it is found as the integral of that
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
         self._close()
+        self._leave_out()
 
     # ---- rules spelled out
 
     def _close(self) -> None:
         size = self.closure.size
         while len(self.tops) < self.closure.size:
-            if len(self.tops) > size + MOST_NODES:
+            if len(self.tops) > (1 + MOST_FOR_EACH) * size + MOST_NODES:
                 raise NotClosedError("rules that ask for ever new operations")
-            self.tops.append(self._top(len(self.tops)))
+            i = len(self.tops)
+            name, _, operands, _, _ = self.row(i)
+            self.lags.append(max((self.lags[k] for k in operands if k >= 0), default=0) + (name == "rate"))
+            self.tops.append(self._top(i))
+
+    def _leave_out(self) -> None:
+        """Lower the tops to the orders that are asked for: often that is the value alone, as of what is compared."""
+        asked = [-1] * len(self.tops)
+        wanted = [(-self.degree, k) for k in self.outputs] + [(0, k) for k, _ in self.guards]
+        heapq.heapify(wanted)
+        while wanted:
+            order, node = heapq.heappop(wanted)
+            order = min(-order, self.top(node))
+            if node >= 0 and order > asked[node]:
+                asked[node] = order
+                for k, ahead in self._asks(node, order):
+                    heapq.heappush(wanted, (-(order + ahead), k))
+        self.tops = [max(order, 0) for order in asked]
 
     def top(self, operand: int) -> int:
         """The highest order at which an operand is not zero."""
@@ -103,16 +136,21 @@ class Arithmetic:
 
     def _top(self, i: int) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
-        name, primitive, operands, _, aval = self.row(i)
+        name, primitive, operands, params, aval = self.row(i)
         if name == "input":
             number = self.closure.inputs.index(i)
             return min(self.given[number] - 1, self.degree) if aval.inexact else 0
         tops = [self.top(k) for k in operands]
-        if not any(tops) or not aval.inexact or name in STEPS:
+        if name == "result":
+            return self.degree if i in self.integrands else 0
+        if name == "rate":
+            return tops[0] - 1
+        results = [aval, *map(self.closure.aval, range(i + 1, i + primitive.nout))]
+        if not any(tops) or not any(x.inexact for x in results) or name in STEPS:
             return 0
-        if aval.dtype != np.float64:
+        if any(x.inexact and not x.is_float64 for x in results):
             raise NotClosedError(f"{name} of {aval.dtype}")
-        if name in ("multiply", "smul", "matmul", "correlate"):
+        if name in ("multiply", "smul") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
         if name == "square":
             return min(2 * tops[0], self.degree)
@@ -120,26 +158,41 @@ class Arithmetic:
             return max(tops)
         if name in ("divide", "sdiv"):
             return tops[0] if tops[1] == 0 else self.degree
-        if name == "solve":
-            return tops[1] if tops[0] == 0 else self.degree
         if name in ("power", "float_power"):
             return self._power(i, operands[0], operands[1])
         if name in EXTREMES:
             return self._extreme(i, operands[0])
         if primitive.expansion is not None:
-            self.instead[i] = self._expanded(primitive.expansion, operands)
+            self.instead[i] = self._expanded(primitive, operands, params)
             return self.degree
         if primitive.kernel is not None and not any(tops[:-1]):
-            self.instead[i] = self._composed(primitive, operands, self.row(i)[3], aval)
+            self.instead[i] = self._composed(primitive, operands, params, aval)
             return self.degree
-        if name not in ("reciprocal", "inv"):
-            self._by_rule(i, primitive, operands)
+        if name in ("reciprocal", "inv", "solve"):
+            return self.degree
+        if primitive.per_call or primitive.of_programs:
+            raise NotClosedError(f"{primitive.name}, whose rule is not the same at all points")
+        if not primitive.elementwise or primitive.nout > 1 or primitive.rule is None:
+            self._integrate(i, primitive, operands)
+            return self.degree if i in self.integrands else 0
+        self._by_rule(i, primitive, operands)
         return self.degree
+
+    def _integrate(self, i: int, primitive: Primitive, operands: list[int]) -> None:
+        """p' = J(p, x) x', for every result."""
+        if self.lags[i] == MOST_LAG:
+            raise NotClosedError(f"a rule of {primitive.name} that asks for rates of rates")
+        rates = [self.closure.record(RATE, None, k) if self.top(k) else None for k in operands]
+        try:
+            found = self.closure.tangents(i, rates)
+        except HoadError as error:
+            raise NotClosedError(f"{primitive.name}: {error}") from error
+        if found is None:
+            raise NotClosedError(f"a rule of {primitive.name} that branches")
+        self.integrands.update({i + k: rate for k, rate in enumerate(found) if rate is not None})
 
     def _by_rule(self, i: int, primitive: Primitive, operands: list[int]) -> None:
         """p' = Σ h x', with h from the rule for g = 1."""
-        if not primitive.elementwise or primitive.nout > 1 or primitive.per_call or primitive.rule is None:
-            raise NotClosedError(f"{primitive.name}, which is no operation on elements with a rule of its own")
         active = [self.top(k) > 0 for k in operands]
         found = self.closure.slopes(i, active)
         if found is None:
@@ -186,10 +239,11 @@ class Arithmetic:
         half = self._product(self.closure.emit("square", x), exponent // 2)
         return self.closure.emit("multiply", half, x) if exponent % 2 else half
 
-    def _expanded(self, expansion: Callable[..., Any], operands: list[int]) -> int:
+    def _expanded(self, primitive: Primitive, operands: list[int], params: Any) -> int:
         """The same function in operations whose rules close."""
+        assert primitive.expansion is not None
         try:
-            return self.closure.apply(expansion, *operands)
+            return self.closure.apply(functools.partial(primitive.expansion, **primitive.keywords(params)), *operands)
         except HoadError as error:
             raise NotClosedError(f"an expansion that is not for these operands: {error}") from error
 
@@ -222,13 +276,22 @@ class Arithmetic:
 
     # ---- steps
 
+    def _asks(self, i: int, order: int) -> list[tuple[int, int]]:
+        """The nodes that coefficient `order` of a node is made of, and by how many orders they are ahead of it."""
+        if i not in self._made_of:
+            name, _, operands, _, _ = self.row(i)
+            value = [(k, 1 if name == "rate" else 0) for k in operands if k >= 0]
+            beyond = [(self.instead.get(i, -1), 0), (self.integrands.get(i, -1), -1)]
+            beyond += [(unsigned(self.closure, h)[0], -1) for h, _ in self.slopes.get(i, ())]
+            self._made_of[i] = value, [*value, *[(k, ahead) for k, ahead in beyond if k >= 0]]
+        return self._made_of[i][order > 0]
+
     def _needs(self, i: int) -> list[int]:
-        """The nodes whose coefficients a node needs at the same order."""
-        operands = [*self.row(i)[2], self.instead.get(i, -1)]
-        return [k for k in operands if k >= 0]
+        """The nodes that a node needs in the same pass over all steps."""
+        return [k for k, ahead in self._asks(i, self.tops[i]) if self.lags[k] + ahead == self.lags[i]]
 
     def order(self) -> list[int]:
-        """The nodes that are needed, each behind those it needs."""
+        """The nodes that are needed, each behind those it needs in the same pass."""
         order: list[int] = []
         seen = set(self.closure.inputs)
         wanted = [k for k in (*self.outputs, *[k for k, _ in self.guards]) if k >= 0]
@@ -244,8 +307,7 @@ class Arithmetic:
                 if node not in seen:
                     seen.add(node)
                     order.append(node)
-                    slopes = self.slopes.get(node, ())
-                    wanted.extend(unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
+                    wanted.extend(k for k, _ in self._asks(node, self.tops[node]))
         return order
 
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
@@ -292,6 +354,17 @@ def is_linear(name: str, primitive: Primitive) -> bool:
     return name in EACH or name == "item" or primitive.kind in (STRIDED, CONCATENATE, GATHER, PUT)
 
 
+def held(aval: Aval) -> Aval:
+    """As items of a row are held: truth values as floats."""
+    return intern_aval(np.dtype(np.float64), aval.shape) if aval.dtype == np.bool_ else aval
+
+
+def is_multilinear(primitive: Primitive, tops: list[int]) -> bool:
+    """Whether an operation of one or two arrays is linear in each of those that are not constant."""
+    linear = all(k in primitive.linear_in for k, top in enumerate(tops) if top)
+    return linear and len(tops) <= 2 and not primitive.elementwise
+
+
 class _Builder:
     """The steps of an arithmetic, in an order in which each finds what it needs."""
 
@@ -306,7 +379,7 @@ class _Builder:
         self.series = Series(arithmetic.degree, lanes)
         self.rows: dict[int, int] = {}
         self.steps: dict[int, int] = {}
-        self.spread: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.spread: dict[tuple[int, tuple[int, ...], int], int] = {}
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
             if flow and first <= k < first + len(arithmetic.outputs):
@@ -314,11 +387,11 @@ class _Builder:
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
         for node in order:
+            self._row(node)
+        for node in order:
             self._step(node)
-            if node in arithmetic.instead:
-                self.series.step(self.rows[node], "given", "copy", [self.operand(arithmetic.instead[node])])
         for node, terms in self.arithmetic.slopes.items():
-            if node in self.steps:
+            if node in self.steps and arithmetic.tops[node]:
                 self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
         for k, operand in enumerate(arithmetic.outputs):
             row = self.operand(operand)
@@ -354,7 +427,7 @@ class _Builder:
 
     def operand(self, operand: int) -> int:
         """The row of an operand."""
-        if operand not in self.rows:
+        if operand < 0 and operand not in self.rows:
             has_lanes = self.closure.aval(operand).shape == self.shape
             self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
@@ -362,46 +435,63 @@ class _Builder:
     def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
         """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""
         inner, sign = unsigned(self.closure, h)
-        shape = self.aval(i).shape
-        return self._at(inner, shape), self._at(x, shape), sign, self.closure.is_strong(inner)
+        return self._at(inner, i), self._at(x, i), sign, self.closure.is_strong(inner)
 
-    def _at(self, operand: int, shape: tuple[int, ...]) -> int:
-        """The row of an operand at a shape."""
+    def _at(self, operand: int, i: int) -> int:
+        """The row of an operand at the shape of a node, for a step of that."""
+        shape, lag = self.aval(i).shape, self.arithmetic.lags[i]
         aval, row = self.aval(operand), self.operand(operand)
         if aval.shape == shape or aval.size == int(np.prod(shape)):
             return row
-        if (operand, shape) not in self.spread:
-            if aval.dtype == bool:
-                aval = intern_aval(np.dtype(np.float64), aval.shape)  # as truth values are held
+        if (operand, shape, lag) not in self.spread:
+            aval = held(aval)
             found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))
-            self.series.step(found, None, "each", [row], signature_at(prim.BROADCAST_TO, (shape,), (aval,)))
-            self.spread[operand, shape] = found
-        return self.spread[operand, shape]
+            broadcast = signature_at(prim.BROADCAST_TO, (shape,), (aval,))
+            self.series.step(found, None, "each", [row], broadcast, lag=lag)
+            self.spread[operand, shape, lag] = found
+        return self.spread[operand, shape, lag]
+
+    def _row(self, i: int) -> None:
+        """The rows of a node with all its results."""
+        name, primitive, *_ = self.arithmetic.row(i)
+        for k in range(i, i + primitive.nout) if name != "result" else ():
+            self.rows[k] = self.series.row(self.aval(k), self.arithmetic.tops[k])
 
     def _step(self, i: int) -> None:
         name, primitive, operands, params, _ = self.arithmetic.row(i)
-        if name == "result":
-            raise NotClosedError("one of several results")
-        aval = self.aval(i)
-        row = self.series.row(aval, self.arithmetic.tops[i])
-        self.rows[i] = row
+        if name != "result":
+            self._operation(i, name, primitive, operands, params)
+        for beyond, rule in ((self.arithmetic.instead, "copy"), (self.arithmetic.integrands, "integral")):
+            if i in beyond and self.arithmetic.tops[i]:
+                self.series.step(self.rows[i], "given", rule, [self.operand(beyond[i])], lag=self.arithmetic.lags[i])
+
+    def _operation(self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any) -> None:
+        aval, row = self.aval(i), self.rows[i]
         value, rule, operands, more = self._how(i, name, primitive, operands, params)
-        elementwise = primitive.kind == UFUNC
-        rows = [self._at(k, aval.shape) if elementwise else self.operand(k) for k in operands]
+        n = len(operands)
+        spread = range(n) if primitive.kind == UFUNC else range(1, n) if rule == "solve" else ()
+        rows = [self._at(k, i) if j in spread else self.operand(k) for j, k in enumerate(operands)]
         signature = self.closure.signature(i) if value is None else None
-        if signature is not None and elementwise:  # of operands as they are spread, or in one lane
-            avals = [intern_aval(self.aval(k).dtype, aval.shape) for k in operands]
-            signature = signature_at(primitive, params, avals)
-        self.steps[i] = self.series.step(row, value, rule, rows, signature, **more)
+        if signature is not None:  # of operands as they are spread, held, or in one lane
+            avals = [self.aval(k) for k in operands]
+            avals = [intern_aval(x.dtype, aval.shape) if j in spread else x for j, x in enumerate(avals)]
+            avals = [held(x) if primitive.kind in MOVING or name == "astype" else x for x in avals]
+            if avals != list(signature.avals):
+                signature = signature_at(primitive, params, avals)
+        self.steps[i] = self.series.step(row, value, rule, rows, signature, lag=self.arithmetic.lags[i], **more)
 
     def _how(
         self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any
     ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
         """(value, rule, operands, further arguments) of the step of a node."""
+        if self.aval(i).dtype not in (np.float64, np.bool_):  # which are held as they are
+            return None, None, operands, {}
         constant = self.arithmetic.tops[i] == 0
         tops = [self.arithmetic.top(k) for k in operands]
         if name == "item":
             return "copy", "item", operands, {"offset": params[0]}
+        if name == "rate":
+            return "given", "rate", operands, {}
         if name in SAME or self._is_copy(name, i):
             return "copy", None if constant else "copy", operands, {}
         if name == "select":
@@ -421,14 +511,15 @@ class _Builder:
             return "divide", "divide", [self.closure.constant(1.0), operands[0]], {}
         if name in ("smul", "sdiv"):
             return None, name, operands, {}
-        if i in self.arithmetic.instead:
+        if i in self.arithmetic.instead or primitive.nout > 1 or i in self.arithmetic.integrands:
             return None, None, operands, {}
         if i in self.arithmetic.slopes:
             return None, "slopes", operands, {}
-        if name in ("matmul", "correlate"):
+        if len(operands) == 2 and not is_linear(name, primitive) and is_multilinear(primitive, tops):
             return None, "pairs", operands, {}
         if name in ("solve", "inv"):
-            return self._inverse(i, name, operands)
+            product = signature_at(prim.MATMUL, None, (self.aval(operands[0]), self.aval(i)))
+            return None, "solve" if name == "solve" else "invert", operands, {"product": product}
         return None, "each", operands, {}
 
     def _is_copy(self, name: str, i: int) -> bool:
@@ -438,17 +529,6 @@ class _Builder:
         if name == "astype":  # of truth values, which are held as floats
             return self.aval(i).dtype == np.float64 and self.aval(self.arithmetic.row(i)[2][0]).dtype == np.bool_
         return name == "stop_gradient" and not self.aval(i).ndim
-
-    def _inverse(
-        self, i: int, name: str, operands: list[int]
-    ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
-        avals = self.closure.aval(operands[0]), self.closure.aval(i)
-        if self.closure.aval(operands[-1]).shape != avals[1].shape:
-            raise NotClosedError("right sides that are broadcast")
-        product = signature_at(prim.MATMUL, None, avals)
-        if product.results[0].shape != avals[1].shape:
-            raise NotClosedError("equations that are broadcast")
-        return None, "solve" if name == "solve" else "invert", operands, {"product": product}
 
 
 def unsigned(closure: Closure, operand: int) -> tuple[int, float]:

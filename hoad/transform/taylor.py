@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import Recording, differentiating, guard_rows, inline, is_pointwise, operand_avals
@@ -31,6 +32,7 @@ from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
+from hoad.transform.stages import stages_of
 
 
 class Taylor(Callee):
@@ -104,32 +106,38 @@ class Taylor(Callee):
         """What is expanded."""
         return self._inner if isinstance(self._inner, Program) else self._inner._made()  # type: ignore[attr-defined]
 
-    def _native(self, *avals: Aval) -> Series | None:
-        return series_of(self._program(), *self._key)
+    def _native(self, *avals: Aval) -> Native | None:
+        series = series_of(self._program(), *self._key)
+        if series is not None or self._lanes is not None or self._program()._last._guards:
+            return series
+        staged = self._staged()
+        return None if staged is None else staged._native(*avals)
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
-        series = self._native()
+        series = series_of(self._program(), *self._key)
         if series is None:
-            return self._by_tapes(values)
+            if self._program()._last._guards:
+                self._check(values)
+            return self._by_programs(values)
         found = series.run(values)
         if found is None:
-            raise self._failure(values)
+            self._check(values)
+            raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
         return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
 
-    def _failure(self, values: tuple[Any, ...]) -> Exception:
-        """Raises for a branch that is not taken here, lane by lane."""
+    def _check(self, values: tuple[Any, ...]) -> None:
+        """Raise for a branch that is not taken here, lane by lane."""
         for lane in range(self._lanes or 1):
             self._program()._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values)))
-        return RuntimeError("an expansion failed where its program did not; this is an error in hoad")
 
     def _in_lane(self, k: int, x: Any, lane: int, order: Any = slice(None)) -> Any:
         if not self._is_series(k):
             return x
         return np.asarray(x)[(order, lane) if self._have_lanes[k] and self._lanes is not None else order]
 
-    def _by_tapes(self, values: tuple[Any, ...]) -> Sequence[Any]:
-        """By a tangent of a tangent of ..., lane by lane: for programs without a Taylor arithmetic."""
-        program = tangents_of(self._program(), self._given, self._degree)
+    def _by_programs(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        """Lane by lane, for programs without a Taylor arithmetic: by stages, or by a tangent of a tangent of ..."""
+        program = self._staged() or tangents_of(self._program(), self._given, self._degree)
         lanes = [
             program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
             for lane in range(self._lanes or 1)
@@ -137,6 +145,19 @@ class Taylor(Callee):
         if self._lanes is None:
             return lanes[0]
         return [np.stack(found, axis=1) for found in zip(*lanes, strict=True)]
+
+    def _staged(self) -> Program | None:
+        """The program of its coefficients by those of its loops and calls, made once; None for one without these."""
+        program = self._program()
+        key = ("stages", self._given, self._degree, rules_epoch())
+        if key not in program._known_series:
+            program._known_series[key] = stages_of(program, self._given, self._degree, self._of)
+        found: Program | None = program._known_series[key]
+        return found
+
+    def _of(self, inner: Callee, given: tuple[int, ...]) -> Taylor:
+        """The expansion of another program, to the same order."""
+        return Taylor(inner, given, self._degree, None, (False,) * len(given))
 
     def __repr__(self) -> str:
         return f"<Taylor expansion to order {self._degree} of {self._inner!r}>"

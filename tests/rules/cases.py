@@ -68,7 +68,7 @@ WITHOUT_DERIVATIVE = frozenset(
 )
 
 # What the sweeps know by themselves, so that there is no rule to write.
-BUILT_IN = frozenset({"input", "result", "item", "assemble"})
+BUILT_IN = frozenset({"input", "result", "item", "assemble", "rate"})
 
 
 def elementwise(

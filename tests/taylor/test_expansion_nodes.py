@@ -166,6 +166,26 @@ def test_branches() -> None:
         hoad.gradient(program).evaluate(-0.5)
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(lambda x: np.exp(1j * x).imag, id="complex numbers"),
+        pytest.param(lambda x: hoad.fori_loop(0, 3, lambda i, v: np.sin(v) + x, x), id="loop"),
+        pytest.param(lambda x: np.linalg.det(np.stack([np.stack([x, x * x]), np.stack([0 * x, 1 + 0 * x])])), id="det"),
+    ],
+)
+def test_branches_beside_what_has_steps_of_its_own(before: Function) -> None:
+    def f(x: Any) -> Any:
+        return branching(before(x))
+
+    fast = hoad.jit(lambda x: derivatives(f, 3)(x))
+    for x in (0.3, -0.3, 0.5, -1.0):
+        agree(fast(x), nested(f, 3)(x))
+    program = hoad.record(lambda x: derivatives(f, 3)(x), 0.3)
+    with pytest.raises(hoad.GuardError):
+        program.evaluate(-0.5)
+
+
 @pytest.mark.xfail(strict=True, raises=hoad.GuardError, reason="lanes on another branch of an expansion")
 def test_branches_of_lanes() -> None:
     agree(hoad.vmap(derivatives(branching, N))(XS), np.stack([nested(branching, N)(x) for x in XS]))
@@ -179,6 +199,8 @@ INNER: dict[str, Function] = {
     "jit": lambda x: hoad.jit(lambda x: np.sin(x) * np.exp(x))(x),
     "grad": lambda x: hoad.grad(lambda x: np.sin(x) * np.exp(x))(x),
     "integers": lambda x: np.sum(x ** np.int64(3) * np.arange(3) + x / (1 + np.arange(3)) + np.sin(x + np.arange(3))),
+    "arithmetic of integers": lambda x: x * x * -(np.argmax(np.stack([x, 2 * x])) * 3 - 5),
+    "comparison of integers": lambda x: np.where(np.argmax(np.stack([2 * x, x])) - 2 < -1, x * x, x),
     "argmax": lambda x: np.stack([x, x * x, np.sin(x)])[np.argmax(np.stack([x, x * x, np.sin(x)]))],
     "sort": lambda x: np.sort(np.stack([x, x * x, np.sin(x)]))[1],
     "truth values": lambda x: np.where(np.isnan(x) | (x > 5), 0.0, x * x) * (x > 0),

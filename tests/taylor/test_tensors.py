@@ -366,7 +366,7 @@ def test_float32() -> None:
 
 
 def test_function_without_series() -> None:
-    """A determinant has no Taylor arithmetic here: nested sweeps, line by line."""
+    """A determinant has none on many lines: one node that expands it line by line."""
     f = lambda x: np.linalg.det(np.reshape(x, (2, 2))) ** 2  # noqa: E731
     close(hoad.derivative_tensor(f, 3)(X), nested(f, 3)(X))
     close(hoad.laplacian(f)(X), np.trace(nested(f, 2)(X)))
