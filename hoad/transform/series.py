@@ -153,7 +153,7 @@ class Arithmetic:
         """
         emit = self.closure.emit
         exponents = [] if y >= 0 else list(set(np.ravel(self.closure.value(y)).tolist()))
-        if len(exponents) == 1 and exponents[0] in range(LARGEST_POWER):
+        if len(exponents) == 1 and 0 <= exponents[0] < LARGEST_POWER and exponents[0] == int(exponents[0]):
             self.instead[i] = self._product(x, int(exponents[0]))
             return min(int(exponents[0]) * self.top(x), self.degree)
         slopes = []
