@@ -72,12 +72,14 @@ class Arithmetic:
         self.outputs = self.closure.outputs[: len(outputs)]
         self.guards = [(k, was) for k, (_, was) in zip(self.closure.outputs[len(outputs) :], guards, strict=True)]
         self.given = given
+        self._given = dict(zip(self.closure.inputs, given, strict=True))
         self.degree = degree
         self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
         self.tops: list[int] = []  # of every node: the highest order at which it is not zero
         self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
+        self.powers: set[int] = set()  # nodes x**y that have a recurrence of their own, y being constant
         self._close()
 
     # ---- rules spelled out
@@ -105,8 +107,7 @@ class Arithmetic:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
         name, primitive, operands, _, aval = self.row(i)
         if name == "input":
-            number = self.closure.inputs.index(i)
-            return min(self.given[number] - 1, self.degree) if aval.inexact else 0
+            return min(self._given[i] - 1, self.degree) if aval.inexact else 0
         tops = [self.top(k) for k in operands]
         if not any(tops) or not aval.inexact or name in STEPS:
             return 0
@@ -149,15 +150,18 @@ class Arithmetic:
     def _power(self, i: int, x: int, y: int) -> int:
         """x**y: products for a whole constant y; for another p' = y x**(y - 1) x', down to an exponent below 1.
 
-        From there on, and for all others, p' = y p/x x' + p log(x) y'.
+        From there on x p' = y p x', and for a y that is not constant p' = y p/x x' + p log(x) y'.
         """
         emit = self.closure.emit
         exponents = [] if y >= 0 else list(set(np.ravel(self.closure.value(y)).tolist()))
         if len(exponents) == 1 and 0 <= exponents[0] < LARGEST_POWER and exponents[0] == int(exponents[0]):
             self.instead[i] = self._product(x, int(exponents[0]))
             return min(int(exponents[0]) * self.top(x), self.degree)
-        slopes = []
         one_lower = self._one_lower(y, exponents)
+        if one_lower is None and not self.top(y) and 0.0 not in exponents:
+            self.powers.add(i)
+            return self.degree
+        slopes = []
         if one_lower is not None:  # with slopes at 0, as far as they go
             slopes.append((emit("smul", y, emit("power", x, one_lower)), x))
         elif self.top(x):
@@ -227,6 +231,10 @@ class Arithmetic:
         operands = [*self.row(i)[2], self.instead.get(i, -1)]
         return [k for k in operands if k >= 0]
 
+    def _slopes_of(self, i: int) -> list[int]:
+        """The nodes whose coefficients a node needs at lower orders."""
+        return [unsigned(self.closure, h)[0] for h, _ in self.slopes.get(i, ()) if h >= 0]
+
     def order(self) -> list[int]:
         """The nodes that are needed, each behind those it needs."""
         order: list[int] = []
@@ -244,9 +252,36 @@ class Arithmetic:
                 if node not in seen:
                     seen.add(node)
                     order.append(node)
-                    slopes = self.slopes.get(node, ())
-                    wanted.extend(unsigned(self.closure, h)[0] for h, _ in slopes if h >= 0)
+                    wanted.extend(self._slopes_of(node))
         return order
+
+    def parts(self, order: list[int]) -> list[list[int]]:
+        """Nodes in such an order as sets whose coefficients hang on each other, each set behind those that it needs."""
+        place = {node: k for k, node in enumerate(order)}
+        behind = {node: [k for k in (*self._needs(node), *self._slopes_of(node)) if k in place] for node in place}
+        found: list[list[int]] = []
+        index: dict[int, int] = {}
+        lowest: dict[int, int] = {}  # the first node that is reached from one that is in no set yet
+        path: list[int] = []
+        for root in place:
+            stack = [root]
+            while stack:
+                node = stack[-1]
+                if node not in index:
+                    index[node] = lowest[node] = len(index)
+                    path.append(node)
+                missing = [k for k in behind[node] if k not in index]
+                if missing:
+                    stack.append(missing[0])
+                    continue
+                stack.pop()
+                if node in lowest:
+                    lowest[node] = min([lowest[node], *[lowest[k] for k in behind[node] if k in lowest]])
+                    if lowest[node] == index[node]:
+                        found.append(sorted(_popped(path, node), key=place.__getitem__))
+                        for k in found[-1]:
+                            del lowest[k]
+        return found
 
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
         """The steps for so many lanes.
@@ -255,6 +290,14 @@ class Arithmetic:
         outputs, or those "integrals" in place of them.
         """
         return _Builder(self, lanes, have_lanes, flow, first).series
+
+
+def _popped(path: list[int], node: int) -> list[int]:
+    """The end of a path from a node on, taken away."""
+    found: list[int] = []
+    while node not in found[-1:]:
+        found.append(path.pop())
+    return found
 
 
 @functools.cache
@@ -304,19 +347,23 @@ class _Builder:
             lanes = math.prod(self.shape)
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(arithmetic.degree, lanes)
+        parts = [order] if flow or lanes == 1 else arithmetic.parts(order)  # a flow hangs on itself
         self.rows: dict[int, int] = {}
         self.steps: dict[int, int] = {}
         self.spread: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.derived: dict[int, int] = {}
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
             if flow and first <= k < first + len(arithmetic.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
-        for node in order:
-            self._step(node)
-            if node in arithmetic.instead:
-                self.series.step(self.rows[node], "given", "copy", [self.operand(arithmetic.instead[node])])
+        for part in parts:
+            for node in part:
+                self._step(node)
+                if node in arithmetic.instead:
+                    self.series.step(self.rows[node], "given", "copy", [self.operand(arithmetic.instead[node])])
+            self.series.end_part()
         for node, terms in self.arithmetic.slopes.items():
             if node in self.steps:
                 self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
@@ -359,11 +406,20 @@ class _Builder:
             self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
 
-    def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
-        """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""
+    def _term(self, i: int, h: int, x: int) -> tuple[int, int, int, float, bool]:
+        """A term of the slopes of a node: rows of h, x and t x', the sign, whether zeros of h are strong."""
         inner, sign = unsigned(self.closure, h)
         shape = self.aval(i).shape
-        return self._at(inner, shape), self._at(x, shape), sign, self.closure.is_strong(inner)
+        row = self._at(x, shape)
+        return self._at(inner, shape), row, self.derived[row], sign, self.closure.is_strong(inner)
+
+    def _derive(self, i: int, x: int) -> None:
+        """Have the row of t x' beside that of x."""
+        aval = self.aval(i)
+        row = self._at(x, aval.shape)
+        if row not in self.derived:
+            self.derived[row] = self.series.row(aval, self.series.top(row))
+            self.series.step(self.derived[row], "given", "derive", [row])
 
     def _at(self, operand: int, shape: tuple[int, ...]) -> int:
         """The row of an operand at a shape."""
@@ -392,6 +448,8 @@ class _Builder:
         if signature is not None and elementwise:  # of operands as they are spread, or in one lane
             avals = [intern_aval(self.aval(k).dtype, aval.shape) for k in operands]
             signature = signature_at(primitive, params, avals)
+        for _, x in self.arithmetic.slopes.get(i, ()):
+            self._derive(i, x)
         self.steps[i] = self.series.step(row, value, rule, rows, signature, **more)
 
     def _how(
@@ -425,6 +483,8 @@ class _Builder:
             return None, None, operands, {}
         if i in self.arithmetic.slopes:
             return None, "slopes", operands, {}
+        if i in self.arithmetic.powers:
+            return None, "power", operands, {}
         if name in ("matmul", "correlate"):
             return None, "pairs", operands, {}
         if name in ("solve", "inv"):
