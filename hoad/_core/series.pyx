@@ -63,7 +63,7 @@ cdef enum:
     FEW = 16
     IN_CACHE = 1 << 18      # bytes of a block of lanes
     MOST_LANES = 256
-    LANES_OF_NUMBERS = 32
+    LANES_OF_NUMBERS = 64
     LINE = 64               # bytes of a line of the cache
 
 # What SERIES_PLAN does with each coefficient, by the plan of the step.
@@ -101,7 +101,6 @@ cdef class Series(Native):
     def __init__(self, int32_t degree, int64_t lanes=1):
         cdef int32_t k
         self.lanes = lanes
-        self.may_fail = True
         self.degree = degree
         self.alive = []
         self.is_narrow = True
@@ -207,6 +206,7 @@ cdef class Series(Native):
 
     def check(self, int32_t row, expected):
         """Let runs fail where the value of a row is another."""
+        self.may_fail = True
         array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
         room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(Check))
@@ -241,7 +241,7 @@ cdef class Series(Native):
         if step.rule == SERIES_PLAN:
             step.top_b = PLAN_RULES[rule]
         if step.value == VALUE_PLAN or step.rule == SERIES_PLAN:
-            self.has_plans = True
+            self.has_plans = self.may_fail = True
             self.take_plan(&step, list(operands), sig)
             if product is not None:
                 step.call = self.kept(plan_of(product))
@@ -550,7 +550,7 @@ cdef class Series(Native):
                     memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
                 else:
                     self.give_row(<double*>(found[i] + (k * all_lanes + first) * nbytes),
-                              self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
+                               self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
 
     cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
         """Coefficient k of an output, as it is asked for."""
