@@ -91,7 +91,7 @@ typedef void (*SeriesKernel1)(const double* x, double* p, int64_t n);
 typedef void (*SeriesKernel2)(const double* x, const double* y, double* p, int64_t n);
 
 typedef struct {
-    /* All orders, on rows of zeros but for constants and inputs. */
+    /* All orders, on rows of zeros but for constants and inputs; where there is feedback, the last only of that. */
     void (*narrow)(const SeriesCode*, double* rows);
     /* Some orders of the steps from one to before another; none of them is a plan. */
     void (*wide)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);

@@ -409,6 +409,7 @@ cdef class Series(Native):
         cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
         cdef char* whole = <char*>PyMem_RawCalloc(stride * self.n_rows * sizeof(double) + LINE, 1)
         cdef double* memory = <double*>aligned(whole)
+        cdef double* row
         cdef int32_t i, k
         cdef int failed = 0
         if whole == NULL:
@@ -428,8 +429,10 @@ cdef class Series(Native):
             if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
                 failed = GUARD_FAILED
         for i in range(self.n_outputs):
-            for k in range(self.degree + 1):
-                self.give_row(<double*>found[i] + k, memory + self.outputs[i].row * stride + k, 1, k)
+            row = memory + self.outputs[i].row * stride
+            memcpy(found[i], row, (self.degree + 1) * sizeof(double))
+            for k in range(self.degree + 1 if self.scales != NULL else 0):
+                (<double*>found[i])[k] *= self.scales[k]
         PyMem_RawFree(whole)
         return failed
 
@@ -458,11 +461,12 @@ cdef class Series(Native):
         return code
 
     cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil:
-        """All steps, order by order: those by plans are done here."""
+        """All steps, order by order: those by plans are done here. Of integrals the last order takes none."""
         cdef int32_t i, k
+        cdef int32_t end = max(1, self.degree) if self.n_feedback else self.degree + 1
         cdef int code = 0
         cdef SeriesStep* step
-        for k in range(self.degree + 1):
+        for k in range(end):
             for i in range(self.n_steps):
                 step = &self.steps[i]
                 if (step.rule != SERIES_PLAN if k else step.value != VALUE_PLAN):
@@ -550,7 +554,7 @@ cdef class Series(Native):
                     memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
                 else:
                     self.give_row(<double*>(found[i] + (k * all_lanes + first) * nbytes),
-                               self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
+                                  self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
 
     cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
         """Coefficient k of an output, as it is asked for."""

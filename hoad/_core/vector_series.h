@@ -232,7 +232,7 @@ static void FN(series_narrow)(const SeriesCode* code, double* rows)
     for (int32_t k = 1; k <= code->degree; k++)
     {
         FN(feed_back)(code, rows, k - 1);
-        for (int32_t i = 0; i < code->n_steps; i++)
+        for (int32_t i = 0; i < (code->n_feedback && k == code->degree ? 0 : code->n_steps); i++)
             if (k <= code->steps[i].top)
                 FN(coefficient_of)(code, &code->steps[i], rows, k);
     }

@@ -283,13 +283,12 @@ class Arithmetic:
                             del lowest[k]
         return found
 
-    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
+    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), is_flow: bool = False, first: int = 0) -> Series:
         """The steps for so many lanes.
 
-        With a `flow` the inputs from `first` on are the integrals of the outputs. It gives the "slopes", which are the
-        outputs, or those "integrals" in place of them.
+        In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
         """
-        return _Builder(self, lanes, have_lanes, flow, first).series
+        return _Builder(self, lanes, have_lanes, is_flow, first).series
 
 
 def _popped(path: list[int], node: int) -> list[int]:
@@ -338,23 +337,25 @@ def is_linear(name: str, primitive: Primitive) -> bool:
 class _Builder:
     """The steps of an arithmetic, in an order in which each finds what it needs."""
 
-    def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: str, first: int) -> None:
+    def __init__(
+        self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int
+    ) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
         order = arithmetic.order()
-        self.shape = None if flow or any(have_lanes) else self._common_shape(order)
+        self.shape = None if is_flow or any(have_lanes) else self._common_shape(order)
         if self.shape is not None:  # items are lanes
             lanes = math.prod(self.shape)
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(arithmetic.degree, lanes)
-        parts = [order] if flow or lanes == 1 else arithmetic.parts(order)  # a flow hangs on itself
+        parts = [order] if is_flow or lanes == 1 else arithmetic.parts(order)  # a flow hangs on itself
         self.rows: dict[int, int] = {}
         self.steps: dict[int, int] = {}
         self.spread: dict[tuple[int, tuple[int, ...]], int] = {}
         self.derived: dict[int, int] = {}
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
-            if flow and first <= k < first + len(arithmetic.outputs):
+            if is_flow and first <= k < first + len(arithmetic.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
@@ -369,10 +370,10 @@ class _Builder:
                 self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
         for k, operand in enumerate(arithmetic.outputs):
             row = self.operand(operand)
-            if flow:
+            if is_flow:
                 integral = self.rows[self.closure.inputs[first + k]]
                 self.series.integrate(integral, row)
-                row = integral if flow == "integrals" else row
+                row = integral
             self.series.output(row)
         for operand, expected in arithmetic.guards:
             self.series.check(self.operand(operand), expected)

@@ -301,10 +301,10 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
 
     t is an input of its own: a series of x would have to be put together first, item by item.
     """
-    if not degree:
-        return Expansion(f, [x], [None], 0, None, scaled)
-    zero = -np.zeros((), x.dtype)[()]  # to which zeros of both signs can be added
-    return Expansion(lambda x, t: f(x + t), [x, zero], [None, np.ones(1, x.dtype)], degree, None, scaled)
+    if degree and x.dtype == np.float64:
+        zero = -0.0  # to which zeros of both signs can be added
+        return Expansion(lambda x, t: f(x + t), [x, zero], [None, np.ones(1)], degree, None, scaled)
+    return Expansion(f, [x], [np.ones((1, *np.shape(x)), x.dtype) if degree else None], degree, None, scaled)
 
 
 def _first_not_finite(coefficients: Any) -> int:
