@@ -1,9 +1,9 @@
-/* Taylor arithmetic: what is done to find the coefficients of all series of a program, order by order.
+/* Taylor arithmetic: what is done to find the coefficients of all series of a program.
 
 A series is a row of coefficients c0, c1, ..., one for each power of t. The rows of a narrow program are numbers side by
-side; in a wide one each coefficient is a block of numbers, one a lane or an item. Steps are in such an order that
-coefficient k of a row needs coefficients k of rows before it, and any of lower order. See Griewank and Walther (2008),
-table 13.2. */
+side; in a wide one each coefficient is a block of numbers, one a lane or an item. Steps come in parts, each of which is
+done to the highest order before the next: coefficient k of a row needs coefficients k of rows before it, those of lower
+order of its part, and any of parts before. See Griewank and Walther (2008), table 13.2. */
 
 #ifndef HOAD_SERIES_H
 #define HOAD_SERIES_H
@@ -18,7 +18,10 @@ typedef enum {
     SERIES_SQUARE, SERIES_MULTIPLY, SERIES_DIVIDE,
     SERIES_SMUL, SERIES_SDIV,   /* the same, where zeros of the first are strong */
     SERIES_SELECT, SERIES_MASK, /* by the value of c, or of a */
+    SERIES_DERIVE,      /* t a' */
     SERIES_SLOPES,      /* p' = sum of h x' */
+    SERIES_POWER,       /* a to the power b, where b is constant */
+    SERIES_ITEM,        /* an item of an array */
     SERIES_PLAN         /* something else: left to the caller */
 } SeriesRule;
 
@@ -35,10 +38,10 @@ typedef double (*SeriesCall2)(double, double);
 
 typedef struct {
     int32_t value, rule;
-    int32_t out, a, b, c;       /* rows; c is that of the sums of a product, a quotient,
-                                   slopes; of a copy what is copied, beyond the value */
+    int32_t out, a, b, c;       /* rows; c is that of the sums of a product, a power, slopes */
     int32_t top, top_a, top_b;  /* the highest orders at which out, a and b are not zero */
-    int32_t first, count;       /* of its terms */
+    int32_t first, count;       /* of its terms; the item, and how many the array has */
+    int64_t size;               /* items of a coefficient */
     int32_t operands, n_operands; /* the caller's: of its plan, where they stand among the terms */
     int32_t n_results;          /* the caller's: of its plan, rows from out on */
     int32_t lag;                /* the caller's: how many orders it is behind the pass */
@@ -47,7 +50,7 @@ typedef struct {
 } SeriesStep;
 
 typedef struct {
-    int32_t h, x;               /* rows */
+    int32_t h, x, y;            /* rows; y is t x' */
     int32_t top_h, top_x;
     int32_t strong;             /* zeros of h are */
     double sign;                /* 1 or -1 */
@@ -57,15 +60,19 @@ typedef struct {
     const SeriesStep* steps;
     int32_t n_steps;
     const SeriesTerm* terms;
+    const int32_t* parts;       /* where they end */
+    int32_t n_parts;
     const double* orders;       /* 0, 1, 2, ..., beyond the degree by a block */
     const int32_t* feedback;    /* pairs of rows: the first is the integral of the second */
     int32_t n_feedback;
     int32_t degree;
-    int64_t stride;             /* of rows, in numbers */
+    int64_t stride;             /* of narrow rows, in numbers */
+    double** at;                /* where wide rows begin */
+    double* zeros;              /* as many as the largest coefficient has numbers */
+    int64_t lanes;
 } SeriesCode;
 
 enum {
-    SERIES_BLOCK = 8,
     SERIES_SHORT = 4,   /* of a series that ends there, products are summed term by term */
     SERIES_SPAN = 16
 };
@@ -77,14 +84,19 @@ enum {
 #endif
 
 static inline int32_t series_least(int32_t a, int32_t b) { return a < b ? a : b; }
+static inline int32_t series_most(int32_t a, int32_t b) { return a > b ? a : b; }
+
+/* With how many coefficients from 1 on, of those below it, coefficient q makes one that is wanted, beyond 2 q left out. */
+static inline int32_t series_pushed(int32_t q, int32_t degree) { return series_most(0, series_least(q - 1, degree - q)); }
+
+typedef void (*SeriesKernel1)(const double* x, double* p, int64_t n);
+typedef void (*SeriesKernel2)(const double* x, const double* y, double* p, int64_t n);
 
 typedef struct {
-    /* All orders, on rows of zeros but for constants and inputs. */
+    /* All orders, on rows of zeros but for constants and inputs; where there is feedback, the last only of that. */
     void (*narrow)(const SeriesCode*, double* rows);
-    /* p[i] = (or +=, or -=) the sum over j = first, ..., last of a[j][i] b[k - j][i]. */
-    void (*products)(const double* a, const double* b, int32_t first, int32_t last, int32_t k, int64_t n, int mode, double* p);
-    /* p[i] += the sum over j = first, ..., last of j x[j][i] h[k - j][i]. */
-    void (*slopes)(const double* x, const double* h, int32_t first, int32_t last, int32_t k, int64_t n, double* p);
+    /* Some orders of the steps from one to before another; none of them is a plan. */
+    void (*wide)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);
 } SeriesKernels;
 
 #endif

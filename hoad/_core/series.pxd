@@ -45,8 +45,13 @@ cdef class Series(Native):
     cdef int32_t n_checks, cap_checks
     cdef int32_t* feedback
     cdef int32_t n_feedback, cap_feedback
+    cdef int32_t* parts         # where they end
+    cdef int32_t n_parts, cap_parts
+    cdef bint has_plans
+    cdef bint is_of_numbers     # no row is an array, nor holds anything but doubles
     cdef double* orders
     cdef double* divisors       # of integrals
+    cdef double* scales         # of outputs, or NULL
     cdef int64_t widest         # items of the largest row
     cdef int64_t per_lane       # bytes of the rows
 
@@ -57,28 +62,24 @@ cdef class Series(Native):
     cdef int32_t row_like(self, int32_t row) except -1
     cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil
     cdef int run_narrow(self, char** given, char** found) noexcept nogil
+    cdef void describe(self, SeriesCode* code) noexcept nogil
     cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                       char* memory) noexcept nogil
+                       SeriesCode* wide, char* memory) noexcept nogil
+    cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil
+    cdef void place_rows(self, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil
     cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil
     cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
                                     double* zeros) noexcept nogil
     cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
                               double* zeros) noexcept nogil
-    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory) noexcept nogil
-    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
-                           char* memory) noexcept nogil
+    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil
+    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
+                           bint is_new) noexcept nogil
     cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
                            char* memory) noexcept nogil
+    cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil
     cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil
     cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil
-    cdef int value_of(self, SeriesStep* step, int64_t lanes, char* memory) noexcept nogil
-    cdef int coefficient_of(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                            double* zeros) noexcept nogil
-    cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p, double* c) noexcept nogil
-    cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
-                             double* zeros) noexcept nogil
-    cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil
-    cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
     cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
     cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
                             double* zeros) noexcept nogil

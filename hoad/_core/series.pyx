@@ -2,12 +2,13 @@
 
 A program of numbers runs in one call of `series.h`. Anything else is wide: coefficient k of a row is a block with the
 items of all lanes, lane after lane, so that operations on elements run over lanes and items alike. Lanes are done in
-blocks that stay in cache.
+blocks that stay in cache: those of numbers in the smallest.
 """
 
 import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.stdint cimport intptr_t
 from libc.string cimport memcmp, memcpy, memset
 
 cimport cython
@@ -22,12 +23,15 @@ from hoad._core.tape cimport ARITY, Aval
 from hoad._core.vector cimport (
     SERIES_ADD,
     SERIES_COPY,
+    SERIES_DERIVE,
     SERIES_DIVIDE,
+    SERIES_ITEM,
     SERIES_MASK,
     SERIES_MULTIPLY,
     SERIES_NEGATE,
     SERIES_NONE,
     SERIES_PLAN,
+    SERIES_POWER,
     SERIES_SCALE,
     SERIES_SDIV,
     SERIES_SELECT,
@@ -49,8 +53,6 @@ from hoad._core.vector cimport (
     VALUE_SELECT,
     VALUE_SQUARE,
     VALUE_SUBTRACT,
-    Kernel1,
-    Kernel2,
     series_kernels,
 )
 
@@ -61,6 +63,8 @@ cdef enum:
     FEW = 16
     IN_CACHE = 1 << 18      # bytes of a block of lanes
     MOST_LANES = 256
+    LANES_OF_NUMBERS = 64
+    LINE = 64               # bytes of a line of the cache
 
 # What SERIES_PLAN does with each coefficient, by the plan of the step.
 cdef enum PlanRule:
@@ -68,7 +72,6 @@ cdef enum PlanRule:
     PAIRS           # sums of products of two
     SOLVE           # x p = y
     INVERT          # x p = 1
-    ITEM            # an item of an array
     RATE            # x'
     INTEGRAL        # p from p'
 
@@ -81,23 +84,17 @@ RULES = {
     None: SERIES_NONE, "copy": SERIES_COPY, "add": SERIES_ADD, "subtract": SERIES_SUBTRACT,
     "negative": SERIES_NEGATE, "scale": SERIES_SCALE, "shrink": SERIES_SHRINK, "square": SERIES_SQUARE,
     "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "sdiv": SERIES_SDIV,
-    "select": SERIES_SELECT, "mask": SERIES_MASK, "slopes": SERIES_SLOPES, "each": SERIES_PLAN,
-    "pairs": SERIES_PLAN, "solve": SERIES_PLAN, "invert": SERIES_PLAN, "item": SERIES_PLAN, "rate": SERIES_PLAN,
-    "integral": SERIES_PLAN,
+    "select": SERIES_SELECT, "mask": SERIES_MASK, "derive": SERIES_DERIVE, "slopes": SERIES_SLOPES,
+    "power": SERIES_POWER, "item": SERIES_ITEM, "each": SERIES_PLAN, "pairs": SERIES_PLAN, "solve": SERIES_PLAN,
+    "invert": SERIES_PLAN, "rate": SERIES_PLAN, "integral": SERIES_PLAN,
 }
-PLAN_RULES = {
-    "each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "item": ITEM, "rate": RATE, "integral": INTEGRAL,
-}
-WITHOUT_PLAN = ("item", "rate", "integral")
-SUMMED = ("square", "multiply", "divide", "slopes")     # have a row of sums beside their own
+PLAN_RULES = {"each": EACH, "pairs": PAIRS, "solve": SOLVE, "invert": INVERT, "rate": RATE, "integral": INTEGRAL}
+WITHOUT_PLAN = ("rate", "integral")
+SUMMED = ("square", "multiply", "divide", "slopes", "power")    # have a row of sums beside their own
 
 
 class NotClosedError(Exception):
     """A program that has no Taylor arithmetic here: its derivatives come from nested tapes instead."""
-
-
-ctypedef double (*Call1)(double) noexcept nogil
-ctypedef double (*Call2)(double, double) noexcept nogil
 
 
 @cython.final
@@ -107,10 +104,10 @@ cdef class Series(Native):
     def __init__(self, int32_t degree, int64_t lanes=1):
         cdef int32_t k
         self.lanes = lanes
-        self.may_fail = True
         self.degree = degree
         self.alive = []
         self.is_narrow = True
+        self.is_of_numbers = True
         self.orders = <double*>PyMem_RawCalloc(degree + 3, sizeof(double))
         if self.orders == NULL:
             raise MemoryError
@@ -122,6 +119,7 @@ cdef class Series(Native):
         if self.divisors != self.orders + 1:
             PyMem_RawFree(self.divisors)
         PyMem_RawFree(self.orders)
+        PyMem_RawFree(self.scales)
         give(self.rows, self.cap_rows * sizeof(Row))
         give(self.steps, self.cap_steps * sizeof(SeriesStep))
         give(self.terms, self.cap_terms * sizeof(SeriesTerm))
@@ -129,6 +127,7 @@ cdef class Series(Native):
         give(self.outputs, self.cap_outputs * sizeof(Port))
         give(self.checks, self.cap_checks * sizeof(Check))
         give(self.feedback, self.cap_feedback * sizeof(int32_t))
+        give(self.parts, self.cap_parts * sizeof(int32_t))
 
     # ---- putting together
 
@@ -147,7 +146,8 @@ cdef class Series(Native):
         row.at = self.per_lane
         self.per_lane += ((row.size * row.itemsize + 7) & ~<int64_t>7) * (row.top + 1)
         self.widest = max(self.widest, row.size)
-        self.is_narrow = self.is_narrow and row.is_real and aval.ndim == 0
+        self.is_of_numbers = self.is_of_numbers and row.is_real and aval.ndim == 0
+        self.is_narrow = self.is_narrow and self.is_of_numbers
         self.n_rows += 1
         return self.n_rows - 1
 
@@ -195,12 +195,21 @@ cdef class Series(Native):
             self.divisors[k] = divisors[k]
         self.is_narrow = False      # `series.h` knows the others only
 
+    def scale_by(self, factors):
+        """Let outputs be multiplied by these numbers, one for each order."""
+        self.scales = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
+        if self.scales == NULL:
+            raise MemoryError
+        for k, factor in enumerate(factors):
+            self.scales[<int32_t>k] = factor
+
     def output(self, int32_t row):
         """Let a row be the next output."""
         add_port(&self.outputs, &self.n_outputs, &self.cap_outputs, row, self.degree + 1, True)
 
     def check(self, int32_t row, expected):
         """Let runs fail where the value of a row is another."""
+        self.may_fail = True
         array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
         room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(Check))
@@ -221,29 +230,30 @@ cdef class Series(Native):
         step.out = out
         step.top = self.rows[out].top
         step.lag = lag
+        step.size = self.rows[out].size
         step.value = VALUES[value] if value is not None else VALUE_PLAN
         step.rule = RULES[rule]
         step.first = self.n_terms
         self.take_operands(&step, list(operands))
         if rule == "square":
             step.b, step.top_b = step.a, step.top_a
-        elif rule == "copy":
-            step.c = step.a
         elif rule == "item":
-            step.count = offset
+            step.first, step.count = offset, self.rows[step.a].size
         if value is None:
             self.take_function(&step, sig)
         if rule in SUMMED:
             step.c = self.row_like(out)
         if step.rule == SERIES_PLAN:
             step.top_b = PLAN_RULES[rule]
+        if step.value == VALUE_PLAN or step.rule == SERIES_PLAN:
+            self.has_plans = self.may_fail = True
         if (step.value == VALUE_PLAN or step.rule == SERIES_PLAN) and rule not in WITHOUT_PLAN:
             self.take_plan(&step, list(operands), sig)
             if product is not None:
                 step.call = self.kept(plan_of(product))
             if rule in ("pairs", "solve", "invert"):
                 step.a, step.c = self.row_like(out), self.row_like(out)
-        self.is_narrow = self.is_narrow and step.value != VALUE_PLAN and step.rule != SERIES_PLAN
+        self.is_narrow = self.is_narrow and not self.has_plans
         room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
         self.steps[self.n_steps] = step
         self.n_steps += 1
@@ -283,7 +293,7 @@ cdef class Series(Native):
         step.n_operands = len(operands)
         step.n_results = len(sig.results)
         for row in operands:
-            self.term(row, row, 1.0, False)
+            self.term(row, row, row, 1.0, False)
         return 0
 
     cdef void* kept(self, object part) except NULL:
@@ -303,13 +313,20 @@ cdef class Series(Native):
         self.n_rows += 1
         return self.n_rows - 1
 
-    def term(self, int32_t h, int32_t x, double sign, bint strong):
-        """A further term ``sign h x'`` of the slopes of the step put in last."""
+    def end_part(self):
+        """Let what was put in since the last part be done to the highest order before what follows."""
+        room(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(int32_t))
+        self.parts[self.n_parts] = self.n_steps
+        self.n_parts += 1
+
+    def term(self, int32_t h, int32_t x, int32_t y, double sign, bint strong):
+        """A further term ``sign h x'`` of the slopes of the step put in last, where y is t x'."""
         cdef SeriesTerm* term
         room(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
         term = &self.terms[self.n_terms]
         term.h = h
         term.x = x
+        term.y = y
         term.top_h = self.rows[h].top
         term.top_x = self.rows[x].top
         term.sign = sign
@@ -317,11 +334,11 @@ cdef class Series(Native):
         self.n_terms += 1
 
     def slopes(self, int32_t step, terms):
-        """Give a step its terms (h, x, sign, strong)."""
+        """Give a step its terms (h, x, t x', sign, strong)."""
         self.steps[step].first = self.n_terms
         self.steps[step].count = len(terms)
-        for h, x, sign, strong in terms:
-            self.term(h, x, sign, strong)
+        for term in terms:
+            self.term(*term)
 
     # ---- running
 
@@ -364,27 +381,48 @@ cdef class Series(Native):
         cdef int64_t block = lanes
         cdef int64_t first = 0
         cdef int code = 0
+        cdef SeriesCode wide
         cdef char* memory
         if self.is_narrow and lanes == 1:
             return self.run_narrow(given, found)
-        if self.per_lane * block > IN_CACHE:
+        if self.is_of_numbers and not self.has_plans:
+            block = min(<int64_t>LANES_OF_NUMBERS, lanes)
+        elif self.per_lane * block > IN_CACHE:
             block = min(max((IN_CACHE // max(self.per_lane, 1)) & ~<int64_t>15, 1), MOST_LANES, lanes)
-        memory = <char*>PyMem_RawCalloc(max(self.per_lane + 8 * self.widest, 1) * max(block, 1), 1)
+        memory = <char*>PyMem_RawCalloc(self.n_rows * sizeof(double*) + LINE
+                                        + (self.per_lane + 8 * self.widest) * max(block, 1), 1)
         if memory == NULL:
             return NO_MEMORY
+        self.describe(&wide)
+        wide.at = <double**>memory
+        wide.lanes = 0
         while first < lanes and not code:
-            code = self.run_block(given, found, first, min(block, lanes - first), lanes, memory)
+            code = self.run_block(given, found, first, min(block, lanes - first), lanes, &wide,
+                                  aligned(memory + self.n_rows * sizeof(double*)))
             first += block
         PyMem_RawFree(memory)
         return code
 
+    cdef void describe(self, SeriesCode* code) noexcept nogil:
+        code.steps = self.steps
+        code.n_steps = self.n_steps
+        code.terms = self.terms
+        code.parts = self.parts
+        code.n_parts = self.n_parts
+        code.orders = self.orders
+        code.feedback = self.feedback
+        code.n_feedback = self.n_feedback
+        code.degree = self.degree
+
     cdef int run_narrow(self, char** given, char** found) noexcept nogil:
         cdef SeriesCode code
         cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
-        cdef double* memory = <double*>PyMem_RawCalloc(stride * self.n_rows + 8, sizeof(double))
-        cdef int32_t i
+        cdef char* whole = <char*>PyMem_RawCalloc(stride * self.n_rows * sizeof(double) + LINE, 1)
+        cdef double* memory = <double*>aligned(whole)
+        cdef double* row
+        cdef int32_t i, k
         cdef int failed = 0
-        if memory == NULL:
+        if whole == NULL:
             return NO_MEMORY
         for i in range(self.n_rows):
             if self.rows[i].constant != NULL:
@@ -394,49 +432,79 @@ cdef class Series(Native):
                 memory[self.inputs[i].row * stride] = given[i][0] != 0
             else:
                 memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
-        code.steps = self.steps
-        code.n_steps = self.n_steps
-        code.terms = self.terms
-        code.orders = self.orders
-        code.feedback = self.feedback
-        code.n_feedback = self.n_feedback
-        code.degree = self.degree
+        self.describe(&code)
         code.stride = stride
         series_kernels().narrow(&code, memory)
         for i in range(self.n_checks):
             if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
                 failed = GUARD_FAILED
         for i in range(self.n_outputs):
-            memcpy(found[i], memory + self.outputs[i].row * stride, (self.degree + 1) * sizeof(double))
-        PyMem_RawFree(memory)
+            row = memory + self.outputs[i].row * stride
+            memcpy(found[i], row, (self.degree + 1) * sizeof(double))
+            for k in range(self.degree + 1 if self.scales != NULL else 0):
+                (<double*>found[i])[k] *= self.scales[k]
+        PyMem_RawFree(whole)
         return failed
 
     # ---- wide rows
 
     cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                       char* memory) noexcept nogil:
+                       SeriesCode* wide, char* memory) noexcept nogil:
         """The lanes from `first` on."""
-        cdef int32_t i, k, order
+        cdef int32_t part
         cdef int code = 0
-        cdef double* zeros = <double*>(memory + self.per_lane * lanes)
-        self.place_constants(first, lanes, memory)
-        self.place_inputs(given, first, lanes, all_lanes, memory)
-        memset(zeros, 0, 8 * self.widest * lanes)
-        for k in range(self.degree + 1):
+        cdef bint is_new = lanes != wide.lanes      # else what all lanes have is in its place
+        if is_new:
+            self.place_rows(lanes, wide, memory)
+        self.place_constants(first, lanes, memory, is_new)
+        self.place_inputs(given, first, lanes, all_lanes, memory, is_new)
+        if self.has_plans or self.n_feedback:
+            code = self.run_orders(wide, memory)
+        else:
+            series_kernels().wide(wide, 0, self.n_steps, 0, 0)
+            if self.fails(lanes, memory):
+                return GUARD_FAILED
+            for part in range(self.n_parts):
+                series_kernels().wide(wide, self.parts[part - 1] if part else 0, self.parts[part], 1, self.degree)
+        if not code:
+            self.give_outputs(found, first, lanes, all_lanes, memory)
+        return code
+
+    cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil:
+        """All steps, order by order: those by plans are done here. Of integrals the last order takes none."""
+        cdef int32_t i, k, order
+        cdef int32_t end = max(1, self.degree) if self.n_feedback else self.degree + 1
+        cdef int code = 0
+        cdef SeriesStep* step
+        for k in range(end):
             for i in range(self.n_steps):
-                order = k - self.steps[i].lag
-                if order == 0:
-                    code = self.value_of(&self.steps[i], lanes, memory)
-                elif 0 < order <= self.steps[i].top:
-                    code = self.coefficient_of(&self.steps[i], order, lanes, memory, zeros)
+                step = &self.steps[i]
+                order = k - step.lag
+                if order < 0:
+                    continue
+                if step.rule == SERIES_PLAN and step.top_b == RATE:
+                    self.take_rate(step, order, wide.lanes, memory)
+                elif (step.rule != SERIES_PLAN if order else step.value != VALUE_PLAN):
+                    series_kernels().wide(wide, i, i + 1, order, order)
+                elif order == 0:
+                    code = self.run_plan(<Plan>step.more, step, 0, wide.lanes, memory, NULL)
+                elif order <= step.top:
+                    code = self.plan_rule(step, order, wide.lanes, memory, wide.zeros)
                 if code:
                     return code
-            if k == 0 and self.fails(lanes, memory):
+            if k == 0 and self.fails(wide.lanes, memory):
                 return GUARD_FAILED
             if k < self.degree:
-                self.feed_back(k, lanes, memory)
-        self.give_outputs(found, first, lanes, all_lanes, memory)
+                self.feed_back(k, wide.lanes, memory)
         return 0
+
+    cdef void place_rows(self, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil:
+        cdef int32_t i
+        wide.lanes = lanes
+        for i in range(self.n_rows):
+            wide.at[i] = self.at(i, 0, lanes, memory)
+        wide.zeros = <double*>(memory + self.per_lane * lanes)
+        memset(wide.zeros, 0, 8 * self.widest * lanes)
 
     cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil:
         """Coefficient k of a row."""
@@ -455,18 +523,18 @@ cdef class Series(Native):
             return memory + self.rows[row].at * lanes + lane * self.rows[row].size * self.rows[row].itemsize
         return <char*>(self.at(row, k, lanes, memory) + lane * self.rows[row].size)
 
-    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory) noexcept nogil:
+    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil:
         cdef int32_t i
         cdef int64_t lane, nbytes
         for i in range(self.n_rows):
-            if self.rows[i].constant != NULL:
+            if self.rows[i].constant != NULL and (is_new or self.rows[i].has_lanes):
                 nbytes = self.rows[i].size * self.rows[i].itemsize
                 for lane in range(lanes):
                     memcpy(memory + self.rows[i].at * lanes + lane * nbytes,
                            self.rows[i].constant + ((first + lane) * nbytes if self.rows[i].has_lanes else 0), nbytes)
 
-    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes,
-                           char* memory) noexcept nogil:
+    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
+                           bint is_new) noexcept nogil:
         cdef int32_t i, k
         cdef int64_t lane, nbytes
         cdef Row* row
@@ -474,6 +542,8 @@ cdef class Series(Native):
         for i in range(self.n_inputs):
             row = &self.rows[self.inputs[i].row]
             nbytes = row.size * row.itemsize
+            if not (is_new or self.inputs[i].has_lanes):
+                continue
             if row.is_truth:        # constant, and the same in all lanes
                 for lane in range(lanes * row.size):
                     (<double*>(memory + row.at * lanes))[lane] = given[i][lane % row.size] != 0
@@ -498,8 +568,17 @@ cdef class Series(Native):
                 if k > row.top:
                     memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
                 else:
-                    memcpy(found[i] + (k * all_lanes + first) * nbytes,
-                           self.at(self.outputs[i].row, k, lanes, memory), nbytes * lanes)
+                    self.give_row(<double*>(found[i] + (k * all_lanes + first) * nbytes),
+                                  self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
+
+    cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
+        """Coefficient k of an output, as it is asked for."""
+        cdef int64_t e
+        if self.scales == NULL:
+            memcpy(found, row, n * sizeof(double))
+            return
+        for e in range(n):
+            found[e] = self.scales[k] * row[e]
 
     cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil:
         """Whether a guard does."""
@@ -528,191 +607,16 @@ cdef class Series(Native):
                 else:
                     to[e] = 0.0
 
-    cdef int value_of(self, SeriesStep* step, int64_t lanes, char* memory) noexcept nogil:
-        """The value of a row."""
-        cdef double* a
-        cdef double* b
-        cdef double* c
-        cdef double* p
-        cdef int64_t n = self.rows[step.out].size * lanes
-        cdef int64_t e
-        if step.rule == SERIES_PLAN and step.top_b == ITEM:
-            self.take_item(step, 0, lanes, memory)
-            return 0
-        if step.rule == SERIES_PLAN and step.top_b == RATE:
-            self.take_rate(step, 0, lanes, memory)
-            return 0
-        if step.value == VALUE_PLAN:
-            return self.run_plan(<Plan>step.more, step, 0, lanes, memory, NULL)
-        a = self.at(step.a, 0, lanes, memory)
-        b = self.at(step.b, 0, lanes, memory)
-        c = self.at(step.c, 0, lanes, memory)
-        p = self.at(step.out, 0, lanes, memory)
-        if step.value == VALUE_CALL1 and step.more != NULL:
-            (<Kernel1>step.more)(a, p, n)
-        elif step.value == VALUE_CALL2 and step.more != NULL:
-            (<Kernel2>step.more)(a, b, p, n)
-        else:
-            for e in range(n):
-                if step.value == VALUE_COPY:
-                    p[e] = a[e]
-                elif step.value == VALUE_ADD:
-                    p[e] = a[e] + b[e]
-                elif step.value == VALUE_SUBTRACT:
-                    p[e] = a[e] - b[e]
-                elif step.value == VALUE_MULTIPLY:
-                    p[e] = a[e] * b[e]
-                elif step.value == VALUE_DIVIDE:
-                    p[e] = a[e] / b[e]
-                elif step.value == VALUE_NEGATE:
-                    p[e] = -a[e]
-                elif step.value == VALUE_SQUARE:
-                    p[e] = a[e] * a[e]
-                elif step.value == VALUE_SELECT:
-                    p[e] = a[e] if c[e] != 0 else b[e]
-                elif step.value == VALUE_MASK:
-                    p[e] = b[e] if a[e] != 0 else 0.0
-                elif step.value == VALUE_CALL1:
-                    p[e] = (<Call1>step.call)(a[e])
-                elif step.value == VALUE_CALL2:
-                    p[e] = (<Call2>step.call)(a[e], b[e])
-        return 0
-
-    cdef int coefficient_of(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                            double* zeros) noexcept nogil:
-        """Coefficient k of a row; k is not 0."""
-        cdef double* a
-        cdef double* b
-        cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef int64_t n = self.rows[step.out].size * lanes
-        cdef int64_t e
-        if step.rule == SERIES_PLAN:
-            return self.plan_rule(step, k, lanes, memory, zeros)
-        if step.rule == SERIES_SLOPES:
-            self.slopes_of(step, k, n, lanes, memory)
-            return 0
-        a = self.coefficient(step.a, k, lanes, memory, zeros)
-        b = self.coefficient(step.b, k, lanes, memory, zeros)
-        if step.rule == SERIES_COPY:
-            memcpy(p, self.coefficient(step.c, k, lanes, memory, zeros), n * sizeof(double))
-        elif step.rule == SERIES_MULTIPLY or step.rule == SERIES_SQUARE:
-            a = self.at(step.a, 0, lanes, memory)
-            b = self.at(step.b, 0, lanes, memory)
-            series_kernels().products(a, b, max(0, k - step.top_b), min(k, step.top_a), k, n, 0, p)
-        elif step.rule == SERIES_DIVIDE:
-            b = self.at(step.b, 0, lanes, memory)
-            memcpy(p, a, n * sizeof(double))
-            series_kernels().products(b, self.at(step.out, 0, lanes, memory), 1, min(k, step.top_b), k, n, -1, p)
-            for e in range(n):
-                p[e] /= b[e]
-        elif step.rule == SERIES_SMUL or step.rule == SERIES_SDIV:
-            self.strong_product(step, k, n, lanes, memory, zeros)
-        else:
-            if step.rule == SERIES_SCALE or step.rule == SERIES_SHRINK:
-                b = self.at(step.b, 0, lanes, memory)
-            self.simple_rule(step, n, a, b, p, self.at(step.c if step.rule == SERIES_SELECT else step.a, 0, lanes,
-                                                       memory))
-        return 0
-
-    cdef void simple_rule(self, SeriesStep* step, int64_t n, double* a, double* b, double* p,
-                          double* c) noexcept nogil:
-        cdef int64_t e
-        if step.rule == SERIES_ADD:
-            for e in range(n):
-                p[e] = a[e] + b[e]
-        elif step.rule == SERIES_SUBTRACT:
-            for e in range(n):
-                p[e] = a[e] - b[e]
-        elif step.rule == SERIES_NEGATE:
-            for e in range(n):
-                p[e] = -a[e]
-        elif step.rule == SERIES_SCALE:
-            for e in range(n):
-                p[e] = a[e] * b[e]
-        elif step.rule == SERIES_SHRINK:
-            for e in range(n):
-                p[e] = a[e] / b[e]
-        elif step.rule == SERIES_SELECT:
-            for e in range(n):
-                p[e] = a[e] if c[e] != 0 else b[e]
-        elif step.rule == SERIES_MASK:
-            for e in range(n):
-                p[e] = b[e] if c[e] != 0 else 0.0
-
-    cdef void strong_product(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory,
-                             double* zeros) noexcept nogil:
-        """As in `series.h`."""
-        cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef double* x
-        cdef double* y
-        cdef int32_t j
-        cdef int64_t e
-        for e in range(n):
-            p[e] = 0.0
-        if step.rule == SERIES_SMUL:
-            for j in range(k + 1):
-                x = self.coefficient(step.a, j, lanes, memory, zeros)
-                y = self.coefficient(step.b, k - j, lanes, memory, zeros)
-                for e in range(n):
-                    p[e] += 0.0 if x[e] == 0.0 else x[e] * y[e]
-            return
-        for j in range(1, k + 1):
-            x = self.at(step.out, k - j, lanes, memory)
-            y = self.coefficient(step.b, j, lanes, memory, zeros)
-            for e in range(n):
-                p[e] += 0.0 if x[e] == 0.0 else x[e] * y[e]
-        x = self.coefficient(step.a, k, lanes, memory, zeros)
-        y = self.at(step.b, 0, lanes, memory)
-        for e in range(n):
-            p[e] = 0.0 if x[e] - p[e] == 0.0 else (x[e] - p[e]) / y[e]
-
-    cdef void slopes_of(self, SeriesStep* step, int32_t k, int64_t n, int64_t lanes, char* memory) noexcept nogil:
-        """p[k] = (sum of j x[j] h[k - j]) / k."""
-        cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef double* sums = self.at(step.c, 0, lanes, memory)
-        cdef double* h
-        cdef double* x
-        cdef SeriesTerm* term
-        cdef int32_t i
-        cdef int64_t e
-        memset(p, 0, n * sizeof(double))
-        for i in range(step.count):
-            term = &self.terms[step.first + i]
-            if term.top_h == 0:
-                continue
-            if i:
-                memset(sums, 0, n * sizeof(double))
-            series_kernels().slopes(self.at(term.x, 0, lanes, memory), self.at(term.h, 0, lanes, memory),
-                                    max(1, k - term.top_h), min(k, term.top_x), k, n, sums if i else p)
-            if i == 0:
-                for e in range(n):
-                    p[e] = term.sign * p[e] / k
-            else:
-                for e in range(n):
-                    p[e] += term.sign * sums[e] / k
-        for i in range(step.count):
-            term = &self.terms[step.first + i]
-            if term.top_h or k > term.top_x:
-                continue
-            h = self.at(term.h, 0, lanes, memory)
-            x = self.at(term.x, k, lanes, memory)
-            for e in range(n):
-                if not (term.strong and h[e] == 0.0):
-                    p[e] += term.sign * h[e] * x[e]
-
     # ---- steps by plans
 
-    cdef void take_item(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-        cdef double* x = self.at(step.a, k, lanes, memory)
-        cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef int64_t e
-        for e in range(lanes):
-            p[e] = x[e * self.rows[step.a].size + step.count]
-
     cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-        cdef double* x = self.at(step.a, k + 1, lanes, memory)      # of which there is one, as k is within the row
-        cdef double* p = self.at(step.out, k, lanes, memory)
+        cdef double* x
+        cdef double* p
         cdef int64_t e
+        if k > step.top:
+            return
+        x = self.at(step.a, k + 1, lanes, memory)
+        p = self.at(step.out, k, lanes, memory)
         for e in range(self.rows[step.out].size * lanes):
             p[e] = (k + 1) * x[e]
 
@@ -751,12 +655,6 @@ cdef class Series(Native):
         return code
 
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
-        if step.top_b == ITEM:
-            self.take_item(step, k, lanes, memory)      # no item has a higher order than its array
-            return 0
-        if step.top_b == RATE:
-            self.take_rate(step, k, lanes, memory)
-            return 0
         if step.top_b == INTEGRAL:
             self.take_integral(step, k, lanes, memory, zeros)
             return 0
@@ -821,6 +719,9 @@ cdef int raise_failure(int code) except -1:
     if code == FAILED_SINGULAR:
         raise np.linalg.LinAlgError("Singular matrix")
     return -1 if code < 0 else 0    # a Python function raised
+cdef inline char* aligned(char* memory) noexcept nogil:
+    """The first line of the cache from an address on."""
+    return memory + (-<intptr_t>memory & (LINE - 1))
 
 
 cdef int add_port(Port** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count, bint has_lanes) except -1:

@@ -1,7 +1,7 @@
 """Steps of a Taylor integrator: the series of a solution, how far it serves, and its sum there.
 
-The series of y' = f(t, y) at a point is found in one run, order by order, by a `Series` whose first inputs are the
-integrals of its outputs. Its last two coefficients say how long the step may be. What a step leaves is compared with
+The series of y' = f(t, y) at a point is found in one run, order by order, by a `Series` whose first inputs are
+integrals, and its outputs. Its last two coefficients say how long the step may be. What a step leaves is compared with
 the equation: where the slope of the polynomial and that of the solution from there differ, something lies between that
 the coefficients do not know of, a kink or a singular point, and a shorter step is taken.
 
@@ -46,8 +46,7 @@ cdef class Stepper:
     Parameters
     ----------
     series : Series
-        Of the slopes, to one order less than the steps have: its first inputs are y, the next is the time with its
-        slope.
+        Of the solution, to the order of the steps: its first inputs are y, the next is the time with its slope.
     sizes : list of int
         The items of each input that is part of y.
     y : list of ndarray
@@ -88,7 +87,7 @@ cdef class Stepper:
     cdef double* before             # those of the last step
     cdef double* after              # a state that is tried
     cdef double* after_low
-    cdef double* slopes
+    cdef double* found              # as the series gives them, number after number
     cdef double time[2]
     cdef char** at
     cdef object memory
@@ -102,18 +101,18 @@ cdef class Stepper:
         cdef int32_t i, more = len(held)
         cdef int64_t offset = 0
         self.series = series
-        self.order = series.degree + 1
+        self.order = series.degree
         self.n_blocks = len(sizes)
         self.n_inputs = len(sizes) + 1 + more
         self.n = sum(sizes)
-        self.memory = np.zeros(4 * self.n + 2 * (self.order + 1) * self.n + self.order * self.n + 1)
+        self.memory = np.zeros(4 * self.n + 3 * (self.order + 1) * self.n + 1)
         self.y = <double*>cnp.PyArray_DATA(<cnp.ndarray>self.memory)
         self.low = self.y + self.n
         self.after = self.low + self.n
         self.after_low = self.after + self.n
         self.now = self.after_low + self.n
         self.before = self.now + (self.order + 1) * self.n
-        self.slopes = self.before + (self.order + 1) * self.n
+        self.found = self.before + (self.order + 1) * self.n
         self.held = [np.ascontiguousarray(x) for x in held]
         self.at = <char**>PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*))
         self.sizes = <int64_t*>PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t))
@@ -123,7 +122,7 @@ cdef class Stepper:
             self.sizes[i] = sizes[i]
             block = np.ascontiguousarray(y[i], np.float64)
             memcpy(self.y + offset, cnp.PyArray_DATA(<cnp.ndarray>block), self.sizes[i] * sizeof(double))
-            self.at[self.n_inputs + i] = <char*>(self.slopes + offset * self.order)
+            self.at[self.n_inputs + i] = <char*>(self.found + offset * (self.order + 1))
             offset += self.sizes[i]
         self.at[self.n_blocks] = <char*>self.time
         for i in range(more):
@@ -268,8 +267,7 @@ cdef class Stepper:
         cdef int32_t i, k
         cdef int64_t j
         cdef int64_t offset = 0
-        cdef double* slopes
-        cdef double* row
+        cdef double* of_block
         cdef int code
         self.time[0] = t
         for i in range(self.n_blocks):
@@ -279,14 +277,12 @@ cdef class Stepper:
         if code:
             return failure(code)
         self.runs += 1
-        memcpy(found, y, self.n * sizeof(double))
         offset = 0
         for i in range(self.n_blocks):
-            slopes = self.slopes + offset * self.order
-            for k in range(self.order):
-                row = found + (k + 1) * self.n + offset
+            of_block = self.found + offset * (self.order + 1)
+            for k in range(self.order + 1):
                 for j in range(self.sizes[i]):
-                    row[j] = slopes[k * self.sizes[i] + j] / (k + 1)
+                    found[k * self.n + offset + j] = of_block[k * self.sizes[i] + j]
             offset += self.sizes[i]
         for j in range((self.order + 1) * self.n):
             if not isfinite(found[j]):
@@ -337,7 +333,7 @@ cdef class Stepper:
     cdef bint agrees(self) noexcept nogil:
         """Whether the polynomial of the last step ends with the slope that the equation has there."""
         cdef const double* row
-        cdef double* slopes = self.slopes
+        cdef double* slopes = self.found
         cdef double scale = max(norm(self.before, self.n), norm(self.after, self.n), self.floor)
         cdef double worst = 0.0
         cdef int64_t j

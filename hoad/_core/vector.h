@@ -91,17 +91,21 @@ typedef struct { const char* name; Forms2 forms; } Arithmetic2;
 TARGET("avx2,fma")
 #define FN(name) name##_v3
 #define FUSED 1
+#define WIDTH 4
 #include "vector_arithmetic.h"
-#include "vector_series.h"
 #include "vector_formulas.h"
+#include "vector_series.h"
+#include "vector_series_wide.h"
 END_TARGET
 
 TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #define FN(name) name##_v4
 #define FUSED 1
+#define WIDTH 8
 #include "vector_arithmetic.h"
-#include "vector_series.h"
 #include "vector_formulas.h"
+#include "vector_series.h"
+#include "vector_series_wide.h"
 END_TARGET
 #endif
 
@@ -111,9 +115,11 @@ END_TARGET
 #else
 #define FUSED 0
 #endif
+#define WIDTH 2
 #include "vector_arithmetic.h"
-#include "vector_series.h"
 #include "vector_formulas.h"
+#include "vector_series.h"
+#include "vector_series_wide.h"
 
 typedef struct {
     const char* name;

@@ -6,7 +6,8 @@ cdef extern from "series.h" nogil:
     enum:
         SERIES_NONE, SERIES_COPY, SERIES_ADD, SERIES_SUBTRACT, SERIES_NEGATE, SERIES_SCALE, SERIES_SHRINK
         SERIES_SQUARE, SERIES_MULTIPLY, SERIES_DIVIDE, SERIES_SMUL, SERIES_SDIV, SERIES_SELECT, SERIES_MASK
-        SERIES_SLOPES, SERIES_PLAN
+        SERIES_DERIVE, SERIES_SLOPES, SERIES_POWER, SERIES_ITEM, SERIES_PLAN
+        SERIES_SPAN
         VALUE_GIVEN, VALUE_COPY, VALUE_ADD, VALUE_SUBTRACT, VALUE_MULTIPLY, VALUE_DIVIDE, VALUE_NEGATE, VALUE_SQUARE
         VALUE_SELECT, VALUE_MASK, VALUE_CALL1, VALUE_CALL2, VALUE_PLAN
     ctypedef struct SeriesStep:
@@ -21,6 +22,7 @@ cdef extern from "series.h" nogil:
         int32_t top_b
         int32_t first
         int32_t count
+        int64_t size
         int32_t operands
         int32_t n_operands
         int32_t n_results
@@ -30,6 +32,7 @@ cdef extern from "series.h" nogil:
     ctypedef struct SeriesTerm:
         int32_t h
         int32_t x
+        int32_t y
         int32_t top_h
         int32_t top_x
         int32_t strong
@@ -38,17 +41,19 @@ cdef extern from "series.h" nogil:
         const SeriesStep* steps
         int32_t n_steps
         const SeriesTerm* terms
+        const int32_t* parts
+        int32_t n_parts
         const double* orders
         const int32_t* feedback
         int32_t n_feedback
         int32_t degree
         int64_t stride
+        double** at
+        double* zeros
+        int64_t lanes
     ctypedef struct SeriesKernels:
         void (*narrow)(const SeriesCode* code, double* rows) noexcept nogil
-        void (*products)(const double* a, const double* b, int32_t first, int32_t last, int32_t k, int64_t n, int mode,
-                         double* p) noexcept nogil
-        void (*slopes)(const double* x, const double* h, int32_t first, int32_t last, int32_t k, int64_t n,
-                       double* p) noexcept nogil
+        void (*wide)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
 
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil

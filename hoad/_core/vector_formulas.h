@@ -732,5 +732,3 @@ static const Row2 FN(rows2)[] = {FUNCTIONS2(ROW){NULL, NULL}};
 #undef LOOP1
 #undef LOOP2
 #undef ROW
-#undef FN
-#undef FUSED

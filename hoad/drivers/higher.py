@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
-from hoad.transform.taylor import Expansion
+from hoad.transform.taylor import expansion_at
 
 BY_SERIES = 8  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
 
@@ -107,11 +106,11 @@ def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwa
     if type(x) is not float and (not isinstance(x, (np.ndarray, Scalar, Array)) or x.dtype != np.float64):
         return None
     with differentiating() as d:
-        expansion = Expansion(lambda x: f(x, *args, **kwargs), [d.input(x)], [np.ones((1, *np.shape(x)))], n)
+        expansion = expansion_at(lambda x: f(x, *args, **kwargs), d.input(x), n, True)
         if np.ndim(x) and not expansion.is_pointwise():
             return None
         leaves, structure = flatten(expansion.results())
-        found = d.results([d.operand(c[n] * float(math.factorial(n))) for c in leaves])
+        found = d.results([d.operand(c[n]) for c in leaves])
     if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
     return structure.unflatten(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from hoad.drivers.holomorphic import check_derivative
 from hoad.errors import DomainError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
-from hoad.transform.taylor import Expansion
+from hoad.transform.taylor import Expansion, expansion_at
 
 
 def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
@@ -76,7 +75,6 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     """
     check_function("derivatives", f)
     n = checked_order("derivatives", n)
-    factorials = np.array([float(math.factorial(k)) if k <= 170 else np.inf for k in range(n + 1)])
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -87,7 +85,7 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
                 "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
             )
         leaves, structure = flatten(found)
-        return structure.unflatten([_scaled(c, factorials, np.shape(x)) for c in leaves])
+        return structure.unflatten([_spread(c, np.shape(x)) for c in leaves])
 
     return all_derivatives
 
@@ -159,19 +157,18 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     return structure.unflatten([TaylorSeries(c, point) for c in leaves])
 
 
-def _scaled(c: Any, factorials: np.ndarray, shape: tuple[int, ...]) -> Any:
-    """k! cₖ, at the shape of x where f did not give it."""
-    found = c * np.reshape(factorials, (-1, *[1] * (np.ndim(c) - 1)))
+def _spread(c: Any, shape: tuple[int, ...]) -> Any:
+    """Derivatives at the shape of x, where f did not give them there."""
     if not shape or np.ndim(c) > 1:
-        return found
-    return np.broadcast_to(np.reshape(found, (-1, *[1] * len(shape))), (len(found), *shape))
+        return c
+    return np.broadcast_to(np.reshape(c, (-1, *[1] * len(shape))), (len(c), *shape))
 
 
 def _expanded(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> tuple[bool, Any]:
     """Whether f acts on x item by item, and its coefficients along x + t v; outermost, none may be undefined."""
 
     def coefficients(x: Any) -> tuple[bool, Any]:
-        expansion = _expansion(f, x, direction, n)
+        expansion = _expansion(driver, f, x, direction, n)
         return not np.ndim(x) or expansion.is_pointwise(), expansion.results()
 
     with differentiating() as d:
@@ -186,10 +183,11 @@ def _expanded(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
     return pointwise, found[0] if parts is None else parts.filled(found)
 
 
-def _expansion(f: Callable[..., Any], x: Any, direction: Any, n: int) -> Expansion:
+def _expansion(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> Expansion:
     """f along x + t v."""
-    curve = np.reshape(np.ones(np.shape(x)) if direction is None else direction, (1, *np.shape(x))) if n else None
-    return Expansion(f, [x], [curve], n)
+    if direction is None:
+        return expansion_at(f, x, n, driver == "derivatives")
+    return Expansion(f, [x], [np.reshape(direction, (1, *np.shape(x))) if n else None], n)
 
 
 def _is_missing(coefficients: Any) -> bool:
@@ -211,7 +209,7 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
     before = WATCHERS.set((*WATCHERS.get(), _Lines()))
     try:
         with differentiating() as d:
-            expansion = _expansion(f, d.input(x), direction, n)
+            expansion = _expansion(driver, f, d.input(x), direction, n)
             expansion.values = tuple(plain(v, nested=False) for v in expansion.values)
             missing = expansion.first_missing()
             graph = expansion.program._last._graph

@@ -131,10 +131,10 @@ class System:
         guards = [(node, was) for node, was, _ in guard_rows(self.program._last._graph)[: self.program._last._guards]]
         if program is not self.program:
             guards = [(node, was) for node, (_, was) in zip(outputs[n:], guards, strict=True)]
-        given = [*[order] * n, 2, *[1] * (len(last._inputs) - n - 1)]
+        given = [*[order + 1] * n, 2, *[1] * (len(last._inputs) - n - 1)]
         try:
-            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order - 1).series(
-                flow="slopes"
+            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order).series(
+                is_flow=True
             )
         except NotClosedError as error:
             raise NoRuleError(

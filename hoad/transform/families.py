@@ -189,6 +189,8 @@ class _Expansion:
             return self.at(self.arithmetic.instead[i], k)
         if i in self.arithmetic.slopes:
             return self._slopes(i, k)
+        if i in self.arithmetic.powers:
+            return self._power(k, i, *operands)
         if name in SAME or name == "stop_gradient":
             return self.at(operands[0], k)
         step = _STEPS.get(name)
@@ -212,6 +214,15 @@ class _Expansion:
                 found.append(self.lines.scale(product, j / k, k))
             terms += [self.lines.negative(term, k) for term in found] if sign < 0 else found
         return self.lines.total(terms, k)
+
+    def _power(self, k: int, i: int, x: int, y: int) -> Coefficient:
+        """p[k] = (Σ (j y - (k - j)) x[j] p[k - j]) / (k x[0]), for a y that is constant."""
+        exponent = self.value(y)
+        terms = [self.lines.scale(self.at(x, k), exponent * self.value(i), k)]
+        for j in range(1, k):
+            product = self.lines.product(self.at(x, j), self.at(i, k - j), k)
+            terms.append(self.lines.scale(product, (j * exponent - (k - j)) / k, k))
+        return self.lines.divide(self.lines.total(terms, k), self.value(x), k)
 
     def _scaled(self, x: Coefficient, by: Any, k: int, strong: bool) -> Coefficient:
         """x times a value, of which zeros absorb what is not finite if they are `strong`."""

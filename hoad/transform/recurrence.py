@@ -169,7 +169,7 @@ class Recurrence(Callee):
             guards = []  # those of the program whose adjoint it is have been compared there
             given, have_lanes = [*given, *[degree] * self._n], [*have_lanes, *[wide] * self._n]
         arithmetic = Arithmetic(graph, nodes, outputs, guards, given, degree)
-        series = arithmetic.series(self._lanes or 1, have_lanes, "integrals", first)
+        series = arithmetic.series(self._lanes or 1, have_lanes, True, first)
         if self._divisors != natural(degree):
             series.divide_by(self._divisors)
         return series

@@ -84,6 +84,7 @@ class Arithmetic:
         self.outputs = self.closure.outputs[: len(outputs)]
         self.guards = [(k, was) for k, (_, was) in zip(self.closure.outputs[len(outputs) :], guards, strict=True)]
         self.given = given
+        self._given = dict(zip(self.closure.inputs, given, strict=True))
         self.degree = degree
         self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
         self._made_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
@@ -93,6 +94,7 @@ class Arithmetic:
         self.integrands: dict[int, int] = {}  # node: its rate, where it is found as the integral of that
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
+        self.powers: set[int] = set()  # nodes x**y that have a recurrence of their own, y being constant
         self._close()
         self._leave_out()
 
@@ -138,8 +140,7 @@ class Arithmetic:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
         name, primitive, operands, params, aval = self.row(i)
         if name == "input":
-            number = self.closure.inputs.index(i)
-            return min(self.given[number] - 1, self.degree) if aval.inexact else 0
+            return min(self._given[i] - 1, self.degree) if aval.inexact else 0
         tops = [self.top(k) for k in operands]
         if name == "result":
             return self.degree if i in self.integrands else 0
@@ -202,15 +203,18 @@ class Arithmetic:
     def _power(self, i: int, x: int, y: int) -> int:
         """x**y: products for a whole constant y; for another p' = y x**(y - 1) x', down to an exponent below 1.
 
-        From there on, and for all others, p' = y p/x x' + p log(x) y'.
+        From there on x p' = y p x', and for a y that is not constant p' = y p/x x' + p log(x) y'.
         """
         emit = self.closure.emit
         exponents = [] if y >= 0 else list(set(np.ravel(self.closure.value(y)).tolist()))
-        if len(exponents) == 1 and exponents[0] in range(LARGEST_POWER):
+        if len(exponents) == 1 and 0 <= exponents[0] < LARGEST_POWER and exponents[0] == int(exponents[0]):
             self.instead[i] = self._product(x, int(exponents[0]))
             return min(int(exponents[0]) * self.top(x), self.degree)
-        slopes = []
         one_lower = self._one_lower(y, exponents)
+        if one_lower is None and not self.top(y) and 0.0 not in exponents:
+            self.powers.add(i)
+            return self.degree
+        slopes = []
         if one_lower is not None:  # with slopes at 0, as far as they go
             slopes.append((emit("smul", y, emit("power", x, one_lower)), x))
         elif self.top(x):
@@ -310,13 +314,48 @@ class Arithmetic:
                     wanted.extend(k for k, _ in self._asks(node, self.tops[node]))
         return order
 
-    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), flow: str = "", first: int = 0) -> Series:
+    def parts(self, order: list[int]) -> list[list[int]]:
+        """Nodes in such an order as sets whose coefficients hang on each other, each set behind those that it needs."""
+        place = {node: k for k, node in enumerate(order)}
+        behind = {node: [k for k, _ in self._asks(node, self.tops[node]) if k in place] for node in place}
+        found: list[list[int]] = []
+        index: dict[int, int] = {}
+        lowest: dict[int, int] = {}  # the first node that is reached from one that is in no set yet
+        path: list[int] = []
+        for root in place:
+            stack = [root]
+            while stack:
+                node = stack[-1]
+                if node not in index:
+                    index[node] = lowest[node] = len(index)
+                    path.append(node)
+                missing = [k for k in behind[node] if k not in index]
+                if missing:
+                    stack.append(missing[0])
+                    continue
+                stack.pop()
+                if node in lowest:
+                    lowest[node] = min([lowest[node], *[lowest[k] for k in behind[node] if k in lowest]])
+                    if lowest[node] == index[node]:
+                        found.append(sorted(_popped(path, node), key=place.__getitem__))
+                        for k in found[-1]:
+                            del lowest[k]
+        return found
+
+    def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), is_flow: bool = False, first: int = 0) -> Series:
         """The steps for so many lanes.
 
-        With a `flow` the inputs from `first` on are the integrals of the outputs. It gives the "slopes", which are the
-        outputs, or those "integrals" in place of them.
+        In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
         """
-        return _Builder(self, lanes, have_lanes, flow, first).series
+        return _Builder(self, lanes, have_lanes, is_flow, first).series
+
+
+def _popped(path: list[int], node: int) -> list[int]:
+    """The end of a path from a node on, taken away."""
+    found: list[int] = []
+    while node not in found[-1:]:
+        found.append(path.pop())
+    return found
 
 
 @functools.cache
@@ -368,37 +407,44 @@ def is_multilinear(primitive: Primitive, tops: list[int]) -> bool:
 class _Builder:
     """The steps of an arithmetic, in an order in which each finds what it needs."""
 
-    def __init__(self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], flow: str, first: int) -> None:
+    def __init__(
+        self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int
+    ) -> None:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
         order = arithmetic.order()
-        self.shape = None if flow or any(have_lanes) else self._common_shape(order)
+        self.shape = None if is_flow or any(have_lanes) else self._common_shape(order)
         if self.shape is not None:  # items are lanes
             lanes = math.prod(self.shape)
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(arithmetic.degree, lanes)
+        parts = [order] if is_flow or lanes == 1 else arithmetic.parts(order)  # a flow hangs on itself
         self.rows: dict[int, int] = {}
         self.steps: dict[int, int] = {}
         self.spread: dict[tuple[int, tuple[int, ...], int], int] = {}
+        self.derived: dict[tuple[int, int], int] = {}
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
-            if flow and first <= k < first + len(arithmetic.outputs):
+            if is_flow and first <= k < first + len(arithmetic.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
                 self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
-        for node in order:
-            self._row(node)
-        for node in order:
-            self._step(node)
+        for part in parts:
+            for node in part:
+                self._row(node)
+        for part in parts:
+            for node in part:
+                self._step(node)
+            self.series.end_part()
         for node, terms in self.arithmetic.slopes.items():
             if node in self.steps and arithmetic.tops[node]:
                 self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
         for k, operand in enumerate(arithmetic.outputs):
             row = self.operand(operand)
-            if flow:
+            if is_flow:
                 integral = self.rows[self.closure.inputs[first + k]]
                 self.series.integrate(integral, row)
-                row = integral if flow == "integrals" else row
+                row = integral
             self.series.output(row)
         for operand, expected in arithmetic.guards:
             self.series.check(self.operand(operand), expected)
@@ -432,10 +478,19 @@ class _Builder:
             self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
 
-    def _term(self, i: int, h: int, x: int) -> tuple[int, int, float, bool]:
-        """A term of the slopes of a node: rows of h and x, the sign, whether zeros of h are strong."""
+    def _term(self, i: int, h: int, x: int) -> tuple[int, int, int, float, bool]:
+        """A term of the slopes of a node: rows of h, x and t x', the sign, whether zeros of h are strong."""
         inner, sign = unsigned(self.closure, h)
-        return self._at(inner, i), self._at(x, i), sign, self.closure.is_strong(inner)
+        row = self._at(x, i)
+        derived = self.derived[row, self.arithmetic.lags[i]]
+        return self._at(inner, i), row, derived, sign, self.closure.is_strong(inner)
+
+    def _derive(self, i: int, x: int) -> None:
+        """Have the row of t x' beside that of x, for a step of node i."""
+        row, lag = self._at(x, i), self.arithmetic.lags[i]
+        if (row, lag) not in self.derived:
+            self.derived[row, lag] = self.series.row(self.aval(i), self.series.top(row))
+            self.series.step(self.derived[row, lag], "given", "derive", [row], lag=lag)
 
     def _at(self, operand: int, i: int) -> int:
         """The row of an operand at the shape of a node, for a step of that."""
@@ -478,6 +533,8 @@ class _Builder:
             avals = [held(x) if primitive.kind in MOVING or name == "astype" else x for x in avals]
             if avals != list(signature.avals):
                 signature = signature_at(primitive, params, avals)
+        for _, x in self.arithmetic.slopes.get(i, ()):
+            self._derive(i, x)
         self.steps[i] = self.series.step(row, value, rule, rows, signature, lag=self.arithmetic.lags[i], **more)
 
     def _how(
@@ -515,6 +572,8 @@ class _Builder:
             return None, None, operands, {}
         if i in self.arithmetic.slopes:
             return None, "slopes", operands, {}
+        if i in self.arithmetic.powers:
+            return None, "power", operands, {}
         if len(operands) == 2 and not is_linear(name, primitive) and is_multilinear(primitive, tops):
             return None, "pairs", operands, {}
         if name in ("solve", "inv"):

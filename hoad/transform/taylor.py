@@ -40,15 +40,22 @@ class Taylor(Callee):
 
     An input of which several are `given` is an array of coefficients along axis 0, the others being zero; one of which
     one is given is constant, and as it is. With `lanes`, the results have so many along axis 1, and so have the inputs
-    that `have_lanes`.
+    that `have_lanes`. If `scaled`, the results are derivatives: coefficient k is multiplied by k!.
     """
 
     _described = "the adjoint of a Taylor expansion"
 
     def __init__(
-        self, inner: Callee, given: tuple[int, ...], degree: int, lanes: int | None, have_lanes: tuple[bool, ...]
+        self,
+        inner: Callee,
+        given: tuple[int, ...],
+        degree: int,
+        lanes: int | None,
+        have_lanes: tuple[bool, ...],
+        scaled: bool = False,
     ) -> None:
         self._inner, self._given, self._degree, self._lanes, self._have_lanes = inner, given, degree, lanes, have_lanes
+        self._scaled = scaled
         self._fixed, self._linear = inner._fixed, inner._linear
         self.inputs = tuple(
             aval if n == 1 and not wide else _series_aval(aval, n, lanes if wide else None)
@@ -62,7 +69,7 @@ class Taylor(Callee):
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return self._given, self._degree, self._lanes, self._have_lanes
+        return self._given, self._degree, self._lanes, self._have_lanes, self._scaled
 
     @property
     def _is_odd(self) -> bool:
@@ -86,10 +93,16 @@ class Taylor(Callee):
 
     def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         given = zip(g if isinstance(g, tuple) else (g,), self.results, strict=True)
-        seeds = tuple(np.flip(seed, 0) for seed, aval in given if aval.inexact)
+        seeds = tuple(np.flip(self._times_factorials(seed), 0) for seed, aval in given if aval.inexact)
         others = inputs[: len(inputs) - self._linear]
         found = adjoints_by(self, False, (*inputs, *seeds)) | adjoints_by(self, True, (*others, *seeds))
         return tuple(self._own(k, found[k]) if k in found else None for k in range(len(inputs)))
+
+    def _times_factorials(self, series: Any) -> Any:
+        """k! times row k of coefficients, if the results are scaled."""
+        if not self._scaled:
+            return series
+        return series * np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1)))
 
     def _own(self, k: int, adjoint: Any) -> Any:
         """The adjoint of the coefficients that input k has, from a series read backwards."""
@@ -110,7 +123,7 @@ class Taylor(Callee):
         series = series_of(self._program(), *self._key)
         if series is not None or self._lanes is not None or self._program()._last._guards:
             return series
-        staged = self._staged()
+        staged = None if self._scaled else self._staged()
         return None if staged is None else staged._native(*avals)
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
@@ -142,9 +155,8 @@ class Taylor(Callee):
             program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
             for lane in range(self._lanes or 1)
         ]
-        if self._lanes is None:
-            return lanes[0]
-        return [np.stack(found, axis=1) for found in zip(*lanes, strict=True)]
+        found = lanes[0] if self._lanes is None else [np.stack(x, axis=1) for x in zip(*lanes, strict=True)]
+        return [self._times_factorials(x) for x in found]
 
     def _staged(self) -> Program | None:
         """The program of its coefficients by those of its loops and calls, made once; None for one without these."""
@@ -167,11 +179,16 @@ def _series_aval(aval: Aval, count: int, lanes: int | None) -> Aval:
     return intern_aval(aval.dtype, (count, *([] if lanes is None else [lanes]), *aval.shape))
 
 
+def factorials(degree: int) -> np.ndarray:
+    """0!, 1!, ..., as floats, of which those beyond 170! are infinite."""
+    return np.array([float(math.factorial(k)) if k <= 170 else np.inf for k in range(degree + 1)])
+
+
 def series_of(
-    program: Program, given: tuple[int, ...], degree: int, lanes: int | None, have_lanes: tuple[bool, ...]
+    program: Program, given: tuple[int, ...], degree: int, lanes: int | None, have_lanes: tuple[bool, ...], scaled: bool
 ) -> Series | None:
     """The Taylor arithmetic of a program, made once; None where it has none."""
-    key = ("series", given, degree, lanes, have_lanes, rules_epoch())
+    key = ("series", given, degree, lanes, have_lanes, scaled, rules_epoch())
     if key not in program._known_series:
         found: Series | None
         try:
@@ -179,6 +196,8 @@ def series_of(
             if any(aval.dtype != np.float64 for aval in (*inputs, *program.results)):
                 raise NotClosedError("numbers that are not float64")
             found = arithmetic_of(program, given, degree).series(lanes or 1, have_lanes)
+            if scaled:
+                found.scale_by(factorials(degree))
         except NotClosedError:
             found = None
         program._known_series[key] = found
@@ -235,7 +254,7 @@ class Expansion:
 
     f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then
     `lanes`, if given, which the results have then too); None is for a point that stays. Points and curves may be
-    traced.
+    traced. If `scaled`, the results are derivatives, k! times the coefficients.
 
     Attributes
     ----------
@@ -246,7 +265,13 @@ class Expansion:
     """
 
     def __init__(
-        self, f: Callable[..., Any], points: Sequence[Any], curves: Sequence[Any], degree: int, lanes: int | None = None
+        self,
+        f: Callable[..., Any],
+        points: Sequence[Any],
+        curves: Sequence[Any],
+        degree: int,
+        lanes: int | None = None,
+        scaled: bool = False,
     ) -> None:
         apart = Apart(f, points, any_float)
         segment = apart.segment
@@ -254,7 +279,7 @@ class Expansion:
         given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
         have_lanes = tuple(lanes is not None and n > 1 for n in given)
         self.program = program_of(segment)
-        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes)
+        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)
         series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
         self.values = (*apart.constants, *series, *around)
         self._parts = apart.parts
@@ -292,6 +317,17 @@ class Expansion:
         return order, node, last._graph.where(node)
 
 
+def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Expansion:
+    """f(x + t) in powers of t, or with the derivatives at t = 0, for a traced x.
+
+    t is an input of its own: a series of x would have to be put together first, item by item.
+    """
+    if degree and x.dtype == np.float64:
+        zero = -0.0  # to which zeros of both signs can be added
+        return Expansion(lambda x, t: f(x + t), [x, zero], [None, np.ones(1)], degree, None, scaled)
+    return Expansion(f, [x], [np.ones((1, *np.shape(x)), x.dtype) if degree else None], degree, None, scaled)
+
+
 def _first_not_finite(coefficients: Any) -> int:
     """The order of the first coefficient that is not finite; 0 where none is, or the value is not."""
     bad = ~np.isfinite(np.reshape(coefficients, (len(coefficients), -1))).all(axis=1)
@@ -320,4 +356,4 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "series_of"]
+__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "expansion_at", "factorials", "series_of"]

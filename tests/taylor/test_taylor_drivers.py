@@ -48,6 +48,45 @@ def test_points_are_lanes() -> None:
         )
 
 
+@pytest.mark.parametrize("count", [2, 15, 16, 33, 63, 64, 65, 127, 200])
+def test_a_point_has_the_same_derivatives_wherever_it_stands(count: int) -> None:
+    x = np.linspace(-2.0, 2.0, 201)
+
+    def f(x: Any) -> Any:
+        return main_function(x) * (2.5 + np.sin(x)) ** -1.5 + (3.0 + np.cos(x)) ** 2
+
+    whole = hoad.derivatives(f, 9)(x)
+    np.testing.assert_array_equal(hoad.derivatives(f, 9)(x[:count]), whole[:, :count])
+    np.testing.assert_array_equal(hoad.derivatives(f, 9)(x[-count:]), whole[:, -count:])
+
+
+@pytest.mark.parametrize("exponent", [-1.5, 0.5, 1 / 3, 2.5, -3.0])
+def test_powers_of_a_series(exponent: float) -> None:
+    with mpmath.workdps(60):
+        wanted = mpmath.taylor(lambda t: (mpmath.exp(t) + mpmath.sin(t)) ** mpmath.mpf(exponent), mpmath.mpf(0.7), 24)
+    points = np.full(70, 0.7)
+    for x in (0.7, points):
+        s = hoad.taylor(lambda x: (np.exp(x) + np.sin(x)) ** exponent, x, 24).coefficients
+        for k, ck in enumerate(wanted):
+            assert np.all(abs(s[k] - float(ck)) <= 1e-13 * max(abs(float(ck)), 2.0**-k))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_zeros_keep_their_signs(n: int) -> None:
+    assert hoad.derivatives(lambda x: 1 / x, n)(-0.0)[0] == -np.inf
+    np.testing.assert_array_equal(hoad.derivatives(lambda x: 1 / x, n)(np.array([-0.0, 0.0]))[0], [-np.inf, np.inf])
+
+
+def test_jit_makes_results_where_they_are_asked_for() -> None:
+    fast = hoad.jit(hoad.derivatives(main_function, 6))
+    for x in (0.3, np.linspace(-1.0, 1.0, 500)):
+        wanted = hoad.derivatives(main_function, 6)(x)
+        out = np.full(wanted.shape, np.nan)
+        for _ in range(2):
+            assert fast(x, out=out) is out
+            np.testing.assert_array_equal(out, wanted)
+
+
 def test_points_beside_arrays_and_choices() -> None:
     x, c = np.array([-1.0, 0.5, 2.0]), np.array([1.0, 2.0, 3.0])
 

@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cumulated": lambda x: np.cumsum(np.transpose(np.reshape(x**2, (2, 2))), axis=0) / x[0],
     "selected": lambda x: relu(np.sin(3 * x)) * np.maximum(x, 0.5) + np.max(x) ** 2,
     "powers": lambda x: np.prod(x) + np.sum(x**-2) + np.sum(x**1.5) + x[0] ** x[1],
+    "powers of sums": lambda x: np.sum((x + np.sin(x)) ** 0.4) * np.sum(x * x) ** -1.5 + (2 + x * x) ** A[0],
     "solve": lambda x: np.linalg.solve(np.reshape(x, (2, 2)) + 3 * np.eye(2), np.sin(x[:2])),
     "quadratic": lambda x: x @ A @ x,
     "linear": lambda x: B @ x,
