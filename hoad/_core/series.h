@@ -72,22 +72,16 @@ typedef struct {
     int64_t lanes;
 } SeriesCode;
 
-enum {
-    SERIES_SHORT = 4,   /* of a series that ends there, products are summed term by term */
-    SERIES_SPAN = 16
-};
-
-#if defined(__GNUC__)
-#define ONE_BLOCK __asm__ volatile("") /* keeps the compiler from making vectors across blocks */
-#else
-#define ONE_BLOCK
-#endif
+enum { SERIES_SHORT = 4 }; /* of a series that ends there, products are summed term by term */
 
 static inline int32_t series_least(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline int32_t series_most(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* With how many coefficients from 1 on, of those below it, coefficient q makes one that is wanted, beyond 2 q left out. */
-static inline int32_t series_pushed(int32_t q, int32_t degree) { return series_most(0, series_least(q - 1, degree - q)); }
+/* With how many coefficients from 1 on, of those below it, coefficient q makes one that is wanted. */
+static inline int32_t series_pushed(int32_t q, int32_t degree)
+{
+    return series_most(0, series_least(q - 1, degree - q));
+}
 
 typedef void (*SeriesKernel1)(const double* x, double* p, int64_t n);
 typedef void (*SeriesKernel2)(const double* x, const double* y, double* p, int64_t n);

@@ -1,11 +1,11 @@
 /* The kernels of series.h for narrow rows. Included once per target, with FN(name) giving its names.
 
-A product of narrow rows is pushed: once coefficient q of both factors is known, what it contributes with those from 1 on to
-later coefficients is added to a row of sums. So every loop runs over neighbours, and none ends in a sum across a vector.
-It is done a coefficient late: what has just been written one by one cannot be read as a vector at once. */
+A product of narrow rows is pushed: once coefficient q of both factors is known, what it contributes with those from 1
+on to later coefficients is added to a row of sums. So every loop runs over neighbours, and none ends in a sum across a
+vector. It is done a coefficient late: what has just been written one by one cannot be read as a vector at once. */
 
-/* P[j] = found for j = 0, ..., n - 1, in vectors of lengths that a compiler knows. All is read before anything is written, so
-that it sees that these may be read at once. */
+/* P[j] = found for j = 0, ..., n - 1, in vectors of lengths that a compiler knows. All is read before anything is
+written, so that it sees that these may be read at once. */
 #define FOR_NEIGHBOURS(n, P, found)                         \
     do                                                      \
     {                                                       \

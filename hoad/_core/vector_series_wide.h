@@ -1,5 +1,5 @@
-/* The kernels of series.h for wide rows: sums across orders, in registers. Included once per target, last, with FN(name) giving
-its names and WIDTH how many numbers a vector has. What is found for a number does not depend on its place. */
+/* The kernels of series.h for wide rows: sums across orders, in registers. Included once per target, last, with FN(name)
+giving its names and WIDTH how many numbers a vector has. What is found for a number does not depend on its place. */
 
 #if defined(__GNUC__)
 typedef double FN(Numbers) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
@@ -7,7 +7,8 @@ typedef double FN(Numbers) __attribute__((vector_size(WIDTH * sizeof(double)), a
 typedef double FN(Numbers);
 #endif
 
-/* For all numbers, p = found, where `sum` is that of the terms over j = first, ..., last; NUMBER(x) stands for those of x. */
+/* For all numbers, p = found, where `sum` is that of the terms over j = first, ..., last; NUMBER(x) stands for those of
+x. */
 #define FOR_SUMS(first, last, term, found)                                                  \
     do                                                                                      \
     {                                                                                       \
