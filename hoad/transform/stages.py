@@ -17,7 +17,8 @@ from hoad._core.recording import const_value, inline, node_row, operand_avals
 from hoad._core.tape import Aval, intern_aval
 from hoad.program import Callee, Program, called
 from hoad.transform.composite import Stretch
-from hoad.transform.loops import Loop, recorded, selected
+from hoad.transform.loops import Loop
+from hoad.transform.programs import recorded, selected
 
 Series = tuple[Any, int]  # so many coefficients along axis 0, or a value, of which there is one
 

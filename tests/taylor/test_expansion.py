@@ -145,10 +145,10 @@ def majorant(s: TaylorSeries) -> TaylorSeries:
 
 
 def near(a: TaylorSeries, b: TaylorSeries, bound: TaylorSeries | None = None) -> None:
-    """Equal, or as near as a bound of the rounding of every coefficient says."""
+    """Equal but for what is next to nothing, or as near as a bound of the rounding of every coefficient says."""
     assert a.degree == b.degree and a.shape == b.shape
     error = np.abs(np.asarray(a) - np.asarray(b))
-    assert np.all(error <= (0 if bound is None else 1e-13 * np.asarray(bound) + 1e-300))
+    assert np.all(error <= (0.0 if bound is None else 1e-13 * np.asarray(bound)) + 1e-300)
 
 
 @given(several(3))
