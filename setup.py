@@ -63,6 +63,7 @@ EXTENSIONS = [
     "ufuncs",
     "recording",
     "portable",
+    "audit",
     "world",
     "entry",
 ]

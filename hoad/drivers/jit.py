@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.audit import Watch
 from hoad._core.entry import Jitted, Recorded, Signature
 from hoad._core.operands import check_class, holds_traced
 from hoad._core.primitive import load_tables
@@ -532,39 +533,55 @@ def _into(out: Any, result: Any) -> Any:
 # ---- what ran -------------------------------------------------------------------------------------------------------
 
 
+LIBRARY: dict[int, types.CodeType] = {}  # code that was found to be of hoad, NumPy or Python's library
+
+
 class _Audit:
     """Looks whether code runs that reading did not find."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.unknown: str | None = None
+        self.watch = Watch(self.is_of_library, LIBRARY)
 
     def __enter__(self) -> _Audit:
         self.before = sys.getprofile()
-        sys.setprofile(self.seen)
+        if self.before is None:
+            self.watch.start()
+        else:
+            sys.setprofile(self.seen)
         return self
 
     def end(self) -> None:
         """Look no more."""
-        if sys.getprofile() == self.seen:
+        if sys.getprofile() in (self.seen, self.watch):
             sys.setprofile(self.before)
 
     def __exit__(self, *_: object) -> None:
         self.end()
 
     def seen(self, frame: types.FrameType, event: Any, argument: Any) -> None:
-        """What Python calls as functions are entered and left."""
-        if self.before is not None:
-            self.before(frame, event, argument)
+        """What Python calls as functions are entered and left, where it called another before."""
+        assert self.before is not None
+        self.before(frame, event, argument)
+        self.watch(frame, event, argument)
+
+    def is_of_library(self, frame: types.FrameType) -> bool:
+        """Whether the code of a frame needs no look, now or later; notes code that reading did not find."""
         code = frame.f_code
-        if event != "call" or id(code) in self.reader.codes or _is_library(code):
-            return
-        if frame.f_back is None or not _is_library(frame.f_back.f_code):  # rules, primitives: by hoad itself
+        if _is_library(code.co_filename):
+            return True
+        if id(code) in self.reader.codes:
+            return False
+        above = frame.f_back
+        if above is None or not _is_library(above.f_code.co_filename):  # else rules, primitives: by hoad itself
             self.unknown = f"{code.co_qualname if sys.version_info >= (3, 11) else code.co_name}"
+        return False
 
 
-def _is_library(code: types.CodeType) -> bool:
-    return code.co_filename.startswith("<frozen ") or is_library(code.co_filename)
+@functools.cache
+def _is_library(filename: str) -> bool:
+    return filename.startswith("<frozen ") or is_library(filename)
 
 
 __all__ = ["jit"]

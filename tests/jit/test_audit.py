@@ -1,0 +1,63 @@
+"""jit looks at what runs while it records, and leaves a profiler of the user's as it was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+
+
+@pytest.fixture(autouse=True)
+def no_profile_is_left() -> Iterator[None]:
+    before = sys.getprofile()
+    yield
+    assert sys.getprofile() is before
+
+
+def hidden(x: Any) -> Any:
+    return np.sin(x)
+
+
+def found(x: Any) -> Any:
+    return np.cos(x)
+
+
+def test_code_that_reading_did_not_find_is_noticed() -> None:
+    for _ in range(2):  # what was seen once is not taken for known
+        f = hoad.jit(lambda x: sys._getframe().f_globals["hidden"](x) * 2)
+        with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
+            assert f(0.5) == 2 * np.sin(0.5)
+
+
+def test_a_profiler_goes_on() -> None:
+    called: list[str] = []
+
+    def profile(frame: Any, event: str, argument: Any) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        hoad.jit(lambda x: found(x))(0.5)
+        assert sys.getprofile() is profile
+    finally:
+        sys.setprofile(None)
+    assert "found" in called
+
+
+def test_a_failure_leaves_no_profile() -> None:
+    def f(x: Any) -> Any:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        hoad.jit(f)(0.5)
+
+
+def test_within_another_recording() -> None:
+    inner = hoad.jit(lambda x: found(x) * x)
+    assert hoad.jit(lambda x: inner(x) + 1)(0.5) == np.cos(0.5) * 0.5 + 1
