@@ -17,7 +17,7 @@ cimport numpy as cnp
 from hoad._core.blocks cimport give, room
 from hoad._core.engine cimport GUARD_FAILED
 from hoad._core.native cimport Native
-from hoad._core.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
+from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
 from hoad._core.primitive cimport INFO, MOST_RESULTS, Info, Signature
 from hoad._core.tape cimport ARITY, Aval
 from hoad._core.vector cimport (
@@ -368,7 +368,7 @@ cdef class Series(Native):
             with nogil:
                 code = self.execute(at, at + self.n_inputs, n)
             raise_failure(code)
-            return None if code == GUARD_FAILED else found
+            return None if code == GUARD_FAILED or code == FAILED_WITHIN else found
         finally:
             PyMem_RawFree(at)
 
@@ -442,7 +442,8 @@ cdef class Series(Native):
             row = memory + self.outputs[i].row * stride
             memcpy(found[i], row, (self.degree + 1) * sizeof(double))
             for k in range(self.degree + 1 if self.scales != NULL else 0):
-                (<double*>found[i])[k] *= self.scales[k]
+                if row[k] != 0.0:       # k! may be infinite
+                    (<double*>found[i])[k] *= self.scales[k]
         PyMem_RawFree(whole)
         return failed
 
@@ -718,7 +719,9 @@ cdef int raise_failure(int code) except -1:
         raise MemoryError("no memory for the series of a program")
     if code == FAILED_SINGULAR:
         raise np.linalg.LinAlgError("Singular matrix")
-    return -1 if code < 0 else 0    # a Python function raised
+    return -1 if code == FAILED_PYTHON else 0       # what it raised is set
+
+
 cdef inline char* aligned(char* memory) noexcept nogil:
     """The first line of the cache from an address on."""
     return memory + (-<intptr_t>memory & (LINE - 1))

@@ -154,7 +154,7 @@ class Point:
         terms = np.array([mode.terms(q.order) if len(set(q.along)) > 1 else 1 for q in own])
         least = 2.0**-53 * terms * np.abs(np.nan_to_num(values, posinf=0.0, neginf=0.0))
         noise, _ = self._given(lambda: self.noise(whole, shape=(len(own),)))
-        return dict(zip(own, np.fmax(np.nan_to_num(noise), least).tolist(), strict=True))
+        return dict(zip(own, np.fmax(np.nan_to_num(noise, posinf=0.0), least).tolist(), strict=True))
 
     def _beside(self, t: float) -> tuple[Any, ...]:
         """Another point, moved by t of the size of x; x itself where φ raises an error there."""

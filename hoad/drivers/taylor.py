@@ -13,7 +13,7 @@ from hoad._core.recording import WATCHERS, differentiating, node_row
 from hoad.arguments import check_function, checked_order
 from hoad.containers import flatten
 from hoad.drivers.holomorphic import check_derivative
-from hoad.errors import DomainError, ShapeError
+from hoad.errors import DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
@@ -55,7 +55,9 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     Notes
     -----
     Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is no sum, and n + 1
-    numbers of memory. What happens at singular points is said in docs/howto/any-order.md.
+    numbers of memory. What happens at singular points is said in docs/howto/any-order.md. The coefficients are k!
+    times smaller than the derivatives: where they fall below 1e-308, at orders above 100 of small functions, say, the
+    derivatives are 0.
 
     References
     ----------
@@ -117,7 +119,7 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     ShapeError
         If the direction does not have the shape of x.
     DTypeError
-        If x is no float and no array of floats.
+        If x is no float and no array of floats, or the direction is complex.
     DomainError
         If a coefficient does not exist at x, where f does; not inside of another derivative, where it is nan.
 
@@ -150,6 +152,11 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     if direction is not None and np.shape(direction) != np.shape(x):
         raise ShapeError(
             f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given one of {np.shape(direction)}."
+        )
+    if np.iscomplexobj(direction):
+        raise DTypeError(
+            "taylor takes a real direction, but was given a complex one. Expand along its real part, and along its "
+            "imaginary part."
         )
     pointwise, found = _expanded("taylor", f, x, direction, n)
     leaves, structure = flatten(found)

@@ -37,6 +37,9 @@ class _Method:
 
     Notes
     -----
+    Steps are long, and SciPy finds events by their signs at the ends of steps: several in one step are missed, and one
+    at the start may be found again. Give `max_step`, or use `taylor_solution`, which finds all.
+
     Cost: as for `taylor_integrate`. ``nfev`` counts series, not values, of rhs.
 
     Examples

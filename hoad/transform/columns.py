@@ -3,7 +3,7 @@
 A loop that carries nothing does the same operations on numbers in every lane. As operations on arrays they go through
 chains, block by block, as if the function had been written for arrays: what is equal is computed once, negations and
 pairs are one pass, and arrays of a few numbers that were only put together and taken apart again are never made. The
-bits are those of the lanes, sums over them aside.
+bits are those of the lanes, but for functions of arrays that they share.
 """
 
 from __future__ import annotations
@@ -166,20 +166,16 @@ def _seen(primitive: Primitive, params: Any, ids: Ids, aval: Aval) -> Ids:
 class Wide:
     """A loop over `length` lanes, to be recorded as operations on arrays."""
 
-    def __init__(self, columns: Columns, takes: str, gives: str, length: int) -> None:
+    def __init__(self, columns: Columns, takes: str, length: int) -> None:
         self._columns = columns
         self._takes = takes
-        self._gives = gives
         self._length = length
 
     def __call__(self, *inputs: Any) -> list[Any]:
         values: dict[int, Any] = {}
         for at in _order(self._columns):
             values[at] = self._value(self._columns.numbers[at], inputs, values)
-        return [
-            self._stacked(ids, values) if letter == "y" else self._summed(ids, values)
-            for ids, letter in zip(self._columns.outputs, self._gives, strict=True)
-        ]
+        return [self._stacked(ids, values) for ids in self._columns.outputs]
 
     def _value(self, number: float | _Item | _Operation, inputs: tuple[Any, ...], values: dict[int, Any]) -> Any:
         if isinstance(number, _Operation):
@@ -191,19 +187,11 @@ class Wide:
             return np.reshape(x, (-1,))[number.place]
         return np.reshape(x, (self._length, -1))[:, number.place]
 
-    def _rows(self, ids: Ids, values: dict[int, Any]) -> list[Any]:
-        return [np.broadcast_to(values[k], (self._length,)) for k in ids.ravel().tolist()]
-
     def _stacked(self, ids: Ids, values: dict[int, Any]) -> Any:
         """A result: its numbers side by side, lane after lane."""
-        rows = self._rows(ids, values)
+        rows = [np.broadcast_to(values[k], (self._length,)) for k in ids.ravel().tolist()]
         found = rows[0] if len(rows) == 1 else np.stack(rows, axis=1)
         return np.reshape(found, (self._length, *ids.shape))
-
-    def _summed(self, ids: Ids, values: dict[int, Any]) -> Any:
-        """A result that is summed over the lanes."""
-        totals = [np.sum(row) for row in self._rows(ids, values)]
-        return np.reshape(np.stack(totals), ids.shape) if ids.ndim else totals[0]
 
 
 def _order(columns: Columns) -> list[int]:
@@ -222,11 +210,12 @@ def _order(columns: Columns) -> list[int]:
 def in_columns(program: Program, takes: str, gives: str, length: int, avals: list[Aval]) -> Program | None:
     """A program of arrays that gives what the lanes of a loop give; None where there is none.
 
-    The bits are the same, but for those of sums over the lanes, which are added up in the order of NumPy's sums.
+    The bits are the same, but for those of functions of arrays that the lanes share, which are taken number by number.
+    Sums over the lanes are left to these, which add them up in an order of their own.
     """
-    if 0 in [aval.size for aval in program.results]:
+    if set(gives) != {"y"} or 0 in [aval.size for aval in program.results]:
         return None
     try:
-        return recorded(Wide(Columns(program), takes, gives, length), avals)
+        return recorded(Wide(Columns(program), takes, length), avals)
     except _NoColumnsError:
         return None

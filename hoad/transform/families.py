@@ -216,13 +216,13 @@ class _Expansion:
         return self.lines.total(terms, k)
 
     def _power(self, k: int, i: int, x: int, y: int) -> Coefficient:
-        """p[k] = (Σ (j y - (k - j)) x[j] p[k - j]) / (k x[0]), for a y that is constant."""
-        exponent = self.value(y)
-        terms = [self.lines.scale(self.at(x, k), exponent * self.value(i), k)]
+        """p[k] = (Σ (j y - (k - j)) r[j] p[k - j]) / k with r = x / x[0], for a y that is constant."""
+        exponent, ratio = self.value(y), self.arithmetic.powers[i]
+        terms = [self.lines.scale(self.at(ratio, k), exponent * self.value(i), k)]
         for j in range(1, k):
-            product = self.lines.product(self.at(x, j), self.at(i, k - j), k)
+            product = self.lines.product(self.at(ratio, j), self.at(i, k - j), k)
             terms.append(self.lines.scale(product, (j * exponent - (k - j)) / k, k))
-        return self.lines.divide(self.lines.total(terms, k), self.value(x), k)
+        return self.lines.total(terms, k)
 
     def _scaled(self, x: Coefficient, by: Any, k: int, strong: bool) -> Coefficient:
         """x times a value, of which zeros absorb what is not finite if they are `strong`."""

@@ -115,7 +115,7 @@ class Loop(Callee):
         if self.is_parallel:
             if isinstance(self.workers, Executor):
                 return run_by_executor(self.workers, self.program, *form), self.length
-            columns = None if "s" in self.gives else self._in_columns(WORTH_COLUMNS_ONCE)
+            columns = self._in_columns(WORTH_COLUMNS_ONCE)
             if columns is not None:
                 return columns._run(values, self.workers), self.length
             return run_lanes(self._in_lanes(), *form, self.workers), self.length

@@ -94,7 +94,7 @@ class Arithmetic:
         self.integrands: dict[int, int] = {}  # node: its rate, where it is found as the integral of that
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
-        self.powers: set[int] = set()  # nodes x**y that have a recurrence of their own, y being constant
+        self.powers: dict[int, int] = {}  # node x**y with a recurrence of its own, y being constant: x over its value
         self._close()
         self._leave_out()
 
@@ -212,7 +212,7 @@ class Arithmetic:
             return min(int(exponents[0]) * self.top(x), self.degree)
         one_lower = self._one_lower(y, exponents)
         if one_lower is None and not self.top(y) and 0.0 not in exponents:
-            self.powers.add(i)
+            self.powers[i] = emit("divide", x, emit("stop_gradient", x))  # x p is out of range before x and p are
             return self.degree
         slopes = []
         if one_lower is not None:  # with slopes at 0, as far as they go
@@ -285,7 +285,7 @@ class Arithmetic:
         if i not in self._made_of:
             name, _, operands, _, _ = self.row(i)
             value = [(k, 1 if name == "rate" else 0) for k in operands if k >= 0]
-            beyond = [(self.instead.get(i, -1), 0), (self.integrands.get(i, -1), -1)]
+            beyond = [(self.instead.get(i, -1), 0), (self.integrands.get(i, -1), -1), (self.powers.get(i, -1), 0)]
             beyond += [(unsigned(self.closure, h)[0], -1) for h, _ in self.slopes.get(i, ())]
             self._made_of[i] = value, [*value, *[(k, ahead) for k, ahead in beyond if k >= 0]]
         return self._made_of[i][order > 0]
@@ -413,7 +413,7 @@ class _Builder:
         self.arithmetic = arithmetic
         self.closure = arithmetic.closure
         order = arithmetic.order()
-        self.shape = None if is_flow or any(have_lanes) else self._common_shape(order)
+        self.shape = None if is_flow or lanes > 1 or any(have_lanes) else self._common_shape(order)
         if self.shape is not None:  # items are lanes
             lanes = math.prod(self.shape)
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
@@ -519,6 +519,9 @@ class _Builder:
         for beyond, rule in ((self.arithmetic.instead, "copy"), (self.arithmetic.integrands, "integral")):
             if i in beyond and self.arithmetic.tops[i]:
                 self.series.step(self.rows[i], "given", rule, [self.operand(beyond[i])], lag=self.arithmetic.lags[i])
+        if i in self.arithmetic.powers and self.arithmetic.tops[i]:
+            rows = [self._at(self.arithmetic.powers[i], i), self._at(operands[1], i)]
+            self.series.step(self.rows[i], "given", "power", rows, lag=self.arithmetic.lags[i])
 
     def _operation(self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any) -> None:
         aval, row = self.aval(i), self.rows[i]
@@ -573,7 +576,7 @@ class _Builder:
         if i in self.arithmetic.slopes:
             return None, "slopes", operands, {}
         if i in self.arithmetic.powers:
-            return None, "power", operands, {}
+            return None, None, operands, {}
         if len(operands) == 2 and not is_linear(name, primitive) and is_multilinear(primitive, tops):
             return None, "pairs", operands, {}
         if name in ("solve", "inv"):

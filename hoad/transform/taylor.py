@@ -26,6 +26,7 @@ from hoad._core.recording import Recording, differentiating, guard_rows, inline,
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import is_traced, traced_node
+from hoad._core.ufuncs import smul
 from hoad.containers import is_float
 from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
@@ -102,7 +103,7 @@ class Taylor(Callee):
         """k! times row k of coefficients, if the results are scaled."""
         if not self._scaled:
             return series
-        return series * np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1)))
+        return smul(series, np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1))))
 
     def _own(self, k: int, adjoint: Any) -> Any:
         """The adjoint of the coefficients that input k has, from a series read backwards."""
@@ -223,7 +224,10 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
         with differentiating() as d:
             t = d.input(0.0)
             node = d.inputs[0]
-            values = [_polynomial(x, t) if n > 1 else x for x, n in zip(series, given, strict=True)]
+            values = [
+                _polynomial(x, t).astype(aval.dtype) if n > 1 else x  # t may have a wider one
+                for x, n, aval in zip(series, given, program.inputs, strict=True)
+            ]
             last = program._last
             ys = [d.operand(y) for y in inline(last._graph, list(last._outputs), program._input_nodes(), values)]
             del t, values
