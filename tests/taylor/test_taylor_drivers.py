@@ -191,3 +191,51 @@ def test_bad_arguments() -> None:
         hoad.derivatives(lambda x: x * np.sum(x), 2)(np.ones(3))
     with pytest.raises(DTypeError, match="float"):
         hoad.derivatives(np.sin, 2)(1)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-215, 1.0, 1e250])
+@pytest.mark.parametrize("exponent", [0.5, 1 / 3, -0.5, 1.2])
+def test_powers_of_tiny_and_huge_bases(scale: float, exponent: float) -> None:
+    def f(x: Any) -> Any:
+        return (scale * x) ** exponent
+
+    wanted = [(scale * 1.5) ** exponent]
+    for k in range(4):
+        wanted.append(wanted[-1] * (exponent - k) / 1.5)
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(1.5), wanted, rtol=1e-12)
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(np.array([1.5, 1.0]))[:, 0], wanted, rtol=1e-12)
+    np.testing.assert_allclose(hoad.derivative_tensor(lambda x: f(x[0]), 1)(np.array([1.5, 2.0]))[0], wanted[1])
+
+
+def test_orders_whose_factorials_overflow() -> None:
+    for x in (2.0, np.array([2.0])):
+        found = np.ravel(hoad.derivatives(lambda x: x**3, 200)(x))
+        assert found[:5].tolist() == [8.0, 12.0, 12.0, 6.0, 0.0]
+        assert not found[5:].any()
+    weights = np.zeros(201)
+    weights[3] = 1.0
+    slope = hoad.grad(lambda x: np.sum(weights * hoad.derivatives(np.sin, 200)(x)))(2.0)
+    assert slope == pytest.approx(np.sin(2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: 2 * x, lambda x: 1 + x * x, lambda x: x**2, lambda x: np.exp(-x) * np.float32(2)]
+)
+def test_single_precision_with_constants(f: Any) -> None:
+    for x in (np.float32(0.5), np.array([0.5, 1.5], np.float32)):
+        wide = hoad.derivatives(f, 3)(np.asarray(x, np.float64))
+        np.testing.assert_allclose(hoad.derivatives(f, 3)(x), wide, rtol=1e-5, atol=1e-5)
+
+
+def test_a_complex_direction_is_refused() -> None:
+    with pytest.raises(DTypeError, match="takes a real direction"):
+        hoad.taylor(lambda x: np.sum(x**2), np.array([1.0, 2.0]), 2, direction=np.array([1 + 0j, 1]))
+
+
+def test_a_branch_within_what_stays_is_told() -> None:
+    def f(x: Any, a: Any) -> Any:
+        return np.sin(x) * hoad.checkpoint(lambda a: a * 2 if a > 0 else a * 3)(a)
+
+    program = hoad.record(lambda x, a: hoad.derivatives(lambda x: f(x, a), 2)(x), 0.5, 1.0)
+    with pytest.raises(hoad.GuardError):
+        program(0.5, -1.0)
