@@ -698,17 +698,23 @@ cdef int raise_within(Signature sig, list values) except -1:
     raise RuntimeError(f"{sig.primitive.name} failed, but not when it was run again; this is an error in hoad")
 
 
+cdef Plan new_plan(Signature sig):
+    """A plan to be filled in."""
+    cdef Plan plan = Plan.__new__(Plan)
+    plan.signature = sig
+    plan.kind = sig.primitive.kind
+    plan.nin = len(sig.avals)
+    plan.nout = len(sig.results)
+    return plan
+
+
 cdef Plan plan_of(Signature sig):
     """The plan of a signature, made on first use."""
     cdef Plan plan = <Plan>sig.plan
     cdef Primitive primitive = sig.primitive
     if plan is not None:
         return plan
-    plan = Plan.__new__(Plan)
-    plan.signature = sig
-    plan.kind = primitive.kind
-    plan.nin = len(sig.avals)
-    plan.nout = len(sig.results)
+    plan = new_plan(sig)
     kinds = [aval.dtype for aval in sig.avals + sig.results]
     if plan.kind in (K_UFUNC, K_GUFUNC):
         if not plan.find_loop(primitive.function, kinds):
@@ -746,11 +752,7 @@ cdef Plan plan_of(Signature sig):
 
 cdef Plan product_of_views(Signature sig, list seen):
     """A plan for a matrix product whose operands are seen through strides (bytes), or contiguous where None."""
-    cdef Plan plan = Plan.__new__(Plan)
-    plan.signature = sig
-    plan.kind = K_GUFUNC
-    plan.nin = len(sig.avals)
-    plan.nout = len(sig.results)
+    cdef Plan plan = new_plan(sig)
     plan.find_loop(sig.primitive.function, [aval.dtype for aval in sig.avals + sig.results])
     plan.set_gufunc(sig, seen)
     return plan

@@ -63,8 +63,8 @@ def _by_series(phi: Function, directions: Sequence[Direction]) -> Function:
 def _by_tensor(phi: Function, directions: Sequence[Direction]) -> Function:
     """An entry of the tensor of all derivatives of this order within the plane of the directions."""
     distinct, places = _distinct(directions)
-    tensor = len(directions), tuple(places)
-    return lambda *xs: derivative_tensor(_plane(phi, xs, distinct), tensor[0])(np.zeros(len(distinct)))[tensor[1]]
+    order, entry = len(directions), tuple(places)
+    return lambda *xs: derivative_tensor(_plane(phi, xs, distinct), order)(np.zeros(len(distinct)))[entry]
 
 
 def _distinct(directions: Sequence[Direction]) -> tuple[list[Direction], list[int]]:

@@ -546,14 +546,14 @@ class _Audit:
 
     def __enter__(self) -> _Audit:
         self.before = sys.getprofile()
-        if self.before is None:
-            self.watch.start()
-        else:
+        self.watch.start(alone=self.before is None)
+        if self.before is not None:
             sys.setprofile(self.seen)
         return self
 
     def end(self) -> None:
         """Look no more."""
+        self.watch.end()
         if sys.getprofile() in (self.seen, self.watch):
             sys.setprofile(self.before)
 

@@ -322,6 +322,7 @@ class Arithmetic:
         index: dict[int, int] = {}
         lowest: dict[int, int] = {}  # the first node that is reached from one that is in no set yet
         path: list[int] = []
+        unseen = {node: iter(behind[node]) for node in place}
         for root in place:
             stack = [root]
             while stack:
@@ -329,9 +330,9 @@ class Arithmetic:
                 if node not in index:
                     index[node] = lowest[node] = len(index)
                     path.append(node)
-                missing = [k for k in behind[node] if k not in index]
-                if missing:
-                    stack.append(missing[0])
+                following = next((k for k in unseen[node] if k not in index), None)
+                if following is not None:
+                    stack.append(following)
                     continue
                 stack.pop()
                 if node in lowest:

@@ -33,13 +33,18 @@ def stages_of(
     stages = _Stages(program, given, degree, expansion)
     if not stages.cuts:
         return None
-    avals = [series_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
     return recorded(stages.coefficients, avals)
 
 
-def series_aval(aval: Aval, count: int) -> Aval:
-    """Shape and dtype of so many coefficients along axis 0; of one, without that."""
-    return aval if count == 1 else intern_aval(aval.dtype, (count, *aval.shape))
+def series_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
+    """Shape and dtype of so many coefficients along axis 0, then lanes, if any."""
+    return intern_aval(aval.dtype, (count, *([] if lanes is None else [lanes]), *aval.shape))
+
+
+def given_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
+    """The same of an input; of which one is given, that is as it is."""
+    return aval if count == 1 and lanes is None else series_aval(aval, count, lanes)
 
 
 class _Stages:
@@ -123,7 +128,7 @@ class _Stages:
         given = [self.degree + 1 if aval.inexact and (n > 1 or letter == "c") else 1 for aval, letter, (_, n) in inputs]
         body = recorded(
             lambda *xs: [x for x, _ in self._through(loop.program, given, xs)],
-            [series_aval(aval, n) for aval, n in zip(loop.program.inputs, given, strict=True)],
+            [given_aval(aval, n) for aval, n in zip(loop.program.inputs, given, strict=True)],
         )
         entering = [
             self._rows(self._whole(x, was), letter, n) if n > 1 else x
@@ -146,4 +151,4 @@ class _Stages:
         return np.concatenate([first, np.zeros((self.degree + 1 - len(first), *np.shape(first)[1:]))])
 
 
-__all__ = ["stages_of"]
+__all__ = ["given_aval", "series_aval", "stages_of"]

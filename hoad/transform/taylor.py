@@ -24,7 +24,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import Recording, differentiating, guard_rows, inline, is_pointwise, operand_avals
 from hoad._core.series import NotClosedError, Series
-from hoad._core.tape import Aval, intern_aval
+from hoad._core.tape import Aval
 from hoad._core.traced import is_traced, traced_node
 from hoad._core.ufuncs import smul
 from hoad.containers import is_float
@@ -33,7 +33,7 @@ from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
-from hoad.transform.stages import stages_of
+from hoad.transform.stages import given_aval, series_aval, stages_of
 
 
 class Taylor(Callee):
@@ -59,10 +59,10 @@ class Taylor(Callee):
         self._scaled = scaled
         self._fixed, self._linear = inner._fixed, inner._linear
         self.inputs = tuple(
-            aval if n == 1 and not wide else _series_aval(aval, n, lanes if wide else None)
+            given_aval(aval, n, lanes if wide else None)
             for aval, n, wide in zip(inner.inputs, given, have_lanes, strict=True)
         )
-        self.results = tuple(_series_aval(aval, degree + 1, lanes) for aval in inner.results)
+        self.results = tuple(series_aval(aval, degree + 1, lanes) for aval in inner.results)
 
     @property
     def _identity(self) -> Any:
@@ -176,10 +176,6 @@ class Taylor(Callee):
         return f"<Taylor expansion to order {self._degree} of {self._inner!r}>"
 
 
-def _series_aval(aval: Aval, count: int, lanes: int | None) -> Aval:
-    return intern_aval(aval.dtype, (count, *([] if lanes is None else [lanes]), *aval.shape))
-
-
 def factorials(degree: int) -> np.ndarray:
     """0!, 1!, ..., as floats, of which those beyond 170! are infinite."""
     return np.array([float(math.factorial(k)) if k <= 170 else np.inf for k in range(degree + 1)])
@@ -240,7 +236,7 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
         columns = [[found[k * n + i] / math.factorial(k) for k in range(degree + 1)] for i in range(n)]
         return [np.stack(column) for column in columns]
 
-    avals = [_series_aval(aval, n, None) if n > 1 else aval for aval, n in zip(program.inputs, given, strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
     made = program._known_series[key] = recorded(coefficients, avals)
     return made
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,38 @@ def test_code_that_reading_did_not_find_is_noticed() -> None:
         f = hoad.jit(lambda x: sys._getframe().f_globals["hidden"](x) * 2)
         with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
             assert f(0.5) == 2 * np.sin(0.5)
+
+
+class Cycle:
+    """Garbage that only the collector finds, and that calls Python as it goes."""
+
+    gone = 0
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        Cycle.gone += 1
+
+
+@pytest.mark.parametrize("profiler", [None, lambda *_: None])
+def test_what_the_collector_calls_is_not_the_functions(profiler: Any) -> None:
+    def f(x: Any) -> Any:
+        gc.collect()
+        return sys._getframe().f_globals["hidden"](x) if hide else np.sin(x)
+
+    before, callbacks = sys.getprofile(), list(gc.callbacks)
+    for hide in (False, True):
+        Cycle()
+        gone = Cycle.gone
+        sys.setprofile(profiler)
+        try:
+            with pytest.warns(hoad.JitWarning, match="calls hidden") if hide else nullcontext():
+                assert hoad.jit(f)(0.5) == np.sin(0.5)
+        finally:
+            sys.setprofile(before)
+        assert Cycle.gone == gone + 1
+        assert gc.callbacks == callbacks
 
 
 def test_a_profiler_goes_on() -> None:
