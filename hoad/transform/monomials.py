@@ -84,6 +84,10 @@ class Lines:
         """Whether coefficients of order k are summed over the lines."""
         return self.collapsed and k == self.degree
 
+    def summed(self, array: Any) -> Any:
+        """An array with lines, summed over them."""
+        return summed(array, self.weights)
+
     def array(self, x: Monomial, shape: tuple[int, ...] | None = None) -> Any:
         """The array of a coefficient; of shape (*shape, count), if that is given."""
         power = x.spread.power(x.power)
@@ -131,6 +135,25 @@ class Lines:
         if x.spread is y.spread:
             return Monomial(factor, x.spread, x.power + y.power)
         return Monomial(factor, Spread(np.multiply(x.spread.power(x.power), y.spread.power(y.power))), 1)
+
+
+class Curve(Lines):
+    """The arithmetic of coefficients along one curve: each is an array of the shape of the value, of any dtype."""
+
+    def __init__(self, degree: int) -> None:
+        super().__init__(1, degree, None, True)
+
+    def is_summed(self, k: int) -> bool:
+        return True
+
+    def summed(self, array: Any) -> Any:
+        return array
+
+    def array(self, x: Any, shape: tuple[int, ...] | None = None) -> Any:
+        return x if shape is None or np.shape(x) == shape else np.broadcast_to(x, shape)
+
+    def product(self, x: Coefficient, y: Coefficient, k: int) -> Coefficient:
+        return None if x is None or y is None else np.multiply(x, y)
 
 
 def monomial(array: Any) -> Monomial:

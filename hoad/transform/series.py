@@ -43,9 +43,9 @@ MOVING = frozenset((CONCATENATE, GATHER, PUT, REDUCE, STRIDED))
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
 # On each coefficient by itself.
-EACH = frozenset("sum assemble cumsum put".split())
+EACH = frozenset("sum assemble cumsum put astype real imag complex".split())
 SIGNS = {"add", "subtract", "negative", "square", "select", "mask"}  # whose steps have their names
-SAME = frozenset("identity positive".split())
+SAME = frozenset("identity positive conjugate".split())  # of real numbers
 SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180, "deg2rad": np.pi / 180}
 # p' = Σ h x' summed over what is reduced.
 EXTREMES = frozenset(("max", "min"))
@@ -95,6 +95,7 @@ class Arithmetic:
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
         self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
         self.powers: dict[int, int] = {}  # node x**y with a recurrence of its own, y being constant: x over its value
+        self.is_real = True  # whether every series is one of float64
         self._close()
         self._leave_out()
 
@@ -147,10 +148,11 @@ class Arithmetic:
         if name == "rate":
             return tops[0] - 1
         results = [aval, *map(self.closure.aval, range(i + 1, i + primitive.nout))]
-        if not any(tops) or not any(x.inexact for x in results) or name in STEPS:
+        if not any(tops) or not any(x.inexact for x in results):
             return 0
-        if any(x.inexact and not x.is_float64 for x in results):
-            raise NotClosedError(f"{name} of {aval.dtype}")
+        self.is_real = self.is_real and all(x.is_float64 or not x.inexact for x in results)
+        if name in STEPS and not (name == "sign" and aval.is_complex):
+            return 0
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
         if name == "square":
@@ -161,19 +163,21 @@ class Arithmetic:
             return tops[0] if tops[1] == 0 else self.degree
         if name in ("power", "float_power"):
             return self._power(i, operands[0], operands[1])
-        if name in EXTREMES:
+        is_complex = any(self.closure.aval(k).is_complex for k in operands)
+        if name in EXTREMES and not is_complex:
             return self._extreme(i, operands[0])
-        if primitive.expansion is not None:
+        if primitive.expansion is not None and not is_complex:
             self.instead[i] = self._expanded(primitive, operands, params)
             return self.degree
-        if primitive.kernel is not None and not any(tops[:-1]):
+        if primitive.kernel is not None and not any(tops[:-1]) and not is_complex:
             self.instead[i] = self._composed(primitive, operands, params, aval)
             return self.degree
         if name in ("reciprocal", "inv", "solve"):
             return self.degree
         if primitive.per_call or primitive.of_programs:
             raise NotClosedError(f"{primitive.name}, whose rule is not the same at all points")
-        if not primitive.elementwise or primitive.nout > 1 or primitive.rule is None:
+        is_holomorphic = not is_complex or (primitive.kind == UFUNC and aval.is_complex and name != "sign")
+        if not primitive.elementwise or primitive.nout > 1 or primitive.rule is None or not is_holomorphic:
             self._integrate(i, primitive, operands)
             return self.degree if i in self.integrands else 0
         self._by_rule(i, primitive, operands)
@@ -206,8 +210,8 @@ class Arithmetic:
         From there on x p' = y p x', and for a y that is not constant p' = y p/x x' + p log(x) y'.
         """
         emit = self.closure.emit
-        exponents = [] if y >= 0 else list(set(np.ravel(self.closure.value(y)).tolist()))
-        if len(exponents) == 1 and 0 <= exponents[0] < LARGEST_POWER and exponents[0] == int(exponents[0]):
+        exponents = [] if y >= 0 else _exponents(self.closure.value(y))
+        if len(exponents) == 1 and _is_whole(exponents[0]):
             self.instead[i] = self._product(x, int(exponents[0]))
             return min(int(exponents[0]) * self.top(x), self.degree)
         one_lower = self._one_lower(y, exponents)
@@ -224,7 +228,7 @@ class Arithmetic:
         self.slopes[i] = slopes
         return self.degree
 
-    def _one_lower(self, y: int, exponents: list[float]) -> int | None:
+    def _one_lower(self, y: int, exponents: list[Any]) -> int | None:
         """The exponents less 1, where powers with these are taken one lower; unknown ones are, a few times."""
         if exponents:
             return self.closure.constant(self.closure.value(y) - 1.0) if _lead_on(exponents) else None
@@ -237,7 +241,8 @@ class Arithmetic:
     def _product(self, x: int, exponent: int) -> int:
         """x multiplied with itself, by squares."""
         if exponent == 0:
-            return self.closure.constant(np.ones(self.closure.aval(x).shape)[()])
+            aval = self.closure.aval(x)
+            return self.closure.constant(np.ones(aval.shape, aval.dtype)[()])
         if exponent == 1:
             return x
         half = self._product(self.closure.emit("square", x), exponent // 2)
@@ -348,6 +353,8 @@ class Arithmetic:
 
         In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
         """
+        if not self.is_real:
+            raise NotClosedError("rows of numbers that are not float64")
         return _Builder(self, lanes, have_lanes, is_flow, first).series
 
 
@@ -376,17 +383,27 @@ def _coefficients_of(primitive: Primitive, degree: int) -> Primitive:
     return Primitive(f"coefficients of {primitive.name}", function=run, infer=infer, nin=-1)
 
 
-def _lead_on(exponents: list[float]) -> bool:
+def _exponents(y: Any) -> list[Any]:
+    """The numbers in a constant exponent, each once; real ones as floats."""
+    return [x if x.imag else x.real for x in set(np.ravel(y).tolist())]
+
+
+def _is_whole(exponent: Any) -> bool:
+    """Whether a power with this constant exponent is made of products."""
+    return isinstance(exponent, float) and 0 <= exponent < LARGEST_POWER and exponent.is_integer()
+
+
+def _lead_on(exponents: list[Any]) -> bool:
     """Whether powers with these constant exponents are taken one lower, and those one lower again.
 
     Whole ones go down to 0, where the slope is strongly 0 whatever the power below; others while they are above 1.
     """
-    largest = max(exponents)
+    if any(isinstance(x, complex) for x in exponents):
+        return False
+    largest = float(max(exponents))
     if largest >= LONGEST_CHAIN:
         return False
-    if all(x == np.floor(x) for x in exponents):
-        return largest > 0
-    return largest > 1
+    return largest > (0 if all(x == np.floor(x) for x in exponents) else 1)
 
 
 def is_linear(name: str, primitive: Primitive) -> bool:

@@ -148,7 +148,7 @@ class _Stages:
     def _whole(self, x: Any, n: int) -> Any:
         """With all coefficients."""
         first = np.reshape(x, (1, *np.shape(x))) if n == 1 else x[: self.degree + 1]
-        return np.concatenate([first, np.zeros((self.degree + 1 - len(first), *np.shape(first)[1:]))])
+        return np.concatenate([first, np.zeros((self.degree + 1 - len(first), *np.shape(first)[1:]), first.dtype)])
 
 
 __all__ = ["given_aval", "series_aval", "stages_of"]

@@ -31,6 +31,7 @@ from hoad.containers import is_float
 from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, program_of
+from hoad.transform.curves import program_along
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
 from hoad.transform.stages import given_aval, series_aval, stages_of
@@ -124,8 +125,8 @@ class Taylor(Callee):
         series = series_of(self._program(), *self._key)
         if series is not None or self._lanes is not None or self._program()._last._guards:
             return series
-        staged = None if self._scaled else self._staged()
-        return None if staged is None else staged._native(*avals)
+        spelled = None if self._scaled else self._spelled()
+        return None if spelled is None else spelled._native(*avals)
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         series = series_of(self._program(), *self._key)
@@ -150,8 +151,8 @@ class Taylor(Callee):
         return np.asarray(x)[(order, lane) if self._have_lanes[k] and self._lanes is not None else order]
 
     def _by_programs(self, values: tuple[Any, ...]) -> Sequence[Any]:
-        """Lane by lane, for programs without a Taylor arithmetic: by stages, or by a tangent of a tangent of ..."""
-        program = self._staged() or tangents_of(self._program(), self._given, self._degree)
+        """Lane by lane, for programs that are no rows of series."""
+        program = self._spelled() or tangents_of(self._program(), self._given, self._degree)
         lanes = [
             program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
             for lane in range(self._lanes or 1)
@@ -159,14 +160,22 @@ class Taylor(Callee):
         found = lanes[0] if self._lanes is None else [np.stack(x, axis=1) for x in zip(*lanes, strict=True)]
         return [self._times_factorials(x) for x in found]
 
-    def _staged(self) -> Program | None:
-        """The program of its coefficients by those of its loops and calls, made once; None for one without these."""
+    def _spelled(self) -> Program | None:
+        """The program of its coefficients, made once: by loops and calls, or by its arithmetic; None without either."""
         program = self._program()
-        key = ("stages", self._given, self._degree, rules_epoch())
+        key = ("spelled", self._given, self._degree, rules_epoch())
         if key not in program._known_series:
-            program._known_series[key] = stages_of(program, self._given, self._degree, self._of)
+            program._known_series[key] = stages_of(program, self._given, self._degree, self._of) or self._along()
         found: Program | None = program._known_series[key]
         return found
+
+    def _along(self) -> Program | None:
+        """The same for a program without loops and calls."""
+        program = self._program()
+        try:
+            return program_along(program, arithmetic_of(program, self._given, self._degree))
+        except NotClosedError:
+            return None
 
     def _of(self, inner: Callee, given: tuple[int, ...]) -> Taylor:
         """The expansion of another program, to the same order."""
