@@ -80,6 +80,19 @@ def gammaln(x: Any) -> Any:
     return np.where(left, LOG_PI - np.log(np.absolute(np.sin(turn))) - total, total)
 
 
+def rgamma(x: Any) -> Any:
+    """1 / Γ(x) as x (x + 1) … (x + 2 SHIFT - 1) / Γ(x + 2 SHIFT); far left as sin(πx) Γ(1 - x) / π."""
+    left = np.less(x, -SHIFT)
+    above = np.where(left, 1.0 - x, x)
+    turn = np.where(left, x - 2.0 * np.rint(0.5 * x), 0.5) * np.pi
+    y = above + 2 * SHIFT
+    factors = functools.reduce(lambda p, k: p * (above + k), range(1, 2 * SHIFT), above)
+    total = (y - 0.5) * np.log(y) - y + HALF_LOG_2PI + binet(y)
+    return np.where(left, np.sin(turn) / np.pi, factors) * np.exp(np.where(left, total, -total)) / np.where(
+        left, factors, 1.0
+    )
+
+
 def psi(x: Any) -> Any:
     """The digamma function: the derivative of `gammaln`, term by term."""
     left, above, turn = _reflected(x)
@@ -176,6 +189,12 @@ def hyp1f1(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
     return [sc.poch(a, k) / sc.poch(b, k) / math.factorial(k) * sc.hyp1f1(a + k, b + k, x) for k in range(degree + 1)]
 
 
+def hyp2f1(a: Any, b: Any, c: Any, x: Any, degree: int) -> Coefficients:
+    """Gauss's function: φ⁽ᵏ⁾ = (a)ₖ (b)ₖ / (c)ₖ F(a + k, b + k, c + k, x)."""
+    factors = [sc.poch(a, k) * (sc.poch(b, k) / math.factorial(k)) / sc.poch(c, k) for k in range(degree + 1)]
+    return [factor * sc.hyp2f1(a + k, b + k, c + k, x) for k, factor in enumerate(factors)]
+
+
 def exprel(x: Any, degree: int) -> Coefficients:
     """(eˣ - 1) / x = M(1, 2, x)."""
     return hyp1f1(1.0, 2.0, x, degree)
@@ -192,6 +211,28 @@ def i1e(x: Any, degree: int) -> Coefficients:
     sign = np.sign(x)
     found = [c * (-2.0 * sign) ** k for k, c in enumerate(hyp1f1(1.5, 3.0, -2.0 * abs(x), degree))]
     return [0.5 * (x * c + before) for c, before in zip(found, [0.0, *found], strict=False)]
+
+
+def ive(v: Any, x: Any, degree: int) -> Coefficients:
+    """e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0; of a whole v even or odd, and that of -v."""
+    whole, left = np.equal(v, np.rint(v)), np.less(x, 0.0)
+    v = np.where(whole, abs(v), v)
+    sign = np.where(left, -1.0, 1.0)
+    parity = np.where(left, np.where(whole, 1.0 - 2.0 * (v % 2.0), np.nan), 1.0)
+    kummer = [c * (-2.0) ** k for k, c in enumerate(hyp1f1(v + 0.5, 2.0 * v + 1.0, -2.0 * abs(x), degree))]
+    return [parity * sign**k * c for k, c in enumerate(_convolved(_power(0.5 * abs(x), v, degree), kummer))]
+
+
+def _power(x: Any, v: Any, degree: int) -> Coefficients:
+    """(x + t/2)ᵛ / Γ(v + 1), where what has no coefficient is 0 at x = 0 too."""
+    with np.errstate(all="ignore"):
+        binomials = [sc.binom(v, k) * 0.5**k for k in range(degree + 1)]
+        return [np.where(c == 0.0, 0.0, c * x ** (v - k) * sc.rgamma(v + 1.0)) for k, c in enumerate(binomials)]
+
+
+def _convolved(a: Coefficients, b: Coefficients) -> Coefficients:
+    """The coefficients of a product."""
+    return [sum(a[j] * b[k - j] for j in range(k + 1)) for k in range(len(a))]
 
 
 STEP = 0.1
@@ -289,6 +330,7 @@ def log_ndtr(x: Any) -> Any:
 EXPANSIONS: dict[str, Callable[..., Any]] = {
     "scipy.special.gammaln": gammaln,
     "scipy.special.loggamma": gammaln,
+    "scipy.special.rgamma": rgamma,
     "scipy.special.psi": psi,
     "scipy.special.zeta": zeta,
     "scipy.special.log_ndtr": log_ndtr,
@@ -300,6 +342,7 @@ KERNELS: dict[str, Callable[..., Coefficients]] = {
     "scipy.special.dawsn": dawsn,
     "scipy.special.exprel": exprel,
     "scipy.special.hyp1f1": hyp1f1,
+    "scipy.special.hyp2f1": hyp2f1,
     "scipy.special.j0": of_order(jv, 0),
     "scipy.special.j1": of_order(jv, 1),
     "scipy.special.jv": jv,
@@ -312,6 +355,7 @@ KERNELS: dict[str, Callable[..., Coefficients]] = {
     "scipy.special.iv": iv,
     "scipy.special.i0e": i0e,
     "scipy.special.i1e": i1e,
+    "scipy.special.ive": ive,
     "scipy.special.k0": of_order(kv, 0),
     "scipy.special.k1": of_order(kv, 1),
     "scipy.special.kn": kv,

@@ -166,7 +166,7 @@ class Arithmetic:
         is_complex = any(self.closure.aval(k).is_complex for k in operands)
         if name in EXTREMES and not is_complex:
             return self._extreme(i, operands[0])
-        if primitive.expansion is not None and not is_complex:
+        if primitive.expansion is not None and not (is_complex and primitive.elementwise):
             self.instead[i] = self._expanded(primitive, operands, params)
             return self.degree
         if primitive.kernel is not None and not any(tops[:-1]) and not is_complex:
