@@ -1,7 +1,7 @@
 """What does a dense Hessian cost, once it is recorded?
 
 Of the vectorised Rosenbrock function, which is sparse, and of logsumexp(A x) + Σ x² sin x, which is not. `out=` is
-given apart: there the zeros of a kept array need not be filled in again.
+given apart: there the zeros of a kept array are not filled in again (`keep_zeros`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from sides.built import Arguments, Built
 
 def build(problem: Problem, n: int, out: bool = False) -> Built:
     f = problem.form("hoad", n)
-    replay = hoad.jit(DERIVATIVES[problem.asked](lambda x: f(np, x)))
+    replay = hoad.jit(DERIVATIVES[problem.asked](lambda x: f(np, x)), keep_zeros=out)
     return Built(_into_kept_array(replay) if out else lambda arguments: partial(replay, *_numbers(arguments)))
 
 

@@ -105,6 +105,7 @@ cdef class Lowered:
     cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil
     cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil
     cdef void place_presets(self, Workspace* work) noexcept nogil
+    cdef int32_t blank_below(self, int32_t register) noexcept
     cdef list converted(self, list values, int32_t lanes)
     cdef int place_inputs(self, list held, Workspace* work) except -1
     cdef list place_outputs(self, Workspace* work)

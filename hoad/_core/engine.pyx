@@ -17,7 +17,7 @@ from hoad._core.chain cimport Chain
 from hoad._core.native cimport Native
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
-from hoad._core.primitive cimport INFO, K_PYTHON, Primitive, Signature
+from hoad._core.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
 from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
@@ -224,6 +224,20 @@ cdef class Lowered:
         cdef int32_t i
         for i in range(self.n_presets):
             work.uniform[self.presets[i].register] = self.presets[i].value
+
+    cdef int32_t blank_below(self, int32_t register) noexcept:
+        """The register of the zeros that an array is put into, where they lie nowhere; else -1."""
+        cdef int32_t i, k, base
+        cdef ArrayStep* step
+        for i in range(self.n_array_steps):
+            step = &self.array_steps[i]
+            if (<Plan>step.plan).kind != K_PUT or self.places[step.first + step.n_in] != register:
+                continue
+            base = self.places[step.first]
+            for k in range(self.n_presets):
+                if self.presets[k].register == base and self.presets[k].value.o == NULL:
+                    return base
+        return -1
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""

@@ -25,6 +25,7 @@ cdef struct Place:              # what a signature takes in one place, or an out
 
 cdef class Room:                # the memory of one run
     cdef char* memory
+    cdef bint is_over               # the result is made where it is asked for, which holds its zeros
     cdef int64_t size
     cdef Workspace work
     cdef list held              # the inputs as arrays; those of numbers are its own
@@ -42,6 +43,7 @@ cdef class Recorded:
     cdef int32_t threads            # that a run may use; 0 for as many as may be
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
     cdef bint may_stop              # a run may end before its results are there
+    cdef int32_t blank              # the register of zeros that are in `out` already, or -1
 
     cdef Room enter(self)
     cdef int leave(self, Room room) except -1

@@ -24,6 +24,7 @@ class Recorded:
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
         threads: int = 0,
+        keep_zeros: bool = False,
     ) -> None: ...
     @property
     def program(self) -> Any: ...

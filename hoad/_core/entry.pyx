@@ -74,7 +74,7 @@ cdef class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
     def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange,
-                 int32_t threads=0):
+                 int32_t threads=0, bint keep_zeros=False):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
@@ -92,6 +92,7 @@ cdef class Recorded:
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
         self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
+        self.blank = lowered.blank_below(lowered.outputs[0].register) if keep_zeros and lowered.n_outputs == 1 else -1
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
@@ -135,6 +136,8 @@ cdef class Recorded:
         """Run the program on what the room holds."""
         cdef int code
         self.lowered.place_inputs(room.held, &room.work)
+        if room.is_over and self.blank >= 0:
+            room.work.uniform[self.blank].o = room.work.uniform[self.lowered.outputs[0].register].o
         room.work.threads = self.lowered.threads(self.threads)
         if self.is_long:
             with nogil:
@@ -342,6 +345,7 @@ cdef class Signature:
                 made = recorded.lowered.place_outputs(&room.work)
             elif out is not None:
                 is_there = recorded.lay_under(room, out)
+            room.is_over = is_there
             code = recorded.run(room)
             if code == DONE and is_there:
                 return out

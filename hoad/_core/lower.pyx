@@ -5,6 +5,8 @@ again; what depends on a varying input is computed for every lane, the rest once
 """
 
 cimport cython
+import numpy as np
+
 cimport numpy as cnp
 
 from cpython.object cimport PyObject
@@ -23,7 +25,7 @@ from hoad._core.engine cimport (
     Step,
 )
 from hoad._core.plan cimport Plan, plan_of
-from hoad._core.primitive cimport INFO, K_STRIDED, Signature
+from hoad._core.primitive cimport INFO, K_PUT, K_STRIDED, Signature
 from hoad._core.schedule cimport schedule
 from hoad._core.tape cimport (
     ARITY,
@@ -428,6 +430,8 @@ cdef class Lowering:
         program.n_places += count + nout
         for k in range(count):
             self.set_place(at + k, self.graph.pool[first + k])
+        if plan.kind == K_PUT and self.is_blank(self.graph.pool[first]):
+            program.places[at] = self.blank_register(self.graph.pool[first])
         for k in range(nout):
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
@@ -445,6 +449,22 @@ cdef class Lowering:
         step.out = 0
         program.n_array_steps += 1
         return 0
+
+    cdef bint is_blank(self, int32_t operand):
+        """Whether an operand is a constant array of zeros."""
+        if operand >= 0 or self.graph.consts[~operand].aval <= AVAL_BOOL:
+            return False
+        return not (<object>self.graph.consts[~operand].value.o).reshape(-1).view(np.uint8).any()
+
+    cdef int32_t blank_register(self, int32_t operand) except? -2147483648:
+        """A register for zeros that are written where they are asked for: they lie nowhere."""
+        cdef Lowered program = self.program
+        cdef int32_t register = self.new_register(operand_aval(self.graph, operand), False, False)
+        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        program.presets[program.n_presets].register = register
+        program.presets[program.n_presets].value.o = NULL
+        program.n_presets += 1
+        return register
 
     cdef int set_place(self, int32_t at, int32_t operand) except -1:
         self.program.places[at] = self.register_of(operand)

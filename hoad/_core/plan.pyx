@@ -488,7 +488,10 @@ cdef class Plan:
 
     cdef void run_put(self, char* x, char* v, int64_t* flat, char* p) noexcept nogil:
         cdef int64_t i
-        memcpy(p, x, self.size * self.itemsize)
+        if x == NULL:       # zeros
+            memset(p, 0, self.size * self.itemsize)
+        elif x != p:
+            memcpy(p, x, self.size * self.itemsize)
         if self.itemsize == 8:
             for i in range(self.n_items):
                 (<int64_t*>p)[flat[i]] = (<int64_t*>v)[i]

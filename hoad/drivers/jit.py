@@ -45,6 +45,7 @@ def jit(
     static_argnames: str | tuple[str, ...] | None = None,
     *,
     threads: int | None = None,
+    keep_zeros: bool = False,
 ) -> Jitted:
     """f, recorded at the first call for each kind of arguments and replayed by compiled code: ``jit(f)(x) = f(x)``.
 
@@ -62,6 +63,10 @@ def jit(
         that the process may use. The environment variable HOAD_THREADS sets a limit; without it the least of
         OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, MKL_NUM_THREADS and, where it is imported, of what ``threadpoolctl``
         allows the libraries it knows. The results do not depend on it, bit for bit.
+    keep_zeros : bool, optional
+        Whether what is given as ``out`` holds zeros where the result is zero whatever the arguments are, as off the
+        pattern of a sparse Hessian: made by `numpy.zeros`, or by an earlier call. They are then not written again,
+        where the recording knows them; nor looked at.
 
     Returns
     -------
@@ -112,9 +117,11 @@ def jit(
     """
     check_function("jit", f)
     check_threads("jit", threads)
+    if not isinstance(keep_zeros, bool):
+        raise ArgumentError(f"jit takes keep_zeros as True or False, not {keep_zeros!r}.")
     argnums = _tuple_of(int, "static_argnums", static_argnums)
     argnames = _tuple_of(str, "static_argnames", static_argnames)
-    jitted = Jitted(f, _Driver(f, argnums, argnames, threads))
+    jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros))
     functools.update_wrapper(jitted, f, updated=())
     return jitted
 
@@ -130,9 +137,14 @@ class _Driver:
     """What a jitted function asks where nothing that was recorded fits a call."""
 
     def __init__(
-        self, f: Callable[..., Any], argnums: tuple[int, ...], argnames: tuple[str, ...], threads: int | None
+        self,
+        f: Callable[..., Any],
+        argnums: tuple[int, ...],
+        argnames: tuple[str, ...],
+        threads: int | None,
+        keep_zeros: bool,
     ) -> None:
-        self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
+        self.f, self.argnums, self.argnames, self.threads, self.keep_zeros = f, argnums, argnames, threads, keep_zeros
         self.refusal: str | None = None  # why nothing is recorded for other signatures
         try:
             self.parameters = list(inspect.signature(f).parameters)
@@ -199,7 +211,11 @@ class _Driver:
             found = getattr(found, part, None)
         if found is jitted:
             return name
-        return functools.partial(jit, threads=self.threads), (self.f, self.argnums, self.argnames)
+        return functools.partial(jit, threads=self.threads, keep_zeros=self.keep_zeros), (
+            self.f,
+            self.argnums,
+            self.argnames,
+        )
 
     @property
     def name(self) -> str:
@@ -292,7 +308,8 @@ class _Given:
     """
 
     def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.f, self.args, self.kwargs, self.threads = driver.f, args, kwargs, driver.threads
+        self.f, self.args, self.kwargs = driver.f, args, kwargs
+        self.options = driver.threads or 0, driver.keep_zeros
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []
@@ -420,7 +437,7 @@ class _Given:
         if audit.unknown is not None:
             return Unseen(f"it calls {audit.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
-        made = Recorded(program, program._lowered(), world, list(live), arrange, self.threads or 0)
+        made = Recorded(program, program._lowered(), world, list(live), arrange, *self.options)
         return made, results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
