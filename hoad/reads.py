@@ -124,17 +124,20 @@ def reads_of(code: types.CodeType) -> Reads:
 
 def _note(found: Reads, code: types.CodeType) -> None:
     """What one piece of code names: `dis`, which knows all of its instructions, takes ten times as long."""
-    argument = 0
-    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
-        argument = argument << 8 | low
-        if operation == EXTENDED:
-            continue
-        kind, shift = NAMING.get(operation, ("", 0))
-        if kind == "handles":
-            found.handles = True
-        elif kind:
-            getattr(found, kind).add(code.co_names[argument >> shift])
-        argument = 0
+    steps = code.co_code
+    for at, operation in enumerate(steps[::2]):
+        if operation in NAMING:
+            kind, shift = NAMING[operation]
+            if kind == "handles":
+                found.handles = True
+            else:
+                getattr(found, kind).add(code.co_names[_argument(steps, 2 * at) >> shift])
+
+
+def _argument(steps: bytes, at: int) -> int:
+    """The argument of the instruction at a place, with the upper bytes that stand before it."""
+    upper = _argument(steps, at - 2) if at and steps[at - 2] == EXTENDED else 0
+    return upper << 8 | steps[at + 1]
 
 
 def writes_outside(code: types.CodeType) -> bool:
