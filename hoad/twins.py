@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.where import is_library
-from hoad.reads import Reader, content_of, reads_of
+from hoad.reads import Reader, content_of, reads_of, writes_outside
 
 Array = np.ndarray[Any, Any]
 
@@ -64,9 +64,8 @@ class Twin:
         for cell, own in zip(f.__closure__ or (), cells, strict=True):
             self.put(own, "", content_of(cell))
         if not library:
-            reads = reads_of(f.__code__)
-            self.writes |= reads.writes
-            for key in reads.globals & set(f.__globals__):
+            self.writes |= writes_outside(f.__code__)
+            for key in reads_of(f.__code__).globals & set(f.__globals__):
                 self.put(space, key, f.__globals__[key])
         return twin
 

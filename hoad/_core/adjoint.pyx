@@ -566,7 +566,7 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
     sweep = Sweep(graph, emitter, low, high, notes)
-    graph.reserve(high - low + (high - low) // 2)   # a sweep seldom emits more
+    graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     emitter.learn(low, high)
     for target, seed in zip(targets, seeds):

@@ -1,18 +1,18 @@
 """Looking at the functions that Python enters, without a call of Python's for each."""
 
-from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, final
 
 @final
 class Watch:
-    """While it is the profile function of a thread, calls ``look(frame)`` where code is entered that is not known yet.
+    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
 
-    Code for which that is true is known from then on. What the garbage collector enters is nobody's: it runs where
+    What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
     it happens to run, whatever was called there.
     """
 
-    def __init__(self, look: Callable[[FrameType], bool], known: dict[int, CodeType]) -> None: ...
+    unknown: str | None
+    def __init__(self, expected: dict[int, CodeType]) -> None: ...
     def start(self, alone: bool) -> None: ...
     def end(self) -> None: ...
     def collected(self, phase: str, info: dict[str, int]) -> None: ...

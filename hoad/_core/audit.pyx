@@ -3,9 +3,13 @@
 cimport cython
 
 import gc
+import sys
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.ref cimport Py_DECREF
+
+from hoad._core.where import is_library
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
@@ -13,26 +17,27 @@ cdef extern from "Python.h":
     ctypedef int (*Py_tracefunc)(PyObject*, PyFrameObject*, int, PyObject*) except -1
     enum:
         PyTrace_CALL
-    void PyEval_SetProfile(Py_tracefunc function, PyObject* owner)
-    object PyFrame_GetCode(PyFrameObject* frame)
+    void PyEval_SetProfile(Py_tracefunc function, PyObject* owner) except *
+    void* PyFrame_GetCode(PyFrameObject* frame) noexcept
+
+cdef dict LIBRARY = {}          # files: whether they are of hoad, NumPy, SciPy or Python's library
 
 
 @cython.final
 cdef class Watch:
-    """While it is the profile function of a thread, calls ``look(frame)`` where code is entered that is not known yet.
+    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
 
-    Code for which that is true is known from then on. What the garbage collector enters is nobody's: it runs where
+    What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
     it happens to run, whatever was called there.
     """
 
-    cdef object look
-    cdef dict known         # code by its identity; held, lest another takes its place
-    cdef size_t thread      # the one that is watched
-    cdef bint collecting    # whether that thread collects garbage now
+    cdef dict expected          # code by its identity
+    cdef readonly str unknown   # the name of what was noted last
+    cdef size_t thread          # the one that is watched
+    cdef bint collecting        # whether that thread collects garbage now
 
-    def __init__(self, look, dict known not None):
-        self.look = look
-        self.known = known
+    def __init__(self, dict expected not None):
+        self.expected = expected
 
     def start(self, bint alone):
         """Watch this thread; where it has no profile function, be that."""
@@ -53,23 +58,47 @@ cdef class Watch:
 
     def __call__(self, frame, event, argument):
         """The same, where a profile function is put back as Python knows it."""
-        if event == "call" and not self.collecting and id(frame.f_code) not in self.known:
-            self.note(frame, frame.f_code)
+        if event == "call" and not self.collecting:
+            self.look(<PyFrameObject*>frame)
 
-    cdef int note(self, object frame, object code) except -1:
-        if self.look(frame):
-            self.known[id(code)] = code
+    cdef int look(self, PyFrameObject* frame) except -1:
+        """Note the code of a frame, if it is unknown."""
+        code = <object><PyObject*>PyFrame_GetCode(frame)
+        Py_DECREF(code)
+        if is_of_library(code) or <size_t><PyObject*>code in self.expected:
+            return 0
+        above = (<object>frame).f_back
+        if above is None or not is_of_library(above.f_code):
+            self.unknown = getattr(code, "co_qualname", code.co_name)
         return 0
+
+
+cdef object unwatched(object function, tuple args):
+    """What a function of hoad's gives, whatever it calls: what is made once of what was recorded already.
+
+    Rules run there too, but the templates that they give outlive the call, so that a look at them would find something
+    the first time only.
+    """
+    watch = sys.getprofile()
+    if type(watch) is not Watch:
+        return function(*args)
+    PyEval_SetProfile(NULL, NULL)
+    try:
+        return function(*args)
+    finally:
+        PyEval_SetProfile(entered, <PyObject*>watch)
 
 
 cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:
-    cdef Watch watch
-    if event != PyTrace_CALL:
-        return 0
-    watch = <Watch>owner
-    if watch.collecting:
-        return 0
-    code = PyFrame_GetCode(frame)
-    if <size_t><PyObject*>code not in watch.known:
-        watch.note(<object><PyObject*>frame, code)
+    if event == PyTrace_CALL and not (<Watch>owner).collecting:
+        (<Watch>owner).look(frame)
     return 0
+
+
+cdef bint is_of_library(object code) except -1:
+    """Whether code is no user's."""
+    cdef str file = code.co_filename
+    known = LIBRARY.get(file)
+    if known is None:
+        known = LIBRARY[file] = file.startswith("<frozen ") or is_library(file)
+    return known

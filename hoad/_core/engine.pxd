@@ -2,8 +2,18 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
-from hoad._core.primitive cimport Scalar1, Scalar2
-from hoad._core.tape cimport Graph, Slot
+from hoad._core.primitive cimport INFO, Scalar1, Scalar2
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_DIVIDE,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_SQUARE,
+    OP_SUBTRACT,
+    Graph,
+    Slot,
+)
 
 cdef enum:
     GUARD_FAILED = 1
@@ -127,6 +137,23 @@ cdef class Lowered:
     cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil
+
+
+cdef inline double number(uint16_t op, double x, double y) noexcept nogil:
+    """An operation on numbers, of one or two operands."""
+    if op == OP_MULTIPLY:
+        return x * y
+    if op == OP_ADD:
+        return x + y
+    if op == OP_SUBTRACT:
+        return x - y
+    if op == OP_DIVIDE:
+        return x / y
+    if op == OP_NEGATIVE:
+        return -x
+    if op == OP_SQUARE:
+        return x * x
+    return INFO[op].f1(x) if ARITY[op] == 1 else INFO[op].f2(x, y)
 
 
 cdef int no_memory() noexcept with gil

@@ -27,13 +27,7 @@ from hoad._core.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_VALUED,
-    OP_ADD,
     OP_ASSEMBLE,
-    OP_DIVIDE,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_SQUARE,
-    OP_SUBTRACT,
     Aval,
     aval_of,
     operand_aval,
@@ -412,25 +406,9 @@ cdef class Lowered:
         return self.check(work)
 
     cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil:
-        cdef uint16_t op = step.op
         cdef Slot* u = work.uniform
         if step.form == SCALAR_STEP:
-            if op == OP_MULTIPLY:
-                u[step.out].d = u[step.a].d * u[step.b].d
-            elif op == OP_ADD:
-                u[step.out].d = u[step.a].d + u[step.b].d
-            elif op == OP_SUBTRACT:
-                u[step.out].d = u[step.a].d - u[step.b].d
-            elif op == OP_DIVIDE:
-                u[step.out].d = u[step.a].d / u[step.b].d
-            elif op == OP_NEGATIVE:
-                u[step.out].d = -u[step.a].d
-            elif op == OP_SQUARE:
-                u[step.out].d = u[step.a].d * u[step.a].d
-            elif ARITY[op] == 1:
-                u[step.out].d = INFO[op].f1(u[step.a].d)
-            else:
-                u[step.out].d = INFO[op].f2(u[step.a].d, u[step.b].d)
+            u[step.out].d = number(step.op, u[step.a].d, u[step.b].d)
             return 0
         if step.form == ITEM_STEP:
             u[step.out].d = (<double*>u[step.a].o)[step.b]

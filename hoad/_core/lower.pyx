@@ -23,6 +23,7 @@ from hoad._core.engine cimport (
     Output,
     Preset,
     Step,
+    number,
 )
 from hoad._core.plan cimport Plan, plan_of
 from hoad._core.primitive cimport INFO, K_PUT, K_STRIDED, Signature
@@ -53,6 +54,7 @@ from hoad._core.tape cimport (
     operand_aval,
     past_results,
     uint8_t,
+    uint16_t,
 )
 
 cnp.import_array()
@@ -77,6 +79,7 @@ cdef class Lowering:
     cdef Graph graph
     cdef Lowered program
     cdef int32_t low, high
+    cdef int32_t needed         # nodes that have no value yet, when they were marked
     cdef uint8_t* state
     cdef int32_t* place         # register of a node: r, or ~v
     cdef int32_t* const_place   # register of a constant
@@ -150,6 +153,7 @@ cdef class Lowering:
         for i in range(self.high - 1, self.low - 1, -1):
             if not self.state[i - self.low] & NEEDED or self.is_known(i):
                 continue
+            self.needed += 1
             node = &self.graph.nodes[i]
             if not node.flags & F_EXT:
                 if node.a >= self.low and ARITY[node.op]:
@@ -170,7 +174,45 @@ cdef class Lowering:
         """Whether a node's value can be taken as it is."""
         return not self.state[i - self.low] & DEPENDS and self.graph.nodes[i].flags & F_VALUED
 
+    # ---- numbers that are computed once
+
+    cdef int compute_numbers(self) except -1:
+        """Give the needed nodes on numbers their values here and now, but for those that hang on arrays without one."""
+        cdef Graph graph = self.graph
+        cdef int32_t i
+        cdef uint16_t op
+        cdef Node* node
+        cdef double x, y
+        for i in range(self.low, self.high):
+            node = &graph.nodes[i]
+            op = node.op
+            if not self.state[i - self.low] & NEEDED or node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
+                continue
+            if not self.has_value(node.a) or (ARITY[op] == 2 and not self.has_value(node.b)):
+                continue
+            if op == OP_ITEM:
+                graph.slots[i].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>self.value(node.a).o))[node.b]
+            else:
+                x = self.value(node.a).d
+                y = self.value(node.b).d if ARITY[op] == 2 else x
+                graph.slots[i].d = x if op == OP_IDENTITY or op == OP_STOP else number(op, x, y)
+            node.flags |= F_VALUED
+        return 0
+
+    cdef inline bint has_value(self, int32_t operand) noexcept:
+        return operand < 0 or self.graph.nodes[operand].flags & F_VALUED
+
+    cdef inline Slot value(self, int32_t operand) noexcept:
+        return self.graph.slots[operand] if operand >= 0 else self.graph.consts[~operand].value
+
     # ---- registers
+
+    cdef int make_room(self) except -1:
+        """Room for all steps and registers at once, lest the tables grow bit by bit."""
+        cdef Lowered program = self.program
+        room(<void**>&program.steps, &program.cap_steps, self.needed, sizeof(Step))
+        room(<void**>&program.uniform, &program.cap_uniform, self.needed + <int64_t>self.n_consts, sizeof(int64_t))
+        return 0
 
     cdef int32_t new_register(self, int32_t aval, bint varies, bint owns) except? -2147483648:
         """A register for a value; `owns` if its buffer lies in the workspace."""
@@ -546,7 +588,8 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     keep
         Write computed values back to their nodes.
     once
-        The program is to run a single time: it is not worth to be arranged for more.
+        The program is to run a single time: it is not worth to be arranged for more. What is computed once, or kept,
+        has no inputs.
     """
     cdef int32_t high = floor
     cdef Lowering lowering
@@ -557,6 +600,10 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     high = past_results(graph, high)
     lowering = Lowering(graph, floor, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
+    if keep or once:
+        lowering.compute_numbers()
+    else:
+        lowering.make_room()
     lowering.place_inputs(inputs)
     lowering.lower_nodes(False)
     lowering.program.first_varying = lowering.program.n_steps

@@ -14,6 +14,7 @@ from cpython.ref cimport Py_XDECREF
 from libc.math cimport NAN
 
 from hoad._core.adjoint cimport adjoint_sweep
+from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
@@ -606,20 +607,34 @@ def revalued(Graph graph, int end, int guards, dict inputs):
     return other
 
 
+cdef bint is_large(Graph graph, int32_t i) noexcept:
+    """Whether a node that is no input holds a large array."""
+    cdef Node* node = &graph.nodes[i]
+    return node.flags & F_OBJ and node.op != OP_INPUT and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE
+
+
 cdef int drop_arrays(Graph graph) except -1:
-    cdef bytearray hangs = bytearray(graph.size)
+    cdef uint8_t* hangs = NULL      # on the inputs
     cdef const int32_t* operands
     cdef int32_t i, k, n
+    for i in range(graph.size):
+        if is_large(graph, i):
+            hangs = <uint8_t*>take_zeroed(graph.size)
+            break
+    else:
+        return 0
+    if hangs == NULL:
+        raise MemoryError
     for i in range(graph.size):
         operands = node_operands(graph, i, &n)
         hangs[i] = graph.nodes[i].op == OP_INPUT
         for k in range(n):
             hangs[i] |= operands[k] >= 0 and hangs[operands[k]]
-        if (hangs[i] and graph.nodes[i].op != OP_INPUT and graph.nodes[i].flags & F_OBJ
-                and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE):
+        if hangs[i] and is_large(graph, i):
             Py_XDECREF(graph.slots[i].o)
             graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
             graph.slots[i].d = NAN
+    give(hangs, graph.size)
     return 0
 
 

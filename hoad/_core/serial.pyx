@@ -14,6 +14,7 @@ from hoad._core.tape cimport (
     OP_SQUARE,
     OP_SUBTRACT,
     int32_t,
+    int64_t,
     uint8_t,
     uint16_t,
 )
@@ -26,6 +27,10 @@ cdef extern from "serial.h" nogil:
         S_MULTIPLY_ADD, S_MULTIPLY_SUBTRACT, S_MULTIPLY_FROM, S_MULTIPLY_MULTIPLY
         S_ITEM, S_CALL1, S_CALL2, S_END
     void run_serial(const int32_t* code, double* u, void** functions) noexcept
+
+
+cdef enum:
+    MOST_WORDS = 5          # of a step, or of two as one
 
 
 @cython.final
@@ -119,7 +124,7 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
     cdef Serial made = Serial.__new__(Serial)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
     cdef int32_t* partner = <int32_t*>take_zeroed(n * sizeof(int32_t))
-    cdef int32_t i, k, side, operand
+    cdef int32_t i, k, side, operand, kept
     if not (taken and partner):
         raise MemoryError
     for i in range(n):
@@ -139,6 +144,10 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
                     taken[k] = True
                     partner[i] = k + 1
                     break
+        kept = 0
+        for i in range(n):
+            kept += not taken[i]
+        room(<void**>&made.code, &made.capacity, <int64_t>MOST_WORDS * kept + 1, sizeof(int32_t))
         for i in range(n):
             if partner[i]:
                 made.add_both(&steps[partner[i] - 1], &steps[i])

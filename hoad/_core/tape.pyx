@@ -96,7 +96,7 @@ cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) 
         return 0
     if wanted < 0:
         raise MemoryError("a tape holds at most 2**31 - 1 nodes")
-    rows = min(max(rows + rows // 2, <int64_t>wanted, 64), 2147483647)
+    rows = min(max(2 * rows, <int64_t>wanted, 64), 2147483647)
     if HOAD_CHECKED and wanted < MOST_MOVES:
         rows = wanted
     moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)

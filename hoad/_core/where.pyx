@@ -25,6 +25,7 @@ cdef tuple OWN_FOLDERS = (
 )
 cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 cdef dict IS_OWN = {}
+cdef dict IS_LIBRARY = {}
 # The instructions of a[i] = x.
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
@@ -68,9 +69,12 @@ cdef bint is_part_of(str package, str filename):
 
 def is_library(str filename):
     """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
-    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
-        return True
-    return is_part_of("hoad", filename) or is_part_of("numpy", filename) or is_part_of("scipy", filename)
+    cdef object known = IS_LIBRARY.get(filename)
+    if known is None:
+        known = filename.startswith(OWN_FOLDERS) or is_part_of("scipy", filename) or (
+            filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename)
+        IS_LIBRARY[filename] = known
+    return known
 
 
 cdef tuple user_place():

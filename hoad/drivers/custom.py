@@ -19,7 +19,7 @@ from hoad.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, NoRuleError, RuleError, ShapeError, TracedValueError, count
 from hoad.primitive import STOP_GRADIENT
 from hoad.program import Callee, Program
-from hoad.rules.registry import MANY, POSITIONAL, positional
+from hoad.rules.registry import MANY, positional
 from hoad.trace import is_number, output_operand, recorder_among
 from hoad.transform.composite import Apart, apart_from, program_of
 
@@ -208,7 +208,7 @@ class CustomVJP:
         signature = inspect.signature(self._f)
         bound = signature.bind(*args, **kwargs)
         for p in list(signature.parameters.values())[:wanted]:
-            if p.kind in POSITIONAL and p.default is not p.empty:
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is not p.empty:
                 bound.arguments.setdefault(p.name, p.default)
         return bound.args, bound.kwargs
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import sys
 import types
 import warnings
@@ -24,7 +23,7 @@ from hoad._core.threads import check_threads
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import World
-from hoad.arguments import FLOAT64, Key, called, check_argument, check_function
+from hoad.arguments import FLOAT64, Key, called, check_argument, check_function, parameters
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
@@ -146,17 +145,15 @@ class _Driver:
     ) -> None:
         self.f, self.argnums, self.argnames, self.threads, self.keep_zeros = f, argnums, argnames, threads, keep_zeros
         self.refusal: str | None = None  # why nothing is recorded for other signatures
-        try:
-            self.parameters = list(inspect.signature(f).parameters)
-        except (TypeError, ValueError):  # of some built-in functions nothing is known
-            self.parameters = []
-        self.takes_out = "out" not in self.parameters
+        known = parameters(f)
+        self.positional = known.positional
+        self.takes_out = "out" not in known.positional + known.others
 
     def is_static(self, key: Key, given: int) -> bool:
         """Whether an argument of a call with so many by position is static."""
         if isinstance(key, str):
             return key in self.argnames
-        at = self.parameters[key] if key < len(self.parameters) else None
+        at = self.positional[key] if key < len(self.positional) else None
         return key in self.argnums or key - given in self.argnums or at in self.argnames
 
     def call(
@@ -434,8 +431,8 @@ class _Given:
             return f"it changes {changed}, which it reads", results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
-        if audit.unknown is not None:
-            return Unseen(f"it calls {audit.unknown}, which is not found by reading it"), results.arranged(values)
+        if audit.watch.unknown is not None:
+            return Unseen(f"it calls {audit.watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
         made = Recorded(program, program._lowered(), world, list(live), arrange, *self.options)
         return made, results.arranged(values)
@@ -550,16 +547,11 @@ def _into(out: Any, result: Any) -> Any:
 # ---- what ran -------------------------------------------------------------------------------------------------------
 
 
-LIBRARY: dict[int, types.CodeType] = {}  # code that was found to be of hoad, NumPy or Python's library
-
-
 class _Audit:
     """Looks whether code runs that reading did not find."""
 
     def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.unknown: str | None = None
-        self.watch = Watch(self.is_of_library, LIBRARY)
+        self.watch = Watch(reader.codes)
 
     def __enter__(self) -> _Audit:
         self.before = sys.getprofile()
@@ -582,23 +574,6 @@ class _Audit:
         assert self.before is not None
         self.before(frame, event, argument)
         self.watch(frame, event, argument)
-
-    def is_of_library(self, frame: types.FrameType) -> bool:
-        """Whether the code of a frame needs no look, now or later; notes code that reading did not find."""
-        code = frame.f_code
-        if _is_library(code.co_filename):
-            return True
-        if id(code) in self.reader.codes:
-            return False
-        above = frame.f_back
-        if above is None or not _is_library(above.f_code.co_filename):  # else rules, primitives: by hoad itself
-            self.unknown = f"{code.co_qualname if sys.version_info >= (3, 11) else code.co_name}"
-        return False
-
-
-@functools.cache
-def _is_library(filename: str) -> bool:
-    return filename.startswith("<frozen ") or is_library(filename)
 
 
 __all__ = ["jit"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +17,13 @@ from hoad.containers import Structure, flatten, kind_of
 from hoad.errors import ArgumentError, ShapeError, count
 from hoad.program import Program
 from hoad.transform.composite import captured_program
-from hoad.transform.executors import check_executor
 from hoad.transform.loops import Loop
 from hoad.transform.programs import without_guards
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 Axes = Any  # an axis, None, or a container of them that the arguments begin with
-Workers = int | Executor | None
 
 
 def vmap(
@@ -99,7 +99,10 @@ def vmap(
     """
     check_function("vmap", f)
     check_threads("vmap", threads)
-    check_executor("vmap", executor, threads)
+    if executor is not None:
+        from hoad.transform.executors import check_executor  # only here: it brings what processes talk by
+
+        check_executor("vmap", executor, threads)
     workers = threads if executor is None else executor
 
     @functools.wraps(f, updated=())
@@ -114,7 +117,13 @@ class _Call:
     """The leaves of the arguments of one call: those with an axis of inputs as rows, and the others."""
 
     def __init__(
-        self, f: Any, in_axes: Axes, axis_size: int | None, workers: Workers, args: tuple[Any, ...], kwargs: Any
+        self,
+        f: Any,
+        in_axes: Axes,
+        axis_size: int | None,
+        workers: int | Executor | None,
+        args: tuple[Any, ...],
+        kwargs: Any,
     ) -> None:
         self.f = f
         self.workers = workers

@@ -18,7 +18,7 @@ from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, u
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
-from hoad.arguments import check_function
+from hoad.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
 from hoad.primitive import declare_ufunc
 from hoad.rules.series import Derivatives
@@ -26,8 +26,6 @@ from hoad.trace import recorder_among
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
-
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 MANY = 10**6  # operands of a rule that takes any number
 
@@ -351,8 +349,7 @@ def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], 
     arity = _arity(made)
     operands, rest = args[:arity], args[arity:]
     if rest:
-        parameters = list(inspect.signature(function).parameters.values())
-        names = [p.name for p in parameters if p.kind in POSITIONAL][arity:]
+        names = parameters(function).positional[arity:]
         if len(rest) > len(names) or not kwargs.keys().isdisjoint(names[: len(rest)]):
             inspect.signature(function).bind(*args, **kwargs)  # raises, as the call itself would
             raise RuleError(
@@ -387,10 +384,8 @@ def _arity(made: Primitive) -> int:
 
 def positional(rule: Rule) -> int:
     """How many positional arguments without a default a rule has."""
-    parameters = list(inspect.signature(rule).parameters.values())
-    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        return MANY
-    return len([p for p in parameters if p.kind in POSITIONAL and p.default is inspect.Parameter.empty])
+    known = parameters(rule)
+    return MANY if known.takes_any else known.required
 
 
 @overload

@@ -42,13 +42,13 @@ MOST_KEPT = 8
 
 
 def check_executor(driver: str, executor: Any, threads: Any) -> None:
-    """Raise unless `executor` is one, or None."""
-    if executor is not None and not isinstance(executor, Executor):
+    """Raise unless `executor` is one."""
+    if not isinstance(executor, Executor):
         raise ArgumentError(
             f"{driver} takes an executor of concurrent.futures, but was given {type(executor).__name__}. That of a "
             "client of dask.distributed is client.get_executor()."
         )
-    if executor is not None and threads is not None:
+    if threads is not None:
         raise ArgumentError(
             f"{driver} takes threads or an executor, not both: the workers of an executor are not ours."
         )

@@ -10,8 +10,7 @@ are closed under differentiation, and one rule gives every mode and order.
 from __future__ import annotations
 
 import math
-from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +27,13 @@ from hoad.program import Callee, Program
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.columns import in_columns
-from hoad.transform.executors import run_by_executor
 from hoad.transform.lanes import native_lanes, run_lanes
 from hoad.transform.programs import recorded, selected
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+THREADS = (int, type(None))  # what workers are if they are no executor
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
 KEPT_BYTES = 1 << 20
@@ -113,7 +115,9 @@ class Loop(Callee):
         """(results, steps done) for plain values of the inputs."""
         form = (self.takes, self.gives, values, self.length)
         if self.is_parallel:
-            if isinstance(self.workers, Executor):
+            if not isinstance(self.workers, THREADS):
+                from hoad.transform.executors import run_by_executor  # only here: it brings what processes talk by
+
                 return run_by_executor(self.workers, self.program, *form), self.length
             columns = self._in_columns(WORTH_COLUMNS_ONCE)
             if columns is not None:
@@ -135,7 +139,7 @@ class Loop(Callee):
         if avals != self.operands:
             return None
         if self.is_parallel:
-            if isinstance(self.workers, Executor):
+            if not isinstance(self.workers, THREADS):
                 return None
             columns = self._in_columns(WORTH_COLUMNS)
             if columns is not None:
@@ -168,7 +172,7 @@ class Loop(Callee):
 
     def __reduce__(self) -> Any:
         form = (self.takes, self.gives, self.length, self.backwards)
-        threads = None if isinstance(self.workers, Executor) else self.workers  # an executor stays in its process
+        threads = self.workers if isinstance(self.workers, THREADS) else None  # an executor stays in its process
         return Loop, (self.program, *form, None, threads, self._origin, self._rows_of)
 
     def __repr__(self) -> str:

@@ -131,11 +131,12 @@ class Arithmetic:
 
     def row(self, i: int) -> tuple[str, Primitive, list[int], Any, Aval]:
         """What a node is: name, primitive, operands, parameters, shape and dtype."""
-        if i not in self._rows:  # asked for again and again, and nodes do not change
+        found = self._rows.get(i)
+        if found is None:  # asked for again and again, and nodes do not change
             primitive, operands, params, aval, *_ = node_row(self.closure.graph, i)
             name = primitive.name if primitive.qualified is None else ""
-            self._rows[i] = name, primitive, operands, params, aval
-        return self._rows[i]
+            found = self._rows[i] = name, primitive, operands, params, aval
+        return found
 
     def _top(self, i: int) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
@@ -486,8 +487,10 @@ class _Builder:
 
     def aval(self, operand: int) -> Aval:
         """Shape and dtype of an operand in one lane."""
-        aval = self.closure.aval(operand)
-        return intern_aval(aval.dtype, ()) if aval.shape == self.shape else aval
+        aval: Aval = self.closure.aval(operand)
+        if self.shape is None or aval.shape != self.shape:
+            return aval
+        return intern_aval(aval.dtype, ())
 
     def operand(self, operand: int) -> int:
         """The row of an operand."""
@@ -512,10 +515,11 @@ class _Builder:
 
     def _at(self, operand: int, i: int) -> int:
         """The row of an operand at the shape of a node, for a step of that."""
-        shape, lag = self.aval(i).shape, self.arithmetic.lags[i]
+        shape = self.aval(i).shape
         aval, row = self.aval(operand), self.operand(operand)
-        if aval.shape == shape or aval.size == int(np.prod(shape)):
+        if aval.shape == shape or aval.size == math.prod(shape):
             return row
+        lag = self.arithmetic.lags[i]
         if (operand, shape, lag) not in self.spread:
             aval = held(aval)
             found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))

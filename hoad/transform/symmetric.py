@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,24 @@ class Entries:
 
     def __init__(self, n: int, k: int, by_reverse: bool) -> None:
         self.degree = k - 1 if by_reverse else k
-        lines = list(itertools.combinations_with_replacement(range(n), self.degree))
+        lines, entries = sorted_places(n, self.degree), sorted_places(n, k)
         self.directions = np.zeros((n, len(lines)))
-        np.add.at(self.directions, (np.array(lines).T, np.arange(len(lines))), 1.0)
-        places = {line: at for at, line in enumerate(lines)}
-        groups: dict[tuple[float, ...], list[tuple[int, list[int]]]] = {}
-        for at, b in enumerate(itertools.combinations_with_replacement(range(n), k)):
-            i = _last(b) if by_reverse else None
-            weights, sources = _terms(b if i is None else _without(b, i))
-            first = 0 if i is None else i * len(lines)
-            groups.setdefault(weights, []).append((at, [first + places[s] for s in sources]))
-        self._groups = [(weights, np.array([source for _, source in rows]).T) for weights, rows in groups.items()]
-        self.order = np.argsort([at for rows in groups.values() for at, _ in rows], kind="stable")
+        np.add.at(self.directions, (lines.T, np.arange(len(lines))), 1.0)
+        first = np.zeros(len(entries), dtype=np.intp)
+        if by_reverse:
+            last = _last(entries)
+            first = entries[last] * len(lines)
+            entries = entries[~last].reshape(-1, self.degree)
+        starts, rows_of = _alike(entries)
+        groups: dict[tuple[float, ...], list[tuple[Any, Any]]] = {}
+        for at, rows in zip(starts, rows_of, strict=True):
+            weights, columns = _terms(at)
+            found = [_place(entries[np.ix_(rows, column)], lines, n) for column in columns]
+            groups.setdefault(weights, []).append((rows, np.array(found) + first[rows]))
+        self._groups = [
+            (weights, np.concatenate([sources for _, sources in parts], axis=1)) for weights, parts in groups.items()
+        ]
+        self.order = np.argsort(np.concatenate([rows for parts in groups.values() for rows, _ in parts]))
 
     def combined(self, coefficients: Any) -> Any:
         """The entries along the last axis from coefficients along it; `order` says where each is."""
@@ -59,14 +66,31 @@ def _combined(coefficients: Any, weights: tuple[float, ...], sources: Any) -> An
     return found
 
 
-def _last(b: tuple[int, ...]) -> int:
-    """The place whose derivative is taken by the gradient: without it few places are left, or one is rarer."""
-    return min(b, key=b.count)
+def sorted_places(n: int, k: int) -> Any:
+    """All sorted tuples of k of n places, in their order: a row for each."""
+    found = itertools.chain.from_iterable(itertools.combinations_with_replacement(range(n), k))
+    return np.fromiter(found, dtype=np.intp).reshape(math.comb(n + k - 1, k), k)
 
 
-def _without(b: tuple[int, ...], i: int) -> tuple[int, ...]:
-    at = b.index(i)
-    return b[:at] + b[at + 1 :]
+def _place(places: Any, among: Any, n: int) -> Any:
+    """Where sorted tuples of places stand among all of them."""
+    radix = n ** np.arange(among.shape[1] - 1, -1, -1)
+    return np.searchsorted(among @ radix, places @ radix)
+
+
+def _last(entries: Any) -> Any:
+    """A mask of the place whose derivative is taken by the gradient, one a row: the rarest, so that few are left."""
+    counts = (entries[:, :, None] == entries[:, None, :]).sum(-1)
+    return np.arange(entries.shape[1]) == counts.argmin(axis=1)[:, None]
+
+
+def _alike(entries: Any) -> tuple[list[tuple[int, ...]], list[Any]]:
+    """The patterns of equal places in sorted rows, each by the column where every column's place is first met; and
+    the rows of each."""
+    columns = np.arange(entries.shape[1])
+    is_new = np.diff(entries, axis=1, prepend=-1) > 0
+    patterns, of = np.unique(np.maximum.accumulate(columns * is_new, axis=1), axis=0, return_inverse=True)
+    return [tuple(p) for p in patterns.tolist()], [np.flatnonzero(of.ravel() == k) for k in range(len(patterns))]
 
 
 def _terms(b: tuple[int, ...]) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
@@ -92,9 +116,7 @@ def entries_of(n: int, k: int, by_reverse: bool) -> Entries:
 def unpacking(n: int, k: int) -> Any:
     """For each of the nᵏ entries in C order the place of its equal among the distinct ones."""
     whole = np.sort(np.indices((n,) * k).reshape(k, -1), axis=0)
-    distinct = np.array(list(itertools.combinations_with_replacement(range(n), k))).reshape(-1, k).T
-    radix = n ** np.arange(k - 1, -1, -1)
-    return np.searchsorted(radix @ distinct, radix @ whole)
+    return _place(whole.T, sorted_places(n, k), n)
 
 
 __all__ = ["Entries", "entries_of", "unpacking"]

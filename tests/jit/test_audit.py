@@ -95,3 +95,26 @@ def test_a_failure_leaves_no_profile() -> None:
 def test_within_another_recording() -> None:
     inner = hoad.jit(lambda x: found(x) * x)
     assert hoad.jit(lambda x: inner(x) + 1)(0.5) == np.cos(0.5) * 0.5 + 1
+
+
+def doubled(x: Any) -> Any:
+    return 2 * x
+
+
+def test_a_rule_is_not_looked_at_where_series_are_made_of_it() -> None:
+    @hoad.primitive(elementwise=True)
+    def own(x: Any) -> Any:
+        return np.sin(x) ** 2
+
+    hoad.rules.vjp(own, lambda g, p, x: (g * doubled(np.sin(x) * np.cos(x)),))
+    fast = hoad.jit(hoad.derivatives(lambda x: own(x) * x, 2))  # warns the first time or never
+    x = 0.5
+    expected = [np.sin(x) ** 2 * x, np.sin(x) ** 2 + x * np.sin(2 * x), 2 * np.sin(2 * x) + 2 * x * np.cos(2 * x)]
+    np.testing.assert_allclose(fast(x), expected, rtol=1e-14)
+
+
+def test_code_is_noticed_after_a_series_was_made() -> None:
+    expand = hoad.derivatives(np.sin, 2)
+    f = hoad.jit(lambda x: expand(x)[1] + sys._getframe().f_globals["hidden"](x))
+    with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
+        assert f(0.5) == np.cos(0.5) + np.sin(0.5)

@@ -1,0 +1,91 @@
+"""What jit reads of code and of signatures is what `dis` and `inspect` say."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad.arguments import parameters
+from hoad.reads import reads_of
+
+KINDS = {
+    "globals": ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"),
+    "attributes": ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "LOAD_SUPER_ATTR"),
+    "modules": ("IMPORT_NAME",),
+}
+
+
+def code_within(code: types.CodeType) -> list[types.CodeType]:
+    inner = [x for x in code.co_consts if isinstance(x, types.CodeType)]
+    return [code, *[x for one in inner for x in code_within(one)]]
+
+
+@pytest.mark.parametrize("module", [dis, inspect, functools, types, np.lib.stride_tricks, hoad.arguments])
+def test_names_are_those_that_dis_finds(module: types.ModuleType) -> None:
+    file = inspect.getsourcefile(module)
+    assert file is not None
+    with open(file, encoding="utf-8") as source:
+        code = compile(source.read(), file, "exec")
+    steps = [step for inner in code_within(code) for step in dis.get_instructions(inner)]
+    found = reads_of(code)
+    for kind, names in KINDS.items():
+        assert getattr(found, kind) == {step.argval for step in steps if step.opname in names}
+    assert found.handles == any(step.opname in ("SETUP_FINALLY", "PUSH_EXC_INFO") for step in steps)
+    assert len(found.codes) == len(code_within(code))
+
+
+def test_names_beyond_the_first_256() -> None:
+    code = compile("\n".join(f"a{k}.b{k}" for k in range(300)), "many", "exec")
+    assert reads_of(code).globals == {f"a{k}" for k in range(300)}
+    assert reads_of(code).attributes == {f"b{k}" for k in range(300)}
+
+
+class Callee:
+    def method(self, x: Any, y: float = 1.0) -> Any:
+        return x + y
+
+    def __call__(self, x: Any, *, scale: float) -> Any:
+        return scale * x
+
+
+def several(x: Any, y: Any, /, z: Any, u: float = 1.0, *rest: Any, v: float, w: float = 2.0, **others: Any) -> Any:
+    return x
+
+
+@functools.wraps(several)
+def wrapped(*args: Any, **kwargs: Any) -> Any:
+    return several(*args, **kwargs)
+
+
+def said(x: Any) -> Any:
+    return x
+
+
+said.__signature__ = inspect.Signature([inspect.Parameter("other", inspect.Parameter.POSITIONAL_OR_KEYWORD)])  # type: ignore[attr-defined]
+
+FUNCTIONS = [several, wrapped, said, lambda: 0, lambda x, y=1: x, Callee(), Callee().method, Callee.method, Callee]
+FUNCTIONS += [functools.partial(several, 1.0), functools.wraps(Callee())(said), len, np.sum]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_parameters_are_those_of_inspect(f: Callable[..., Any]) -> None:
+    expected = inspect.signature(f).parameters.values()
+    positional = [p for p in expected if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    found = parameters(f)
+    assert found.positional == tuple(p.name for p in positional)
+    assert sorted(found.others) == sorted(p.name for p in expected if p not in positional)
+    assert found.required == len([p for p in positional if p.default is p.empty])
+    assert found.takes_any == any(p.kind is p.VAR_POSITIONAL for p in expected)
+
+
+@pytest.mark.parametrize("f", [iter, 3.0])
+def test_parameters_of_what_says_nothing(f: Any) -> None:
+    assert parameters(f) == ((), (), 0, False)
