@@ -109,11 +109,12 @@ def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwa
         expansion = expansion_at(lambda x: f(x, *args, **kwargs), d.input(x), n, True)
         if np.ndim(x) and not expansion.is_pointwise():
             return None
-        leaves, structure = flatten(expansion.results())
-        found = d.results([d.operand(c[n]) for c in leaves])
+        if not expansion.program.results:
+            return None
+        found = d.results([d.operand(c[n]) for c in expansion.coefficients()])
     if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
-    return structure.unflatten(found)
+    return expansion.parts.derivative(found)
 
 
 def _pointwise(d: Recording, y: int, x: int) -> int:
