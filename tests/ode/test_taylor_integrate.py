@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import scipy.integrate
 
 import hoad
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode import taylor_integrate, taylor_solution
 
 EPSILON = np.finfo(float).eps
@@ -537,3 +539,43 @@ def test_roots_where_intervals_are_halved_are_found():
     g = event(lambda t, y: (y - 0.5) * (y - 0.25) * (y - 0.375) * (y - 0.1))
     solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
     assert np.abs(solution.t_events[0] - [0.1, 0.25, 0.375, 0.5]).max() < 1e-13
+
+
+# ---- what is not as it should be ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rhs", "y0", "found"),
+    [
+        (
+            lambda t, y: np.array([y[1], -y[0]]),
+            [1.0, 0.0],
+            r"like y, which is \[\*, \*\].*shape \(2,\). Make y0 an array",
+        ),
+        (lambda t, y: -y[0], np.array([1.0, 0.0]), "an array of shape .2,., but it is a number. Return for each"),
+        (lambda t, y: {"b": y["a"]}, {"a": 1.0}, "Return for each array of y"),
+        (lambda t, y: None, 1.0, "made of numbers, but rhs returned NoneType. Return the slope"),
+    ],
+)
+def test_slopes_unlike_y(rhs: Any, y0: Any, found: str) -> None:
+    with pytest.raises(ShapeError, match=found):
+        hoad.ode.taylor_integrate(rhs, y0, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("y0", [None, "1.0", {"a": 1.0, "b": None}])
+def test_a_start_that_is_no_number(y0: Any) -> None:
+    with pytest.raises(DTypeError, match="y0 made of numbers"):
+        hoad.ode.taylor_integrate(lambda t, y: y, y0, [0.0, 1.0])
+
+
+def test_events_that_are_none() -> None:
+    def decay(t, y):
+        return -y
+
+    assert hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=None).t_events == []
+    with pytest.raises(ArgumentError, match="given 3"):
+        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=3)
+    with pytest.raises(ShapeError, match="one number, not NoneType"):
+        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=lambda t, y: None)
+    with pytest.raises(ArgumentError, match="event function is nan at t = 2"):  # which was searched for ever
+        hoad.ode.taylor_solution(lambda t, y: 0 * y - 1.0, 1.0, [0.0, 2.0], events=lambda t, y: np.log(y))
