@@ -22,7 +22,6 @@ from hoad.transform.families import Family
 from hoad.transform.nested import nested
 from hoad.transform.symmetric import entries_of, unpacking
 
-
 BY_LINES = 6  # the highest order of a mixed derivative that is combined of lines; docs/design/0029
 
 
