@@ -31,7 +31,7 @@ from hoad.transform.composite import captured_program
 from hoad.transform.programs import recorded
 from hoad.transform.recurrence import Recurrence, natural
 from hoad.transform.series import Arithmetic
-from hoad.transform.taylor import arithmetic_of
+from hoad.transform.taylor import EXPANDING, arithmetic_of
 
 EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is no container
@@ -135,7 +135,11 @@ class System:
         series, sizes = self._series(order, held)
         if len(sizes) > len(flat):
             flat, held = list(np.concatenate(flat)), []
-        factor = math.exp(-0.7 / (order - 1)) * tol ** (1.0 / (order - 1))
+        degree = EXPANDING.get()
+        least = tol / math.comb(
+            order + degree, degree
+        )  # what is left out of cₖ tᵏ at k = order grows so in derivatives
+        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
         shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
         return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
 
@@ -342,7 +346,7 @@ class Options:
         self.name, self.max_step, self.max_steps = name, float(max_step), max_steps
         self.tol = max(float(tol), EPSILON)
         self.atol = self.tol if atol is None else float(atol)
-        self.order = order_for(self.tol) if order is None else int(order)
+        self.order = order_for(self.tol) + EXPANDING.get() if order is None else int(order)
 
     def stepper(self, system: System, times: Any) -> Stepper:
         """What takes steps from the first time to the last."""
@@ -496,7 +500,9 @@ def taylor_integrate(
     item by item, or by operations of numbers, steps run on numbers alone.
 
     Derivatives by y0, t, args, and whatever traced values rhs uses, are those of the steps as they were taken, exact to
-    rounding, in every mode and at every order. Their memory is as that of `scan`.
+    rounding, in every mode and at every order. Their memory is as that of `scan`. What a step leaves out grows with the
+    order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
+    otherwise, from order 4 on, give a higher `order`.
 
     A kink of rhs, as of np.where, is found to rounding by ever shorter steps.
 

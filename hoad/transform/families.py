@@ -13,7 +13,7 @@ differentiation, arXiv:2505.13644.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,8 @@ class Family:
         given[self._first : self._first + len(directions)] = [2] * len(directions)
         try:
             arithmetic = arithmetic_of(self._program, given, degree)
-            return _Expansion(arithmetic, lines, self._values, self._first, directions).results()
+            curves = {self._first + k: [x] for k, x in enumerate(directions)}
+            return _Expansion(arithmetic, lines, self._values, curves).results()
         except NotClosedError:
             return self._by_node(lines, directions)
 
@@ -109,19 +110,40 @@ class Family:
         return found
 
 
+def of_series(program: Program, given: Sequence[int], degree: int, values: Sequence[Any]) -> list[Any]:
+    """The coefficients of what a program gives, in traced operations, for those `given` of its inputs.
+
+    Raises `NotClosedError` where there are no such operations.
+    """
+    arithmetic = arithmetic_of(program, given, degree)
+    curves = {
+        k: [x[j][..., np.newaxis] for j in range(1, n)]
+        for k, (x, n) in enumerate(zip(values, given, strict=True))
+        if n > 1
+    }
+    starts = [x[0] if n > 1 else x for x, n in zip(values, given, strict=True)]
+    found = _Expansion(arithmetic, Lines(1, degree, None, False), starts, curves).results()
+    shapes = [aval.shape for aval in program.results]
+    return [np.stack([np.reshape(c, shape) for c in series]) for series, shape in zip(found, shapes, strict=True)]
+
+
 class _Expansion:
     """The coefficients of all nodes of an arithmetic, order by order."""
 
     def __init__(
-        self, arithmetic: Arithmetic, lines: Lines, values: Sequence[Any], first: int, directions: Sequence[Any]
+        self, arithmetic: Arithmetic, lines: Lines, values: Sequence[Any], curves: Mapping[int, Sequence[Any]]
     ) -> None:
+        """The curves are the coefficients of some inputs from order 1 on, lines along the last axis."""
         self.arithmetic, self.lines = arithmetic, lines
         self.closure = arithmetic.closure
         self.values: dict[int, Any] = dict(zip(self.closure.inputs, values, strict=True))
         self.coefficients: dict[tuple[int, int], Coefficient] = {}
-        for node, x in zip(self.closure.inputs[first:], directions, strict=False):
-            whole = Monomial(1.0, Spread(x, _is_unit(x)), 1)
-            self.coefficients[node, 1] = summed(x, lines.weights) if lines.is_summed(1) else whole
+        for at, curve in curves.items():
+            for k, x in enumerate(curve, 1):
+                whole = Monomial(1.0, Spread(x, _is_unit(x)), 1)
+                self.coefficients[self.closure.inputs[at], k] = (
+                    summed(x, lines.weights) if lines.is_summed(k) else whole
+                )
         order = arithmetic.order()
         if any(arithmetic.lags[node] for node in order):
             raise NotClosedError("rates on many lines")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ from hoad.transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
 from hoad.transform.stages import given_aval, series_aval, stages_of
+
+# The degree to which what is recorded is expanded, for those who choose how exactly they compute.
+EXPANDING = ContextVar("hoad_expanding", default=0)
 
 
 class Taylor(Callee):
@@ -283,7 +287,11 @@ class Expansion:
         lanes: int | None = None,
         scaled: bool = False,
     ) -> None:
-        apart = Apart(f, points, any_float)
+        token = EXPANDING.set(EXPANDING.get() + degree)
+        try:
+            apart = Apart(f, points, any_float)
+        finally:
+            EXPANDING.reset(token)
         segment = apart.segment
         around = [traced_node(apart.graph, k) for k in segment.outer]
         given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
@@ -385,4 +393,14 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "expansion_at", "factorials", "series_of"]
+__all__ = [
+    "EXPANDING",
+    "Expansion",
+    "Taylor",
+    "any_float",
+    "arithmetic_of",
+    "expand",
+    "expansion_at",
+    "factorials",
+    "series_of",
+]
