@@ -223,7 +223,7 @@ def program_of(segment: Segment) -> Program:
 def _keep(program: Program) -> None:
     """Let a program keep what is derived from it, and one that was not evaluated of late forget it."""
     this = weakref.ref(program)
-    if this in _latest:
+    if any(known is this for known in tuple(_latest)):  # a copy: other threads may change it meanwhile
         return
     _latest.append(this)
     with contextlib.suppress(IndexError):  # another thread was faster
