@@ -119,6 +119,8 @@ def _advice(driver: str, value: Any) -> str:
     if kind_of(type(value)) is not None:
         if driver == "derivative":
             return "Use jvp for the derivative along a direction, or jacobian, which takes containers"
+        if driver == "derivatives":
+            return "Use taylor for the series along a direction, which takes containers"
         return f"hoad.ravel makes a vector of what it holds, and {driver} takes that"
     if hasattr(type(value), "__array__") or hasattr(value, "__len__"):
         return "Convert it with np.asarray"

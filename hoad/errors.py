@@ -144,7 +144,7 @@ class ArgumentError(HoadError, TypeError, ValueError):
 
 
 class DomainError(HoadError, ValueError):
-    """A derivative was asked for that does not exist: the message names the order that does, and the operation.
+    """A derivative was asked for that is not finite: the message names the highest order that is, and the operation.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class DomainError(HoadError, ValueError):
     >>> hoad.derivatives(np.sqrt, 2)(0.0)
     Traceback (most recent call last):
         ...
-    hoad.errors.DomainError: derivatives: f has no derivative of order 1 at x = 0.0, ...
+    hoad.errors.DomainError: derivatives: the derivative of order 1 of f at x = 0.0 comes out as inf, ...
 
     >>> hoad.derivatives(lambda x: np.sqrt(x) ** 2, 0)(0.0)
     array([0.])

@@ -16,6 +16,9 @@ from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import HoadError, ShapeError, TracedValueError
 
+# Drivers of functions of one number, or of the items of one array.
+POINTWISE = ("derivative", "derivatives")
+
 # Drivers of functions whose result is one number.
 OF_NUMBERS = ("grad", "value_and_grad", "hessian", "hvp", "vhp")
 
@@ -59,7 +62,7 @@ def call_traced(
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:
     """An argument with its floats traced, and where they are if it is a container."""
-    if driver != "derivative" and kind_of(type(value)) is not None:
+    if driver not in POINTWISE and kind_of(type(value)) is not None:
         parts, floats = parts_of(driver, f, key, value)
         return parts.filled([recording.input(leaf) for leaf in floats]), parts
     value = packed(value)

@@ -27,9 +27,10 @@ WIDTHS = (0.125, 2.0**-8, 2.0**-16)  # of differences, in directions of the size
 def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
     """Check that all modes of hoad give the same derivatives ``Dᵏf(x)[v, ..., v]`` for k = 0, ..., n.
 
-    The modes are nested forward sweeps (`jvp`), nested reverse sweeps (`grad`), forward over reverse and reverse over
-    forward, Taylor series (`derivatives`, and `directional_derivative` for several directions) and tensors
-    (`derivative_tensor`); each as it is, jitted (recorded at another point and replayed), and by `vmap` among others.
+    The modes, as the report calls them: *forward*, nested sweeps (`jvp`); *reverse*, nested sweeps (`grad`); *forward
+    over reverse* and *reverse over forward*; *series* (`derivatives`, and `directional_derivative` for several
+    directions); *tensor* (`derivative_tensor`). Each as it is, *jitted* (recorded at another point and replayed), and
+    *by vmap* among others.
 
     Parameters
     ----------

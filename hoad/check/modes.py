@@ -13,6 +13,7 @@ from hoad.drivers.first import grad, jvp
 from hoad.drivers.laplacians import directional_derivative
 from hoad.drivers.taylor import derivatives
 from hoad.drivers.tensors import derivative_tensor
+from hoad.errors import DomainError
 
 HIGHEST = 20  # order that is compared at all
 NESTED = 10  # order of sweeps, one of which at most is reverse: their tapes grow like n³
@@ -57,7 +58,14 @@ def _by_series(phi: Function, directions: Sequence[Direction]) -> Function:
         units = np.eye(len(distinct))[places]
         return lambda *xs: directional_derivative(_plane(phi, xs, distinct), *units)(np.zeros(len(distinct)))
     order = len(directions)
-    return lambda *xs: derivatives(_line(phi, xs, distinct), order)(0.0)[order]
+
+    def along(*xs: Any) -> Any:
+        try:
+            return derivatives(_line(phi, xs, distinct), order)(0.0)[order]
+        except DomainError as error:  # the user knows x, and no t
+            raise DomainError(str(error).replace("of f at x = 0.0", "of f(x + t v) at t = 0", 1)) from None
+
+    return along
 
 
 def _by_tensor(phi: Function, directions: Sequence[Direction]) -> Function:

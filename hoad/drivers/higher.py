@@ -21,7 +21,7 @@ from hoad.errors import ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
 from hoad.transform.taylor import expansion_at
 
-BY_SERIES = 8  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
+BY_SERIES = 4  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
 
 
 def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     Notes
     -----
     Cost: f once, traced, and n forward sweeps, each over what the one before emitted, whose tapes grow like n³ for most
-    functions; from order 8 on a Taylor series, as for `derivatives`.
+    functions; from order 4 on a Taylor series, as for `derivatives`.
 
     Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan.
 
@@ -109,11 +109,12 @@ def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwa
         expansion = expansion_at(lambda x: f(x, *args, **kwargs), d.input(x), n, True)
         if np.ndim(x) and not expansion.is_pointwise():
             return None
-        leaves, structure = flatten(expansion.results())
-        found = d.results([d.operand(c[n]) for c in leaves])
+        if not expansion.program.results:
+            return None
+        found = d.results([d.operand(c[n]) for c in expansion.coefficients()])
     if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
-    return structure.unflatten(found)
+    return expansion.parts.derivative(found)
 
 
 def _pointwise(d: Recording, y: int, x: int) -> int:

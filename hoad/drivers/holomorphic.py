@@ -62,6 +62,16 @@ def check_derivative(recording: Recording, y: int, holomorphic: bool) -> None:
         )
 
 
+def check_series(recording: Recording, y: int, driver: str) -> None:
+    """Raise for a real function of complex arguments, which has no Taylor series in them."""
+    if _of_complex(recording) and not recording.aval(y).is_complex:
+        raise DTypeError(
+            f"{driver} takes a holomorphic function of a complex x, but f(x) is {recording.aval(y).dtype}. For "
+            "a real function of complex numbers use grad, or expand along a real direction: "
+            "taylor(lambda t: f(x + t * v), 0.0, n)."
+        )
+
+
 def _of_complex(recording: Recording) -> bool:
     return any(recording.aval(k).is_complex for k in recording.inputs)
 
@@ -79,10 +89,17 @@ def _check_holomorphic(recording: Recording, y: int, driver: str, name: str | Na
             "function of complex arguments is not holomorphic, unless it is constant: leave holomorphic=True out."
         )
     if takes_apart(recording.graph, recording.start, recording.inputs, y):
-        _check_cauchy_riemann(recording, y, driver)
+        flag = " with holomorphic=True", "Leave holomorphic=True out, and take the real and the imaginary part of f."
+        check_cauchy_riemann(recording, y, driver, *flag)
 
 
-def _check_cauchy_riemann(recording: Recording, y: int, driver: str) -> None:
+def check_cauchy_riemann(
+    recording: Recording,
+    y: int,
+    driver: str,
+    asked: str = " takes a holomorphic function of a complex x",
+    advice: str = "Expand along a real direction, taylor(lambda t: f(x + t * v), 0.0, n).",
+) -> None:
     """Raise where a cotangent that is turned by -i does not turn the adjoints."""
     aval = recording.aval(y)
     weights = np.cos(np.arange(1.0, aval.size + 1)).reshape(aval.shape).astype(aval.dtype)
@@ -97,10 +114,16 @@ def _check_cauchy_riemann(recording: Recording, y: int, driver: str) -> None:
         error = np.max(abs(np.asarray(b + 1j * a)), initial=0.0)
         if error > np.finfo(aval.dtype).eps ** 0.5 * size:
             raise DTypeError(
-                f"{driver} with holomorphic=True, but f is not holomorphic here: it does not satisfy the equations of "
-                "Cauchy and Riemann (conj, real, imag and abs do not). Leave holomorphic=True out, and take the real "
-                "and the imaginary part of f."
+                f"{driver}{asked}, but f is not holomorphic here: it does not satisfy the equations of Cauchy and "
+                f"Riemann (conj, real, imag and abs do not). {advice}"
             )
 
 
-__all__ = ["check_derivative", "check_gradient", "check_hessian", "check_jacobian"]
+__all__ = [
+    "check_cauchy_riemann",
+    "check_derivative",
+    "check_gradient",
+    "check_hessian",
+    "check_jacobian",
+    "check_series",
+]

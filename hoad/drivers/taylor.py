@@ -10,9 +10,11 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
-from hoad.arguments import check_function, checked_order
-from hoad.containers import flatten
-from hoad.drivers.holomorphic import check_derivative
+from hoad._core.traced import is_traced
+from hoad.arguments import check_function, checked_order, packed, parts_of
+from hoad.containers import Parts, kind_of
+from hoad.drivers.first import check_numbers
+from hoad.drivers.holomorphic import check_cauchy_riemann, check_series
 from hoad.errors import DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
@@ -26,7 +28,7 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     ----------
     f : callable
         A function of one float, or one that acts element by element on an array; further arguments are constants. It
-        may return a container.
+        may return a container. Of a complex number it must be holomorphic.
     n : int
         The highest order, 0 or more.
 
@@ -43,9 +45,9 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is no float.
+        If x is no float and no complex number, or complex and f is not holomorphic.
     DomainError
-        If a derivative does not exist at x, where f does; not inside of another derivative, where it is nan.
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     See Also
     --------
@@ -80,14 +82,13 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
-        pointwise, found = _expanded("derivatives", lambda x: f(x, *args, **kwargs), x, None, n)
+        pointwise, parts, found = _expanded("derivatives", lambda x: f(x, *args, **kwargs), x, None, n)
         if not pointwise:
             raise ShapeError(
                 "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
                 "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
             )
-        leaves, structure = flatten(found)
-        return structure.unflatten([_spread(c, np.shape(x)) for c in leaves])
+        return _arranged(parts, [_spread(c, np.shape(x)) for c in found])
 
     return all_derivatives
 
@@ -98,13 +99,14 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     Parameters
     ----------
     f : callable
-        A function of one float or array; it may return a container.
-    x : float or array (S)
+        A function of one float, array or container; it may return a container. Of complex numbers it must be
+        holomorphic.
+    x : float, array (S) or container of them
         The point that the series is about.
     n : int
         Its degree, 0 or more.
-    direction : float or array (S), optional
-        v; 1 for each number of x if it is left out.
+    direction : float, array (S) or container, optional
+        v, like x; 1 for each number of x if it is left out.
 
     Returns
     -------
@@ -119,9 +121,10 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     ShapeError
         If the direction does not have the shape of x.
     DTypeError
-        If x is no float and no array of floats, or the direction is complex.
+        If x is no float and no array of floats and holds none, or the direction is complex and x is not, or x is
+        complex and f is not holomorphic.
     DomainError
-        If a coefficient does not exist at x, where f does; not inside of another derivative, where it is nan.
+        If a coefficient is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     See Also
     --------
@@ -149,19 +152,9 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     """
     check_function("taylor", f)
     n = checked_order("taylor", n)
-    if direction is not None and np.shape(direction) != np.shape(x):
-        raise ShapeError(
-            f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given one of {np.shape(direction)}."
-        )
-    if np.iscomplexobj(direction):
-        raise DTypeError(
-            "taylor takes a real direction, but was given a complex one. Expand along its real part, and along its "
-            "imaginary part."
-        )
-    pointwise, found = _expanded("taylor", f, x, direction, n)
-    leaves, structure = flatten(found)
-    point = x if direction is None and pointwise else 0
-    return structure.unflatten([TaylorSeries(c, point) for c in leaves])
+    pointwise, parts, found = _expanded("taylor", f, x, direction, n)
+    point = x if direction is None and pointwise and kind_of(type(x)) is None else 0
+    return _arranged(parts, [TaylorSeries(c, point) for c in found])
 
 
 def _spread(c: Any, shape: tuple[int, ...]) -> Any:
@@ -171,30 +164,72 @@ def _spread(c: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(np.reshape(c, (-1, *[1] * len(shape))), (len(c), *shape))
 
 
-def _expanded(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> tuple[bool, Any]:
-    """Whether f acts on x item by item, and its coefficients along x + t v; outermost, none may be undefined."""
+def _arranged(parts: Parts | None, found: list[Any]) -> Any:
+    """Results in the form of what f returned, None where that is no number."""
+    return found[0] if parts is None else parts.derivative(found)
 
-    def coefficients(x: Any) -> tuple[bool, Any]:
+
+def _expanded(
+    driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
+) -> tuple[bool, Parts | None, list[Any]]:
+    """Whether f acts on x item by item, the form of what it returns, and its coefficients along x + t v.
+
+    Outermost, none of them may be undefined.
+    """
+
+    def coefficients(x: Any) -> tuple[bool, bool, Any]:
         expansion = _expansion(driver, f, x, direction, n)
-        return not np.ndim(x) or expansion.is_pointwise(), expansion.results()
+        pointwise = kind_of(type(x)) is not None or not np.ndim(x) or expansion.is_pointwise()
+        return pointwise, expansion.takes_apart(), expansion.results()
 
     with differentiating() as d:
-        (pointwise, returned), _ = call_traced(d, coefficients, (x,), (0,), driver)
+        (pointwise, suspect, returned), _ = call_traced(d, coefficients, (x,), (0,), driver)
         ys, parts = outputs(d, returned, driver)
         for y in ys:
-            check_derivative(d, y, False)
+            check_series(d, y, driver)
         del returned
         found = d.results(ys)
+    if suspect:
+        _check_holomorphic(driver, f, x)
     if not holds_traced(found) and any(map(_is_missing, found)):
         _raise_missing(driver, f, x, direction, n)
-    return pointwise, found[0] if parts is None else parts.filled(found)
+    return pointwise, parts, found
+
+
+def _check_holomorphic(driver: str, f: Callable[..., Any], x: Any) -> None:
+    """Raise where f has no complex derivative at x."""
+    with differentiating() as d:
+        returned, _ = call_traced(d, f, (x,), (0,), driver)
+        for y in outputs(d, returned, driver)[0]:
+            check_cauchy_riemann(d, y, driver)
+        del returned
 
 
 def _expansion(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> Expansion:
     """f along x + t v."""
+    if kind_of(type(x)) is not None:
+        parts, points = parts_of(driver, f, 0, x)
+        given = [None] * len(points) if direction is None else parts.match(direction, "the direction")
+        curves = [_line(p, v, n) for p, v in zip(points, given, strict=True)]
+        return Expansion(lambda *points: f(parts.filled(points)), points, curves, n)
     if direction is None:
         return expansion_at(f, x, n, driver == "derivatives")
-    return Expansion(f, [x], [np.reshape(direction, (1, *np.shape(x))) if n else None], n)
+    return Expansion(f, [x], [_line(x, direction, n)], n)
+
+
+def _line(x: Any, v: Any, n: int) -> Any:
+    """The coefficients of x + t v from order 1 on; v is 1 in each place if it is None."""
+    v = np.ones(np.shape(x), x.dtype) if v is None else packed(v)
+    check_numbers(v, "taylor: the direction")
+    if np.shape(v) != np.shape(x):
+        raise ShapeError(f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given {np.shape(v)}.")
+    v = v if is_traced(v) else np.asarray(v)
+    if v.dtype.kind == "c" and x.dtype.kind != "c":
+        raise DTypeError(
+            "taylor takes a real direction for a real x, but was given a complex one. Expand along its real part, and "
+            "along its imaginary part; or, if f is holomorphic, about x + 0j."
+        )
+    return np.reshape(v, (1, *np.shape(x))) if n else None
 
 
 def _is_missing(coefficients: Any) -> bool:
@@ -224,14 +259,16 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
         WATCHERS.reset(before)
     if missing is None:
         return
-    order, node, line = missing
-    at = f" at x = {x!r}" if not np.ndim(x) else ""
+    order, node, line, is_nan = missing
+    at = f" at x = {x!r}" if not np.ndim(x) and kind_of(type(x)) is None else ""
     where = f" ({line})" if line else ""
     name = node_row(graph, node)[0].name
     raise DomainError(
-        f"{driver}: f has no derivative of order {order}{at}, where {name}, node {node + 1} of its tape{where}, has "
-        f"none; the highest order that exists is {order - 1}. Ask for that one, or choose what holds there with "
-        "np.where."
+        f"{driver}: the derivative of order {order} of f{at} comes out as {'nan' if is_nan else 'inf'}, where f has a "
+        f"value: at {name}, node {node + 1} of its tape{where}. Either there is none, or it is beyond the largest "
+        "float, or it is the limit of an expression such as 0/0, which is not taken. The highest order that is finite "
+        f"is {order - 1}. Ask for that one, choose what holds there with np.where, or write f so that it has no such "
+        "point, x**2 for np.sqrt(x**4)."
     )
 
 

@@ -19,7 +19,10 @@ from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.trace import call_traced, outputs
 from hoad.transform.directions import MultiIndex, shared
 from hoad.transform.families import Family
+from hoad.transform.nested import nested
 from hoad.transform.symmetric import entries_of, unpacking
+
+BY_LINES = 6  # the highest order of a mixed derivative that is combined of lines; docs/design/0029
 
 
 def differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[Any], Any]) -> Any:
@@ -216,7 +219,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     Notes
     -----
     Cost: f, expanded to the highest order among them along a few lines at once, which the derivatives share: for a
-    derivative of order k alone, at most Π (aⱼ + 1) / 2 lines, rounded up.
+    derivative of order k alone, at most Π (aⱼ + 1) / 2 lines, rounded up. From order 7 on, where combinations of lines
+    lose digits, f expanded by one entry of x after the other: Π aⱼ² / 2 operations for each of f.
 
     References
     ----------
@@ -232,6 +236,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     """
     check_function("partials", f)
     indices = [_multi_index(a) for a in multi_indices]
+    groups = _grouped(indices)
+    order = np.argsort([k for places in groups.values() for k in places], kind="stable")
 
     @functools.wraps(f, updated=())
     def chosen(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -244,7 +250,16 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
 
         def of(x: Any) -> Any:
             family = Family(lambda x: f(x, *args, **kwargs), [x])
-            return family.parts.filled(_combined(family, indices, np.shape(x)))
+            found = []
+            for support, places in groups.items():
+                chosen = [indices[k] for k in places]
+                if support is None:
+                    found.append(_combined(family, chosen, np.shape(x)))
+                else:
+                    found.append(nested(lambda x: f(x, *args, **kwargs), x, chosen))
+            if len(found) == 1:
+                return family.parts.filled(found[0])
+            return family.parts.filled(np.concatenate(rows)[order] for rows in zip(*found, strict=True))
 
         return differentiated("partials", f, x, of)
 
@@ -259,6 +274,15 @@ def _multi_index(a: Any) -> MultiIndex:
     if any(n < 0 for n in found):
         raise ArgumentError(f"partials takes multi-indices, tuples of whole numbers from 0 on, not {a!r}.")
     return found
+
+
+def _grouped(indices: list[MultiIndex]) -> dict[tuple[int, ...] | None, list[int]]:
+    """The places of those that lines give, under None, and of the others by the entries of x that they are taken by."""
+    groups: dict[tuple[int, ...] | None, list[int]] = {}
+    for k, a in enumerate(indices):
+        support = None if sum(a) <= BY_LINES else tuple(j for j, n in enumerate(a) if n)
+        groups.setdefault(support, []).append(k)
+    return groups or {None: []}
 
 
 def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...]) -> list[Any]:

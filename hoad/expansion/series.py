@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,7 +13,7 @@ import numpy as np
 from hoad._core.traced import is_traced
 from hoad.arguments import packed
 from hoad.containers import register_container
-from hoad.errors import ArgumentError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
 from hoad.expansion.pade import PadeApproximant, approximant
 from hoad.expansion.radius import radius_of
@@ -41,7 +42,8 @@ class TaylorSeries:
     ``s(u)`` puts u, which starts with 0, in the place of t, and ``s.at(g)`` is f(g), where g starts with the point.
 
     Operators and functions of NumPy give the series of what they compute, to the lower degree where degrees differ.
-    Numbers and arrays are constants. Two series that meet are about the same point. A series never changes.
+    Numbers and arrays are constants, a Polynomial of NumPy is a function of x. Two series that meet are about the same
+    point. A series never changes.
 
     Parameters
     ----------
@@ -233,6 +235,11 @@ class TaylorSeries:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("the coefficients of a series become an array by a copy")
+        if sys._getframe(1).f_globals.get("__name__") == "numpy.polynomial.polyutils":
+            raise ArgumentError(  # Polynomial then leaves the operation to the series
+                "a Polynomial of NumPy is one of x, and a TaylorSeries s one of t = x - point. As a Polynomial it is "
+                "s.to_polynomial(); p(s) is sum(c * s**k for k, c in enumerate(p.convert().coef))."
+            )
         return np.asarray(self.coefficients, dtype)
 
     def __eq__(self, other: object) -> Any:
@@ -431,9 +438,11 @@ class TaylorSeries:
 
         self._check_plain("to_polynomial")
         if self.shape:
+            at = ", ".join("0" for _ in self.shape)
+            where = f"[{', '.join('0' for _ in np.shape(self.point))}]" if np.ndim(self.point) else ""
             raise ShapeError(
                 f"the coefficients of a Polynomial of NumPy are numbers, but here they have shape {self.shape}. "
-                "Convert the series entry by entry: TaylorSeries(s[:, i], point).to_polynomial()."
+                f"Convert the series entry by entry: hoad.TaylorSeries(s[:, {at}], s.point{where}).to_polynomial()."
             )
         half = abs(self.point) or 1.0  # of such an interval the shift is exact
         return Polynomial(self.coefficients, domain=[self.point - half, self.point + half], window=[-half, half])
@@ -489,6 +498,11 @@ class TaylorSeries:
         TaylorSeries
             constant + c₀ t + c₁ t²/2 + ...
 
+        Raises
+        ------
+        DTypeError
+            If the constant is no number.
+
         Examples
         --------
         >>> from hoad.expansion import TaylorSeries
@@ -496,6 +510,8 @@ class TaylorSeries:
         >>> print((1 / (1 + x**2)).integral())
         t - t³/3 + t⁵/5 + O(t⁶)
         """
+        if not _is_constant(packed(constant)):
+            raise DTypeError(f"integral takes its value at the point, a number or an array of them, not {constant!r}.")
         return self._with(recurrences.integral(self._coefficients, self._constant(constant)[0]))
 
     def reversion(self) -> TaylorSeries:
@@ -566,6 +582,7 @@ class TaylorSeries:
         return self._times(other, lambda x, y: y @ x)
 
     def __truediv__(self, other: Any) -> Any:
+        other = self._of(other)
         if isinstance(other, TaylorSeries):
             start = _zeros(other._coefficients)
             if start:
@@ -622,16 +639,19 @@ class TaylorSeries:
             u, v = _aligned(*inputs)
             return u._with_other(v, recurrences.ELEMENTARY_OF_TWO[ufunc])
         name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else ufunc.__name__
-        raise NoRuleError(
-            f"the series of {name} is not known here. If it has derivatives, its series is "
-            f"hoad.taylor({name}, s[0], s.degree).at(s)."
-        )
+        found = f"its series is hoad.taylor({name}, s[0], s.degree).at(s)"
+        if len(inputs) > 1:
+            letters = iter("suvw")
+            given = ", ".join(f"{next(letters)}(t)" if isinstance(x, TaylorSeries) else "c" for x in inputs)
+            found = f"its series in t is hoad.taylor(lambda t: {name}({given}), 0.0, s.degree)"
+        raise NoRuleError(f"the series of {name} is not known here. If it has derivatives, {found}.")
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> NoReturn:
+        name = f"{function.__module__.replace('numpy', 'np', 1)}.{function.__name__}"
         raise NoRuleError(
-            f"np.{function.__name__} does not take a TaylorSeries. Its coefficients are an array (n+1, *S), the order "
-            f"first: s.coefficients. If a function f of its value is meant, its series is "
-            "hoad.taylor(f, s[0], s.degree).at(s)."
+            f"{name} does not take a TaylorSeries. Its coefficients are an array (n+1, *S), the order first: "
+            f"s.coefficients. If it is meant of the value, its series in t is hoad.taylor(lambda t: {name}(s(t)), 0.0, "
+            "s.degree)."
         )
 
     # ---- how it is shown
@@ -690,7 +710,15 @@ class TaylorSeries:
         zero = np.zeros(np.shape(x), x.dtype)
         return self._with([x, *[zero] * self.degree])
 
+    def _of(self, function: Any) -> Any:
+        """The series of a Polynomial of NumPy, which is a function of x; anything else as it is."""
+        if not any(cls.__module__.startswith("numpy.polynomial.") for cls in type(function).__mro__):
+            return function
+        point = np.broadcast_to(lifted(self.point, len(self.shape)), self.shape)
+        return self._with(function.deriv(k)(point) / math.factorial(k) for k in range(len(self)))
+
     def _with_other(self, other: Any, operation: Callable[[Any, Any], list[Any]]) -> Any:
+        other = self._of(other)
         if isinstance(other, TaylorSeries):
             self._check_point(other)
         elif _is_constant(other):
@@ -700,6 +728,7 @@ class TaylorSeries:
         return self._with(operation(self._coefficients, other._coefficients))
 
     def _times(self, other: Any, times: Callable[[Any, Any], Any]) -> Any:
+        other = self._of(other)
         if isinstance(other, TaylorSeries):
             self._check_point(other)
             return self._with(recurrences.product(self._coefficients, other._coefficients, times))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoad._core.series import Series
-from hoad.errors import GuardError
+from hoad.errors import ArgumentError, GuardError
 
 Leaves = list[Any]
 
@@ -71,6 +71,11 @@ class Watch:
         scaled = series * h ** np.arange(len(series))
         size = float(np.sum(np.abs(scaled)))
         end = self._value([_at(x, h) for x in y], t + h)
+        if not math.isfinite(end):
+            raise ArgumentError(
+                f"taylor_solution: an event function is {end} at t = {t + h:.6g}, where the solution has a value. Let "
+                "it give a number wherever the solution goes."
+            )
         serves = abs(float(np.sum(scaled)) - end) <= GROSS * size
         if serves or depth > 40:
             inner = _intervals(scaled) if serves else iter([(1.0, 1.0, _sign(end), _sign(end))])

@@ -19,20 +19,22 @@ from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_S
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function, packed
-from hoad.containers import flatten
+from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, ShapeError, TracedValueError
 from hoad.ode.events import Watch
 from hoad.program import Program, Tape, called
+from hoad.trace import is_number
 from hoad.transform.composite import captured_program
 from hoad.transform.programs import recorded
 from hoad.transform.recurrence import Recurrence, natural
 from hoad.transform.series import Arithmetic
-from hoad.transform.taylor import arithmetic_of
+from hoad.transform.taylor import EXPANDING, arithmetic_of
 
 EPSILON = float(np.finfo(float).eps)
+NUMBER = flatten(0.0)[1]  # what is no container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
 SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
 
@@ -46,6 +48,11 @@ class System:
     def __init__(self, rhs: Callable[..., Any], y0: Any, t: float, args: tuple[Any, ...], name: str) -> None:
         self.rhs, self.args, self.name = rhs, args, name
         leaves, self.structure = flatten(y0)
+        if not all(map(is_number, leaves)):
+            raise DTypeError(
+                f"{name} takes y0 made of numbers, but found "
+                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))} in it."
+            )
         self.y = [_double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
@@ -62,16 +69,32 @@ class System:
         return captured_program(of_leaves, [*[plain_value(x) for x in self.y], t])
 
     def _slopes(self, returned: Any) -> list[Any]:
-        if isinstance(returned, (list, tuple)) and len(self.shapes) == 1 and self.structure == flatten(0.0)[1]:
+        if isinstance(returned, (list, tuple)) and len(self.shapes) == 1 and self.structure == NUMBER:
             returned = np.array(returned) if all(not np.ndim(x) for x in returned) else np.stack(returned)
         leaves, found = flatten(returned)
+        if not all(map(is_number, leaves)):
+            raise ShapeError(
+                f"{self.name} needs rhs(t, y) like y, made of numbers, but rhs returned "
+                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))}. Return the slope of y."
+            )
         leaves = [_double(packed(x), self.name) for x in leaves]
         if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
             raise ShapeError(
-                f"{self.name} needs rhs(t, y) like y, which is {repr(self.structure)[10:-1]} with shapes "
-                f"{self.shapes}, but it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
+                f"{self.name} needs rhs(t, y) like y, which is {self._described(self.structure, self.shapes)}, but it "
+                f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
             )
         return leaves
+
+    def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
+        if structure == NUMBER:
+            return f"an array of shape {shapes[0]}" if shapes[0] else "a number"
+        return f"{structure.shown()} with shapes {shapes}"
+
+    def _advice(self, found: Structure) -> str:
+        """What to do where rhs and y differ."""
+        if found == NUMBER and self.structure != NUMBER and not any(self.shapes):
+            return "Make y0 an array, np.array([...]), where rhs returns one; or return a container like y."
+        return "Return for each array of y its slope, of the same shape."
 
     def varied(self, t: float) -> System:
         """The equation with one of its variational equations beside it, of a direction that is like any other."""
@@ -112,7 +135,11 @@ class System:
         series, sizes = self._series(order, held)
         if len(sizes) > len(flat):
             flat, held = list(np.concatenate(flat)), []
-        factor = math.exp(-0.7 / (order - 1)) * tol ** (1.0 / (order - 1))
+        degree = EXPANDING.get()
+        least = tol / math.comb(
+            order + degree, degree
+        )  # what is left out of cₖ tᵏ at k = order grows so in derivatives
+        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
         shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
         return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
 
@@ -319,7 +346,7 @@ class Options:
         self.name, self.max_step, self.max_steps = name, float(max_step), max_steps
         self.tol = max(float(tol), EPSILON)
         self.atol = self.tol if atol is None else float(atol)
-        self.order = order_for(self.tol) if order is None else int(order)
+        self.order = order_for(self.tol) + EXPANDING.get() if order is None else int(order)
 
     def stepper(self, system: System, times: Any) -> Stepper:
         """What takes steps from the first time to the last."""
@@ -473,7 +500,9 @@ def taylor_integrate(
     item by item, or by operations of numbers, steps run on numbers alone.
 
     Derivatives by y0, t, args, and whatever traced values rhs uses, are those of the steps as they were taken, exact to
-    rounding, in every mode and at every order. Their memory is as that of `scan`.
+    rounding, in every mode and at every order. Their memory is as that of `scan`. What a step leaves out grows with the
+    order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
+    otherwise, from order 4 on, give a higher `order`.
 
     A kink of rhs, as of np.where, is found to rounding by ever shorter steps.
 
@@ -521,7 +550,7 @@ def taylor_solution(
     order: int | None = None,
     max_step: float = math.inf,
     max_steps: int = 1_000_000,
-    events: Callable[..., Any] | Sequence[Callable[..., Any]] = (),
+    events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
 ) -> TaylorSolution:
     """The solution as `taylor_integrate` finds it, at any time in between, and when events happen.
 
@@ -573,7 +602,7 @@ def taylor_solution(
     system = System(rhs, y0, float(times[0]), _checked_args(args, name), name)
     if system.is_traced:
         raise TracedValueError(_TRACED)
-    functions = [events] if callable(events) else list(events)
+    functions = _functions(events)
     stepper = options.stepper(system, times)
     watches = [_watch(system, g, float(times[0]), options.order) for g in functions]
     found = np.empty((len(times), sum(system.sizes)))
@@ -613,13 +642,26 @@ def _checked_args(args: Any, name: str) -> tuple[Any, ...]:
     )
 
 
+def _functions(events: Any) -> list[Callable[..., Any]]:
+    """The event functions, of which there may be one, several or none."""
+    if events is None:
+        return []
+    functions = list(events) if isinstance(events, (list, tuple)) else [events]
+    for g in functions:
+        if not callable(g):
+            raise ArgumentError(
+                f"taylor_solution takes events as a function g(t, y), or a list of such, but was given {g!r}."
+            )
+    return functions
+
+
 def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch:
     """What follows an event function."""
     check_function(f"ode.{system.name}", g)
 
     def one(returned: Any) -> list[Any]:
         value = packed(returned)
-        if isinstance(value, (list, tuple)) or np.size(value) != 1:
+        if not is_number(value) or np.size(value) != 1:
             raise ShapeError(
                 f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
             )

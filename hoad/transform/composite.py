@@ -14,10 +14,10 @@ from hoad._core.calls import record_known
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
-from hoad._core.recording import Recording, differentiating
+from hoad._core.recording import Recording, differentiating, guard_rows, inline
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
-from hoad._core.traced import is_traced, traced_node
+from hoad._core.traced import Scalar, guard_value, is_traced, traced_node
 from hoad.containers import Parts, flatten, leaves_of
 from hoad.errors import count
 from hoad.program import Callee, Program, Tape, declare_call_of
@@ -183,6 +183,21 @@ class Stretch(Callee):
         return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
 
 
+def hold_guards(program: Program, values: Sequence[Any]) -> None:
+    """Let what is recorded hold only where a program of these values branches as it did."""
+    last = program._last
+    guarded = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
+    if not guarded or not holds_traced(values):
+        return
+    for x in inline(last._graph, guarded, program._input_nodes(), list(values)):
+        if not is_traced(x):
+            continue
+        if isinstance(x, Scalar):
+            bool(x)
+        else:
+            guard_value(x)
+
+
 # ---- programs in use ------------------------------------------------------------------------------------------------
 
 # Programs by content, as long as something refers to them: segments that compute the same are one program.
@@ -208,7 +223,7 @@ def program_of(segment: Segment) -> Program:
 def _keep(program: Program) -> None:
     """Let a program keep what is derived from it, and one that was not evaluated of late forget it."""
     this = weakref.ref(program)
-    if this in _latest:
+    if any(known is this for known in tuple(_latest)):  # a copy: other threads may change it meanwhile
         return
     _latest.append(this)
     with contextlib.suppress(IndexError):  # another thread was faster
@@ -225,5 +240,6 @@ __all__ = [
     "apart_from",
     "captured_program",
     "derived_avals",
+    "hold_guards",
     "program_of",
 ]

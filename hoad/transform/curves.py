@@ -21,20 +21,22 @@ from hoad.transform.series import Arithmetic, is_multilinear
 from hoad.transform.stages import given_aval
 
 
-def program_along(program: Program, arithmetic: Arithmetic) -> Program:
-    """The program of the coefficients that a program has by its arithmetic, for those that are given of its inputs."""
+def series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any]) -> list[Any]:
+    """The coefficients that the results of a program have by its arithmetic, for those that are given of its inputs."""
     given, degree = arithmetic.given, arithmetic.degree
+    values = [x[0] if n > 1 else x for x, n in zip(series, given, strict=True)]
+    along = {
+        node: [x[k] for k in range(1, min(n, degree + 1))]
+        for node, x, n in zip(arithmetic.closure.inputs, series, given, strict=True)
+    }
+    found = _Along(arithmetic, Curve(degree), values, along).results()
+    return [np.stack([_cast(c, aval.dtype) for c in y]) for y, aval in zip(found, program.results, strict=True)]
 
-    def coefficients(*series: Any) -> list[Any]:
-        values = [x[0] if n > 1 else x for x, n in zip(series, given, strict=True)]
-        along = {
-            node: [x[k] for k in range(1, min(n, degree + 1))]
-            for node, x, n in zip(arithmetic.closure.inputs, series, given, strict=True)
-        }
-        found = _Along(arithmetic, Curve(degree), values, along).results()
-        return [np.stack([_cast(c, aval.dtype) for c in y]) for y, aval in zip(found, program.results, strict=True)]
 
-    return recorded(coefficients, [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)])
+def program_along(program: Program, arithmetic: Arithmetic) -> Program:
+    """The same as a program."""
+    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, arithmetic.given, strict=True)]
+    return recorded(lambda *series: series_along(program, arithmetic, series), avals)
 
 
 def _cast(x: Any, dtype: np.dtype) -> Any:
@@ -122,4 +124,4 @@ class _Along(Coefficients):
         return None if found is None else np.negative(np.matmul(self.value(i), found))
 
 
-__all__ = ["program_along"]
+__all__ = ["program_along", "series_along"]

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import record_known
-from hoad._core.recording import guard_rows, inline
+from hoad._core.recording import inline
 from hoad._core.series import NotClosedError
-from hoad._core.traced import Scalar, guard_value, is_traced, traced_node
+from hoad._core.traced import is_traced, traced_node
 from hoad.containers import Parts
 from hoad.primitive import IDENTITY
 from hoad.program import Program
 from hoad.transform.coefficients import Coefficients
-from hoad.transform.composite import Apart, program_of
-from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread, summed
+from hoad.transform.composite import Apart, hold_guards, program_of
+from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread
 from hoad.transform.taylor import any_float, arithmetic_of, expand
 
 
@@ -58,22 +58,7 @@ class Family:
         ]
         self._first = len(captured)
         self._values = [*captured, *points, *[traced_node(apart.graph, k) for k in segment.outer]]
-        self._guard()
-
-    def _guard(self) -> None:
-        """Let what is recorded hold only where f branches as it did."""
-        last = self._program._last
-        guarded = [node for node, _, _ in guard_rows(last._graph)[: last._guards]]
-        for x in self._inlined(guarded) if guarded else ():
-            if not is_traced(x):
-                continue
-            if isinstance(x, Scalar):
-                bool(x)
-            else:
-                guard_value(x)
-
-    def _inlined(self, operands: list[int]) -> list[Any]:
-        return inline(self._program._last._graph, operands, self._program._input_nodes(), self._values)
+        hold_guards(self._program, self._values)
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -122,7 +107,7 @@ class Family:
         found = []
         for series in expand(again, self._values, curves, lines.degree, lines.count):
             orders = [series[0, 0], *[np.moveaxis(series[k], 0, -1) for k in range(1, lines.degree + 1)]]
-            found.append([*orders[:-1], summed(orders[-1], lines.weights)] if lines.collapsed else orders)
+            found.append([*orders[:-1], lines.summed(orders[-1])] if lines.collapsed else orders)
         return found
 
 

@@ -13,6 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.traced import graph_of, is_traced, plain_value
+
+SMALL = 1e-12  # numbers between this and 1 / SMALL have powers of 25 and less that stay in range
+
 
 class Spread:
     """An array with lines along the last axis, and what was made of it; `is_unit` if they are the unit vectors."""
@@ -157,8 +161,26 @@ class Curve(Lines):
 
 
 def monomial(array: Any) -> Monomial:
-    """An array with lines as a coefficient."""
-    return Monomial(1.0, Spread(array), 1)
+    """An array with lines as a coefficient.
+
+    Where its numbers are so large or small that their powers would leave the range, the factor takes their size: the
+    powers of z₁ are met by those of z₀ below a fraction, as in cₖ z₁ᵏ = z₁ᵏ / z₀ᵏ.
+    """
+    sizes = _sizes(array)
+    if sizes is None:
+        return Monomial(1.0, Spread(array), 1)
+    return Monomial(sizes, Spread(np.multiply(array, over_lines(1.0 / sizes))), 1)
+
+
+def _sizes(array: Any) -> Any:
+    """Powers of 2 near what an array has on its lines, where it was recorded; None where they are in range."""
+    if is_traced(array) and not graph_of(array).valued:
+        return None
+    largest = np.max(np.abs(plain_value(array)), axis=-1, initial=0.0)
+    usual = (largest == 0.0) | ~np.isfinite(largest) | ((largest > SMALL) & (largest < 1.0 / SMALL))
+    if np.all(usual):
+        return None
+    return np.where(usual, 1.0, np.exp2(np.clip(np.rint(np.log2(np.where(usual, 1.0, largest))), -1020, 1020)))
 
 
 def is_one(x: Any) -> bool:

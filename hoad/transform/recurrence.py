@@ -28,9 +28,10 @@ from hoad._core.tape import Aval, intern_aval
 from hoad.errors import NoRuleError
 from hoad.program import Callee, Program, called
 from hoad.transform.adjoint import adjoint_of, adjoints_by
+from hoad.transform.curves import series_along
 from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
-from hoad.transform.taylor import Taylor
+from hoad.transform.taylor import Taylor, arithmetic_of
 
 
 class Recurrence(Callee):
@@ -140,6 +141,47 @@ class Recurrence(Callee):
         if key not in known:
             made = adjoint_of(self._of, bool(self._linear))
             known[key] = selected(made, list(made._last._outputs)[-self._n :])
+        found: Program = known[key]
+        return found
+
+    # ---- series of it
+
+    def along_curve(self, values: Sequence[Any], moving: Sequence[bool], degree: int) -> list[Any]:
+        """The coefficients of what it gives along a curve: those of y by t and s are a recurrence of those by s.
+
+        Parameters
+        ----------
+        values : sequence
+            The inputs; those of y and those that are `moving` with their coefficients by s, along axis 0.
+        moving : sequence of bool
+            Which inputs move.
+        degree : int
+            The order in s.
+        """
+        if self._forced or self._of._last._guards:
+            raise NotClosedError("a recurrence that is forced, or branches")
+        own = [len(aval.shape) for aval in self._of.inputs]
+        moves = [*moving[: len(self.inputs) - self._n], *[True] * self._n]
+        placed = [
+            np.moveaxis(x, 0, len(aval.shape) - n) if moved else x
+            for x, aval, n, moved in zip(values, self.inputs, own, moves, strict=True)
+        ]
+        both = Recurrence(
+            self._by_curve(tuple(moves), degree), self._n, self._given, self._divisors, self._lanes, self._have_lanes
+        )
+        return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
+
+    def _by_curve(self, moves: tuple[bool, ...], degree: int) -> Program:
+        """The program of the coefficients of F by s."""
+        key = ("along a curve", moves, degree, rules_epoch())
+        known = self._of._known_series
+        if key not in known:
+            given = [degree + 1 if moved else 1 for moved in moves]
+            avals = [_aval(aval, n, None) if n > 1 else aval for aval, n in zip(self._of.inputs, given, strict=True)]
+            arithmetic = arithmetic_of(self._of, given, degree)
+            made = recorded(lambda *xs: series_along(self._of, arithmetic, xs), avals)
+            made._fixed = self._of._fixed
+            known[key] = made
         found: Program = known[key]
         return found
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.recording import const_value, inline, node_row, operand_avals
+from hoad._core.series import NotClosedError
 from hoad._core.tape import Aval, intern_aval
 from hoad.program import Callee, Program, called
 from hoad.transform.composite import Stretch
@@ -34,7 +35,10 @@ def stages_of(
     if not stages.cuts:
         return None
     avals = [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
-    return recorded(stages.coefficients, avals)
+    try:
+        return recorded(stages.coefficients, avals)
+    except NotClosedError:
+        return None
 
 
 def series_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
@@ -77,7 +81,9 @@ class _Stages:
         if self.moving.isdisjoint(operands):
             return False
         self.moving.add(i)
-        return primitive.name in ("scan", "call") and isinstance(params[0], (Loop, Program, Stretch))
+        if primitive.name not in ("scan", "call"):
+            return False
+        return isinstance(params[0], (Loop, Program, Stretch)) or hasattr(params[0], "along_curve")
 
     # ---- what is recorded
 
@@ -87,6 +93,8 @@ class _Stages:
         for i in self.cuts:
             _, operands, (callee,), *_ = node_row(self.graph, i)
             found = self._of_loop if isinstance(callee, Loop) else self._of_call
+            if hasattr(callee, "along_curve"):
+                found = self._of_recurrence
             known |= {i + k: result for k, result in enumerate(found(callee, self._expanded(operands, known)))}
         return [self._whole(*x) for x in self._expanded(self.outputs, known)]
 
@@ -121,6 +129,13 @@ class _Stages:
     def _of_call(self, callee: Any, values: list[Series]) -> list[Series]:
         program = callee if isinstance(callee, Program) else callee._made()
         return self._through(program, [n for _, n in values], [x for x, _ in values])
+
+    def _of_recurrence(self, callee: Any, values: list[Series]) -> list[Series]:
+        """Of one that knows its series."""
+        moving = [n > 1 for _, n in values]
+        first = len(values) - callee._n
+        given = [self._whole(x, n) if n > 1 or k >= first else x for k, (x, n) in enumerate(values)]
+        return [(x, self.degree + 1) for x in callee.along_curve(given, moving, self.degree)]
 
     def _of_loop(self, loop: Loop, values: list[Series]) -> list[Series]:
         """The loop of series: its steps are the expansions of the steps."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,30 @@ import numpy as np
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
-from hoad._core.recording import Recording, differentiating, guard_rows, inline, is_pointwise, operand_avals
+from hoad._core.recording import (
+    Recording,
+    differentiating,
+    guard_rows,
+    inline,
+    is_pointwise,
+    operand_avals,
+    takes_apart,
+)
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval
 from hoad._core.traced import is_traced, traced_node
 from hoad._core.ufuncs import smul
-from hoad.containers import is_float
+from hoad.containers import Parts, is_float
 from hoad.program import Callee, Program, Tape, called
 from hoad.transform.adjoint import adjoints_by
-from hoad.transform.composite import Apart, Stretch, program_of
+from hoad.transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad.transform.curves import program_along
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
 from hoad.transform.stages import given_aval, series_aval, stages_of
+
+# The degree to which what is recorded is expanded, for those who choose how exactly they compute.
+EXPANDING = ContextVar("hoad_expanding", default=0)
 
 
 class Taylor(Callee):
@@ -271,6 +283,8 @@ class Expansion:
         What computes the coefficients.
     values : tuple
         Its inputs, some of them traced.
+    parts : Parts
+        What f returned, without its numbers and arrays.
     """
 
     def __init__(
@@ -282,7 +296,11 @@ class Expansion:
         lanes: int | None = None,
         scaled: bool = False,
     ) -> None:
-        apart = Apart(f, points, any_float)
+        token = EXPANDING.set(EXPANDING.get() + degree)
+        try:
+            apart = Apart(f, points, any_float)
+        finally:
+            EXPANDING.reset(token)
         segment = apart.segment
         around = [traced_node(apart.graph, k) for k in segment.outer]
         given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
@@ -291,13 +309,22 @@ class Expansion:
         self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)
         series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
         self.values = (*apart.constants, *series, *around)
-        self._parts = apart.parts
+        hold_guards(self.program, (*apart.constants, *points, *around))
+        self.parts: Parts = apart.parts
+        self._points = len(points)
 
     def results(self) -> Any:
         """What f returned, with coefficients of order 0, ..., `degree` along axis 0 for its numbers and arrays."""
+        return self.parts.filled(self.coefficients())
+
+    def coefficients(self) -> Sequence[Any]:
+        """Those of each number and array that f returned."""
+        if not self.program.results:
+            return ()
         if holds_traced(self.values):
-            return self._parts.filled(called(self.callee, self.values))
-        return self._parts.filled(self.callee._run(self.values))
+            found: Sequence[Any] = called(self.callee, self.values)
+            return found
+        return self.callee._run(self.values)
 
     def is_pointwise(self) -> bool:
         """Whether what f returned hangs on its one point item by item, as far as can be seen."""
@@ -305,8 +332,17 @@ class Expansion:
         point = self.program._input_nodes()[self.program._fixed]
         return all(k < 0 or is_pointwise(last._graph, 0, [point], k) for k in last._outputs)
 
-    def first_missing(self) -> tuple[int, int, str | None] | None:
-        """(order, node, line) of the first coefficient that is not finite, the lowest order of all; None if none is.
+    def takes_apart(self) -> bool:
+        """Whether what f returned may fail to be holomorphic in points that are complex."""
+        last, fixed = self.program._last, self.program._fixed
+        points = self.program._input_nodes()[fixed : fixed + self._points]
+        points = [k for k, aval in zip(points, self.program.inputs[fixed:], strict=False) if aval.is_complex]
+        return bool(points) and any(k >= 0 and takes_apart(last._graph, 0, points, k) for k in last._outputs)
+
+    def first_missing(self) -> tuple[int, int, str | None, bool] | None:
+        """(order, node, line, whether it is nan) of the first coefficient that is not finite, the lowest order of all.
+
+        None if all are.
 
         Nodes that have no finite value themselves are left out.
         """
@@ -323,7 +359,8 @@ class Expansion:
         if not missing:
             return None
         order, node = min(missing)
-        return order, node, last._graph.where(node)
+        is_nan = bool(np.isnan(found[nodes.index(node)][order]).any())
+        return order, node, last._graph.where(node), is_nan
 
 
 def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Expansion:
@@ -365,4 +402,14 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     return np.concatenate([first, curve])
 
 
-__all__ = ["Expansion", "Taylor", "any_float", "arithmetic_of", "expand", "expansion_at", "factorials", "series_of"]
+__all__ = [
+    "EXPANDING",
+    "Expansion",
+    "Taylor",
+    "any_float",
+    "arithmetic_of",
+    "expand",
+    "expansion_at",
+    "factorials",
+    "series_of",
+]

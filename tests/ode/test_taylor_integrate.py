@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import scipy.integrate
 
 import hoad
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode import taylor_integrate, taylor_solution
 
 EPSILON = np.finfo(float).eps
@@ -537,3 +539,104 @@ def test_roots_where_intervals_are_halved_are_found():
     g = event(lambda t, y: (y - 0.5) * (y - 0.25) * (y - 0.375) * (y - 0.1))
     solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
     assert np.abs(solution.t_events[0] - [0.1, 0.25, 0.375, 0.5]).max() < 1e-13
+
+
+# ---- what is not as it should be ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rhs", "y0", "found"),
+    [
+        (
+            lambda t, y: np.array([y[1], -y[0]]),
+            [1.0, 0.0],
+            r"like y, which is \[\*, \*\].*shape \(2,\). Make y0 an array",
+        ),
+        (lambda t, y: -y[0], np.array([1.0, 0.0]), "an array of shape .2,., but it is a number. Return for each"),
+        (lambda t, y: {"b": y["a"]}, {"a": 1.0}, "Return for each array of y"),
+        (lambda t, y: None, 1.0, "made of numbers, but rhs returned NoneType. Return the slope"),
+    ],
+)
+def test_slopes_unlike_y(rhs: Any, y0: Any, found: str) -> None:
+    with pytest.raises(ShapeError, match=found):
+        hoad.ode.taylor_integrate(rhs, y0, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("y0", [None, "1.0", {"a": 1.0, "b": None}])
+def test_a_start_that_is_no_number(y0: Any) -> None:
+    with pytest.raises(DTypeError, match="y0 made of numbers"):
+        hoad.ode.taylor_integrate(lambda t, y: y, y0, [0.0, 1.0])
+
+
+def test_events_that_are_none() -> None:
+    def decay(t, y):
+        return -y
+
+    assert hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=None).t_events == []
+    with pytest.raises(ArgumentError, match="given 3"):
+        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=3)
+    with pytest.raises(ShapeError, match="one number, not NoneType"):
+        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=lambda t, y: None)
+    with pytest.raises(ArgumentError, match="event function is nan at t = 2"):  # which was searched for ever
+        hoad.ode.taylor_solution(lambda t, y: 0 * y - 1.0, 1.0, [0.0, 2.0], events=lambda t, y: np.log(y))
+
+
+# ---- derivatives of high order --------------------------------------------------------------------------------------
+
+
+def series_of(f: Any, x: float, n: int) -> np.ndarray:
+    """All derivatives to order n, by mpmath."""
+    with mpmath.workdps(50):
+        return np.array([float(c * mpmath.factorial(k)) for k, c in enumerate(mpmath.taylor(f, mpmath.mpf(x), n))])
+
+
+HIGH: dict[str, tuple[Any, Any]] = {
+    "rate": (lambda p: taylor_integrate(lambda t, y: -p * y, 1.0, [0.0, 1.0])[-1], lambda p: mpmath.exp(-p)),
+    "start": (lambda p: taylor_integrate(lambda t, y: y * y, p, [0.0, 0.5])[-1], lambda p: p / (1 - p / 2)),
+    "end": (
+        lambda p: taylor_integrate(lambda t, y: np.cos(t) * y, 1.0, np.stack([0 * p, p]))[-1],
+        lambda p: mpmath.exp(mpmath.sin(p)),
+    ),
+    "system": (
+        lambda p: taylor_integrate(lambda t, y: np.stack([p * y[1], -p * y[0]]), np.array([1.0, 0.0]), [0.0, 1.0, 2.0])[
+            -1, 0
+        ],
+        lambda p: mpmath.cos(2 * p),
+    ),
+    "matrix": (
+        lambda p: taylor_integrate(
+            lambda t, y: p * (np.array([[0.0, 1.0], [-1.0, 0.0]]) @ y), np.array([1.0, 0.0]), [0.0, 2.0]
+        )[-1, 0],
+        lambda p: mpmath.cos(2 * p),
+    ),
+    "time": (
+        lambda p: taylor_integrate(lambda t, y: np.sin(p * t) * y, 1.0, [0.0, 1.0])[-1],
+        lambda p: mpmath.exp((1 - mpmath.cos(p)) / p),
+    ),
+    "container": (
+        lambda p: taylor_integrate(lambda t, y: {"x": y["v"], "v": -p * p * y["x"]}, {"x": 1.0, "v": 0.0}, [0.0, 1.0])[
+            "x"
+        ][-1],
+        mpmath.cos,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HIGH)
+def test_derivatives_of_high_order(case: str) -> None:
+    f, exact = HIGH[case]
+    x = 0.7
+    for n in (8, 16):
+        found, true = hoad.derivatives(f, n)(x), series_of(exact, x, n)
+        assert np.max(np.abs(found - true) / np.maximum(np.abs(true), 1e-3 * np.max(np.abs(true)))) < 1e-11
+    true = series_of(exact, x, 9)
+    assert abs(hoad.derivative(f, 9)(x) / true[9] - 1) < 1e-11
+    assert np.allclose(hoad.jit(hoad.derivatives(f, 5))(x), true[:6], rtol=1e-12, atol=1e-13)
+    several = hoad.vmap(hoad.derivatives(f, 5))(np.array([0.5, x]))
+    assert np.allclose(several, [series_of(exact, 0.5, 5), true[:6]], rtol=1e-12, atol=1e-13)
+
+
+def test_gradients_of_derivatives_of_solutions() -> None:
+    f, exact = HIGH["system"]
+    found = hoad.grad(lambda p: hoad.derivatives(f, 2)(p)[2])(0.7)
+    assert abs(found / series_of(exact, 0.7, 3)[3] - 1) < 1e-12

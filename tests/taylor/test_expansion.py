@@ -436,7 +436,7 @@ def test_singular_points() -> None:
         (lambda s: np.spacing(s), NoRuleError, r"np.spacing is not known.*hoad.taylor\(np.spacing, s\[0\]"),
         (lambda s: np.add.reduce(s), NoRuleError, r"np.add.reduce.*s.coefficients"),
         (lambda s: np.exp(s, out=np.ones(3)), NoRuleError, r"np.exp\(..., out=\)"),
-        (lambda s: np.sum(s), NoRuleError, r"np.sum does not take.*s.coefficients.*hoad.taylor\(f, s\[0\]"),
+        (lambda s: np.sum(s), NoRuleError, r"np.sum does not take.*s.coefficients.*hoad.taylor\(lambda t: np.sum\(s"),
         (lambda s: np.concatenate([s, s]), NoRuleError, r"np.concatenate"),
         (lambda s: np.abs(1j * s), NoRuleError, "not analytic"),
         (lambda s: s + VARIABLE(4, 1.0), ArgumentError, "about 0.0 and 1.0 do not meet"),

@@ -9,9 +9,11 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from numpy.polynomial import Chebyshev, Polynomial
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hoad.errors import ArgumentError, ShapeError
+import hoad
+from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError
 from hoad.expansion import PadeApproximant, TaylorSeries
 
 VARIABLE = TaylorSeries.variable
@@ -205,7 +207,7 @@ def test_polynomials_take_x(point: float) -> None:
 
 
 def test_no_polynomial_of_arrays() -> None:
-    with pytest.raises(ShapeError, match=r"shape \(2,\).*s\[:, i\]"):
+    with pytest.raises(ShapeError, match=r"shape \(2,\).*s\[:, 0\]"):
         VARIABLE(2, np.zeros(2)).to_polynomial()
 
 
@@ -268,3 +270,69 @@ def test_pade_text() -> None:
     assert repr((1 + t).pade(3, 3)) == "1 + t"
     r = np.log(VARIABLE(4, 2.0)).pade(1, 1)
     assert isinstance(r, PadeApproximant) and repr(r).endswith(", t = x - 2")
+
+
+# ---- NumPy's polynomials are functions of x; errors give advice that runs -------------------------------------------
+
+
+@pytest.mark.parametrize("point", [0.0, 1.5, np.array([1.0, 0.3])], ids=["0", "1.5", "array"])
+@pytest.mark.parametrize("kind", [Polynomial, Chebyshev])
+def test_meets_a_polynomial(kind: Any, point: Any) -> None:
+    p = kind([1.0, 2.0, 0.5], domain=[-2.0, 3.0], window=[-1.0, 1.0])
+    x = VARIABLE(4, point)
+    s, q = np.exp(x), sum(c * x**k for k, c in enumerate(p.convert(kind=Polynomial).coef))
+    for found, exact in (
+        (s + p, s + q), (p + s, s + q), (s - p, s - q), (p - s, q - s), (s * p, s * q), (p * s, s * q), (s / p, s / q)
+    ):  # fmt: skip
+        assert_allclose(found.coefficients, exact.coefficients, rtol=1e-13, atol=1e-14)
+        assert np.array_equal(found.point, point)
+    x0 = np.ravel(point)[0]
+    value = (s * p).coefficients.reshape(5, -1)[:2, 0]  # eˣ p(x) and its slope
+    assert_allclose(value, np.exp(x0) * np.array([p(x0), p(x0) + p.deriv()(x0)]), rtol=1e-13)
+    for wrong in (lambda: p(s), lambda: kind(s)):
+        with pytest.raises(ArgumentError, match=r"s\.to_polynomial\(\); p\(s\) is sum"):
+            wrong()
+    with pytest.raises(TypeError):
+        p / s
+
+
+def advised(error: BaseException, before: str, **names: Any) -> Any:
+    """What the advice in a message gives: the code behind some words."""
+    code = str(error).split(before)[1].rstrip(".")
+    return eval(code, {"np": np, "hoad": hoad, **names})
+
+
+def test_advice_of_functions_of_numpy() -> None:
+    s = hoad.taylor(np.sin, 0.5, 4)
+    with pytest.raises(NoRuleError) as raised:
+        np.logaddexp(s, 1.0)
+    found = advised(raised.value, "series in t is ", s=s, c=1.0)
+    exact = hoad.taylor(lambda x: np.logaddexp(np.sin(x), 1.0), 0.5, 4)
+    assert_allclose(found.coefficients, exact.coefficients, rtol=1e-14)
+    with pytest.raises(NoRuleError, match=r"np\.copysign\(c, s\(t\)\)"):
+        np.copysign(1.0, s)
+    with pytest.raises(NoRuleError) as raised:
+        np.floor(s)
+    assert_array_equal(advised(raised.value, "its series is ", s=s).coefficients, np.zeros(5))
+    t = TaylorSeries(np.stack([np.diag([2.0, 4.0]), np.eye(2), np.zeros((2, 2))]))
+    with pytest.raises(NoRuleError) as raised:
+        np.linalg.inv(t)
+    found = advised(raised.value, "series in t is ", s=t)
+    exact_inverse = [np.diag([0.5, 0.25]), -np.diag([0.25, 0.0625]), np.diag([0.125, 1 / 64])]
+    assert_allclose(found.coefficients, exact_inverse, atol=1e-16)
+
+
+@pytest.mark.parametrize("point", [1.0, np.array([1.0, 2.0])], ids=["one point", "points"])
+def test_advice_of_polynomials_and_poles(point: Any) -> None:
+    s = TaylorSeries(np.array([[1.0, 2.0], [3.0, 4.0]]), point)
+    with pytest.raises(ShapeError) as raised:
+        s.to_polynomial()
+    assert advised(raised.value, "entry by entry: ", s=s)(2.0) == 4.0  # 1 + 3 (x - 1)
+    with pytest.raises(ArgumentError, match=r"TaylorSeries\(s\[1:\], s\.point\)"):
+        1 / TaylorSeries([0.0, 2.0, 4.0], 3.0)
+    assert (1 / TaylorSeries(TaylorSeries([0.0, 2.0, 4.0], 3.0)[1:], 3.0)).coefficients.tolist() == [0.5, -1.0]
+
+
+def test_an_integral_starts_with_a_number() -> None:
+    with pytest.raises(DTypeError, match="not 'a'"):
+        VARIABLE(2).integral("a")

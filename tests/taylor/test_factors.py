@@ -130,7 +130,7 @@ def by_tangents(f: Function, points: list[Any], curves: list[Any], order: int) -
     """The same coefficients by tangents of tangents."""
     expansion = Expansion(f, points, curves, order)
     program = tangents_of(expansion.program, expansion.callee._given, order)
-    return expansion._parts.filled(program._run(expansion.values))
+    return expansion.parts.filled(program._run(expansion.values))
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------

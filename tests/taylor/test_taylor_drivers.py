@@ -165,7 +165,7 @@ def test_whole_powers_at_zero() -> None:
 
 
 def test_a_derivative_that_does_not_exist() -> None:
-    with pytest.raises(DomainError, match=r"order 3 at x = 0\.0.*power.*test_taylor_drivers\.py.*exists is 2"):
+    with pytest.raises(DomainError, match=r"order 3 of f at x = 0\.0.* nan.*power.*_drivers\.py.*is 2"):
         hoad.derivatives(lambda x: x**2.5, 4)(0.0)
     assert hoad.derivatives(lambda x: x**2.5, 2)(0.0).tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(DomainError, match="sqrt"):
@@ -239,3 +239,83 @@ def test_a_branch_within_what_stays_is_told() -> None:
     program = hoad.record(lambda x, a: hoad.derivatives(lambda x: f(x, a), 2)(x), 0.5, 1.0)
     with pytest.raises(hoad.GuardError):
         program(0.5, -1.0)
+
+
+def test_what_is_not_finite_is_not_said_to_be_undefined() -> None:
+    with pytest.raises(DomainError, match=r"order 1 of f at x = 0\.0 comes out as nan.*sqrt.*finite is 0\..*x\*\*2"):
+        hoad.derivatives(lambda x: np.sqrt(x**4), 3)(0.0)  # which is x**2
+    with pytest.raises(DomainError, match=r"order 1 of f at x = 7\.09 comes out as inf.*beyond the largest float"):
+        hoad.derivatives(lambda x: np.exp(100 * x), 3)(7.09)
+
+
+def mixed(z: Any) -> Any:
+    return np.exp(np.sin(z)) / (2 + z)
+
+
+def test_complex_numbers() -> None:
+    z = 0.3 + 0.2j
+    with mpmath.workdps(40):
+        exact = mpmath.taylor(lambda z: mpmath.exp(mpmath.sin(z)) / (2 + z), mpmath.mpc(z), 12)
+    coefficients = np.array([complex(c) for c in exact])
+    factorials = np.array([float(math.factorial(k)) for k in range(13)])
+    np.testing.assert_allclose(hoad.taylor(mixed, z, 12).coefficients, coefficients, rtol=1e-12)
+    for f in (hoad.derivatives(mixed, 12), hoad.jit(hoad.derivatives(mixed, 12))):
+        np.testing.assert_allclose(f(z), coefficients * factorials, rtol=1e-12)
+    np.testing.assert_allclose(hoad.derivatives(mixed, 2)(np.array([z, z]))[2], [2 * coefficients[2]] * 2, rtol=1e-13)
+    np.testing.assert_allclose(hoad.vmap(hoad.derivatives(np.exp, 2))(np.array([z])), [[np.exp(z)] * 3], rtol=1e-14)
+    along = hoad.taylor(lambda z: z[0] * z[1] ** 2, np.array([z, 1.0]), 2, np.array([1j, 1.0]))
+    np.testing.assert_allclose(along.coefficients, [z, 1j + 2 * z, 2j + z], rtol=1e-15)
+
+
+@pytest.mark.parametrize("f", [np.conj, np.abs, np.real, lambda z: z * np.conj(z), lambda z: np.exp(1j * np.abs(z))])
+def test_a_function_that_is_not_holomorphic(f: Any) -> None:
+    for driver in (hoad.derivatives(f, 2), lambda z: hoad.taylor(f, z, 2), hoad.jit(hoad.derivatives(f, 2))):
+        with pytest.raises(DTypeError, match="takes a holomorphic function of a complex x"):
+            driver(0.3 + 0.2j)
+
+
+def test_taken_apart_and_put_together_is_holomorphic() -> None:
+    found = hoad.derivatives(lambda z: (np.real(z) + 1j * np.imag(z)) ** 2, 3)(1.0 + 2.0j)
+    np.testing.assert_allclose(found, [-3 + 4j, 2 + 4j, 2, 0], rtol=1e-15)
+
+
+def test_points_in_containers() -> None:
+    def f(p: Any) -> Any:
+        return np.sum(p["a"]) * np.exp(p["b"][0]) * p["b"][1]
+
+    point = {"a": np.ones(3), "b": (0.0, 2, "name")}
+    with pytest.raises(TypeError):
+        hoad.taylor(lambda p: p["b"][2] * 2.0 * p["a"], point, 2)
+    s = hoad.taylor(lambda p: f(p), point, 3)
+    np.testing.assert_allclose(s.coefficients, [6.0, 12.0, 9.0, 4.0], rtol=1e-15)  # 6 (1 + t) exp(t)
+    s = hoad.taylor(f, point, 3, {"a": np.array([1.0, 2.0, 3.0]), "b": (-1.0, None, None)})
+    np.testing.assert_allclose(s.coefficients, [6.0, 6.0, -9.0, 5.0], rtol=1e-15)  # (6 + 12 t) exp(-t)
+    assert hoad.taylor(lambda x: x[0] * x[1], [1.0, 2.0], 2, [1.0, 0]).coefficients.tolist() == [2.0, 2.0, 0.0]
+    nested = hoad.grad(lambda b: hoad.taylor(lambda x: np.sin(x[0]) * x[1], (b, 2.0), 2)[2])(0.3)
+    np.testing.assert_allclose(nested, -np.cos(0.3) - np.sin(0.3), rtol=1e-14)
+    with pytest.raises(ShapeError, match=r"shape of x, \(3,\), but was given \(2,\)"):
+        hoad.taylor(f, point, 3, {"a": np.ones(2), "b": (1.0, None, None)})
+    with pytest.raises(ShapeError, match="direction must be a dict of 'a', 'b'"):
+        hoad.taylor(f, point, 3, {"a": np.ones(3)})
+    with pytest.raises(DTypeError, match="Use taylor for the series along a direction, which takes containers"):
+        hoad.derivatives(lambda x: x[0] * x[1], 2)([1.0, 2.0])
+
+
+def test_results_beside_the_numbers() -> None:
+    def f(x: Any) -> Any:
+        return {"y": np.exp(x), "n": 3, "name": "exp"}
+
+    assert hoad.derivatives(f, 1)(0.0)["y"].tolist() == [1.0, 1.0] and hoad.derivatives(f, 1)(0.0)["n"] is None
+    assert hoad.taylor(f, 0.0, 1)["y"].coefficients.tolist() == [1.0, 1.0] and hoad.taylor(f, 0.0, 1)["name"] is None
+    assert hoad.derivative(f, 9)(0.0) == {"y": 1.0, "n": None, "name": None}
+
+
+@pytest.mark.parametrize(
+    "driver",
+    [hoad.derivatives, hoad.derivative, lambda f, n: lambda x: hoad.taylor(f, x, n)],
+    ids=["derivatives", "derivative", "taylor"],
+)
+def test_a_forgotten_return(driver: Any) -> None:
+    for n in (3, 9):
+        with pytest.raises(ShapeError, match="f returned NoneType"):
+            driver(lambda x: None, n)(1.0)

@@ -416,3 +416,65 @@ def test_sums_of_what_has_no_coefficient_of_this_order(k: int) -> None:
 def test_errors(call: Callable[[], Any], error: type[HoadError], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+# ---- high orders ----------------------------------------------------------------------------------------------------
+
+
+def of_exp_of_product(a: int, b: int, x: float, y: float) -> float:
+    """∂ᵃ∂ᵇ exp(x y), by Leibniz' rule."""
+    with mpmath.workdps(40):
+        terms = [mpmath.binomial(b, j) * mpmath.ff(a, j) * x ** mpmath.mpf(b - j) * y ** mpmath.mpf(a - j)
+                 for j in range(min(a, b) + 1)]  # fmt: skip
+        return float(mpmath.exp(mpmath.mpf(x) * mpmath.mpf(y)) * mpmath.fsum(terms))
+
+
+def test_partials_of_high_order_keep_their_digits() -> None:
+    def f(x: Any) -> Any:
+        return np.exp(x[0] * x[1])
+
+    x = np.array([0.3, 0.4])
+    indices = list(itertools.product(range(13), repeat=2))
+    exact = np.array([of_exp_of_product(*a, *x) for a in indices])
+    assert_allclose(hoad.partials(f, indices)(x), exact, rtol=1e-12)  # along lines (1, 12) was wrong altogether
+    some = [(0, 0), (15, 15), (1, 0), (15, 15), (2, 1), (14, 3), (0, 9)]
+    exact = np.array([of_exp_of_product(*a, *x) for a in some])
+    found = hoad.jit(hoad.partials(lambda x: {"a": f(x), "b": np.stack([f(x), 2 * f(x)])}, some))(x)
+    assert_allclose(found["a"], exact, rtol=1e-13)
+    assert_allclose(found["b"], exact[:, None] * [1, 2], rtol=1e-13)
+    slopes = hoad.grad(lambda x: hoad.partials(f, [(8, 8)])(x)[0])(x)
+    assert_allclose(slopes, [of_exp_of_product(9, 8, *x), of_exp_of_product(8, 9, *x)], rtol=1e-13)
+    several = hoad.vmap(hoad.partials(lambda x: f(x[:, 0]), [(9, 9)]))(np.stack([x, x])[..., None])
+    assert_allclose(several, np.full((2, 1), of_exp_of_product(9, 9, *x)), rtol=1e-13)
+
+
+def test_partials_of_high_order_in_many_variables() -> None:
+    x = np.array([0.1, 0.2, 0.3, 0.4])
+
+    def sine(x: Any) -> Any:
+        return np.sin(np.sum(x))
+
+    for a in [(1, 1, 1, 1), (2, 2, 2, 2), (3, 0, 3, 3), (7, 0, 0, 0)]:
+        assert_allclose(hoad.partials(sine, [a])(x), [np.sin(1.0 + sum(a) * np.pi / 2)], rtol=1e-13)
+    own = [tuple(8 * (i == j) for i in range(4)) for j in range(4)]  # each by itself, and not (8, 8, 8, 8) of them
+    assert_allclose(hoad.partials(lambda x: np.exp(np.sum(x**2)), own)(np.zeros(4)), np.full(4, 1680.0), rtol=1e-14)
+    assert_allclose(hoad.partials(lambda x: np.linalg.det(np.reshape(x, (2, 2))) ** 4, [(4, 0, 0, 4)])(x), [576.0])
+
+
+@pytest.mark.parametrize("c", [1e-250, 1e-100, 1e100, 1e250])
+def test_scales_do_not_leave_the_range(c: float) -> None:
+    x = np.array([0.3, 0.4])
+    sums = np.sum(x)
+    for f, third in [
+        (lambda x: np.log(c * x[0] + c * x[1]), 2.0 / sums**3),
+        (lambda x: np.sqrt(c * x[0] + c * x[1]) / np.sqrt(c), 0.375 * sums**-2.5),
+        (lambda x: c / (c * np.sum(x)), -6.0 / sums**4),
+        (lambda x: np.sum(np.log(np.array([c, 1.0]) * np.sum(x))), 4.0 / sums**3),
+    ]:
+        for tensor in (hoad.derivative_tensor(f, 3), hoad.jit(hoad.derivative_tensor(f, 3))):
+            assert_allclose(tensor(x), np.full((2, 2, 2), third), rtol=1e-13)
+        assert_allclose(hoad.partials(f, [(2, 1), (0, 3)])(x), [third, third], rtol=1e-13)
+    if 1e-150 < c < 1e150:  # elsewhere its squares have no value
+        found = hoad.derivative_tensor(lambda x: np.sqrt(np.sum((c * x) ** 2)) / c, 2)(np.array([0.3, 0.4]))
+        assert_allclose(found, np.array([[0.16, -0.12], [-0.12, 0.09]]) / 0.125, rtol=1e-13)
+    assert_allclose(hoad.laplacian(lambda x: np.log(c * x[0] ** 2))(x), -2.0 / 0.09, rtol=1e-13)
