@@ -30,6 +30,10 @@ cdef enum Move:                 # what an instruction does
     M_EXPAND                    # out = a, through its view
     M_ZERO                      # out = 0
     M_SUM                       # one number = the sum of a
+    M_SELECT                    # out = a where b else c, by a kernel
+    M_TRUTHS                    # out = a, bytes through their stride, as numbers 0 and 1
+    M_EXPAND_TRUTHS             # the same through their view
+    M_BYTES                     # out = whether a is not 0, as bytes
 
 cdef struct Place:              # where the row of an operand or a result lies
     int32_t space               # SLOTS, ROW, or the register of an array
@@ -37,6 +41,7 @@ cdef struct Place:              # where the row of an operand or a result lies
     int64_t start               # where coordinate 0 lies, in numbers; in a row, -1 for what lies one coordinate before
     int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
     const View* view            # where that does not say it, or NULL
+    bint is_truth               # truth values, in bytes: `start` and strides count those
 
 cdef struct Instruction:
     void* function

@@ -59,6 +59,7 @@ cdef class Chain:
         place.start = start
         place.stride = stride
         place.view = NULL
+        place.is_truth = False
         self.n_rows = max(self.n_rows, row + 1) if space == ROW else self.n_rows
         self.n_places += 1
         return self.n_places - 1
@@ -177,6 +178,8 @@ cdef class Chain:
                 bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
             elif place.space == SLOTS:
                 bases[i] = <double*>u + place.start
+            elif place.is_truth:
+                bases[i] = <double*>(<char*>u[place.space].o + place.start)
             else:
                 bases[i] = <double*>u[place.space].o + place.start
         return bases
@@ -195,7 +198,7 @@ cdef class Chain:
         out = self.at(code.out, bases, start, low)
         if code.move == M_ROWS:
             (<Kernel2>code.function)(a, b, out, n)
-        elif code.move == M_PAIR:
+        elif code.move == M_PAIR or code.move == M_SELECT:
             (<Kernel3>code.function)(a, b, self.at(code.c, bases, start, low), out, n)
         elif code.move == M_ROW:
             (<Kernel1>code.function)(a, out, n)
@@ -213,7 +216,14 @@ cdef class Chain:
         elif code.move == M_LOOP1 or code.move == M_LOOP2:
             self.loop(code, a, b, out, n)
         elif code.move == M_EXPAND:
-            expand(bases[code.a], self.places[code.a].view, low - code.low, out, n)
+            expand(<const double*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_TRUTHS:
+            load_truths(<const char*>bases[code.a] + low * self.places[code.a].stride, self.places[code.a].stride,
+                        out, n)
+        elif code.move == M_EXPAND_TRUTHS:
+            expand(<const char*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_BYTES:
+            store_truths(a, <char*>bases[code.out] + low, n)
         elif code.move == M_ZERO:
             memset(out, 0, n * sizeof(double))
         elif code.move == M_SUM:
@@ -258,6 +268,22 @@ cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept n
         p[i] = x[i * stride]
 
 
+cdef void load_truths(const char* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if stride == 1:
+        for i in range(n):
+            p[i] = x[i] != 0
+        return
+    for i in range(n):
+        p[i] = x[i * stride] != 0
+
+
+cdef void store_truths(const double* x, char* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i] = x[i] != 0.0
+
+
 cdef void copy(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
     """p = 0 + x: what is added to zeros is never -0.0."""
     cdef int64_t i
@@ -289,7 +315,12 @@ cdef void each2(Scalar2 function, const double* a, const double* b, double* p, i
         p[i] = function(a[i], b[i])
 
 
-cdef void expand(const double* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
+cdef fused item:
+    double
+    char
+
+
+cdef void expand(const item* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
     """p[i] = x seen through a view, from flat number `at` on."""
     cdef int64_t index[64]
     cdef int d
@@ -303,7 +334,10 @@ cdef void expand(const double* x, const View* view, int64_t at, double* p, int64
         offset += index[d] * view.strides[d]
     while n > 0:
         count = min(n, view.dims[last] - index[last])
-        load(x + offset, view.strides[last], p, count)
+        if item is double:
+            load(x + offset, view.strides[last], p, count)
+        else:
+            load_truths(x + offset, view.strides[last], p, count)
         p += count
         n -= count
         offset -= index[last] * view.strides[last]

@@ -29,13 +29,14 @@ cdef struct Source:         # what a run reads on one side
     bint gathered           # its numbers lie anywhere
     int32_t wait            # the first phase in which it can be read from memory
     bint minus              # its negative is meant
+    bint is_truth           # truth values, where they lie in an array
 
 cdef struct Run:
     uint8_t work
     uint8_t sides           # how many sources
     uint16_t op
     int32_t first, count    # members
-    Source source[2]
+    Source source[3]
     void* loop              # of NumPy, for what has no kernel, or NULL
     void* data
     int32_t phase
@@ -45,6 +46,7 @@ cdef struct Run:
     int64_t base            # where in it
     int64_t step            # from one of them to the next there
     bint kept               # somebody reads the results but the chain
+    bint is_truth           # they are truth values
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it
     int32_t users           # how many sources of the chain it is
@@ -102,8 +104,11 @@ cdef class Runs:
     cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int32_t place_of_minus_one(self, Chain chain) except -1
     cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
+    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1
+    cdef bint is_in_row(self, Run* run, Source* source) noexcept
     cdef int release(self, Rows rows, Run* run, int32_t k) except -1
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1
     cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1

@@ -8,9 +8,11 @@ at an earlier one. What is read otherwise than at its own coordinate, or by anyt
 from hoad._core.blocks cimport give, room
 from hoad._core.chain cimport (
     BLOCK,
+    M_BYTES,
     M_EACH1,
     M_EACH2,
     M_EXPAND,
+    M_EXPAND_TRUTHS,
     M_GATHER,
     M_GATHERED,
     M_LOAD,
@@ -20,13 +22,16 @@ from hoad._core.chain cimport (
     M_PAIR,
     M_ROW,
     M_ROWS,
+    M_SELECT,
     M_STORE,
     M_SUM,
+    M_TRUTHS,
     M_ZERO,
     MARGIN,
     ROW,
     SLOTS,
     Chain,
+    Place,
 )
 from hoad._core.engine cimport Lowered, Preset
 from hoad._core.primitive cimport INFO
@@ -41,6 +46,7 @@ from hoad._core.vector cimport (
     THEN_TIMES,
     Kernel3,
     pair_kernel,
+    selection_kernel,
 )
 
 cdef enum:
@@ -67,6 +73,7 @@ cdef class Runs:
         run.first = 0
         run.loop = run.data = NULL
         run.home, run.base, run.step, run.kept = SLOTS, NONE, 1, False
+        run.is_truth = False
         run.phase, run.chain, run.low = 1, NONE, 0
         run.next = run.row = run.last = run.inner = NONE
         run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
@@ -182,6 +189,8 @@ cdef class Runs:
         for k in members:
             first = chain.n_code
             self.add_instruction(chain, rows, k)
+            if self.runs[k].is_truth and self.runs[k].kept:
+                self.add_bytes(chain, rows, &self.runs[k])
             chain.read_back(first, self.runs[k].reach)
             rows.give_back()
         return chain
@@ -357,6 +366,8 @@ cdef class Runs:
         if run.leads:
             return self.add_led(chain, rows, k)
         if run.work == OPERATION:
+            if run.sides == 3:
+                return self.add_selection(chain, rows, k)
             if run.sides == 2 and run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
                 return self.add_gathered(chain, rows, run)
             return self.add_operation(chain, rows, k)
@@ -376,9 +387,32 @@ cdef class Runs:
             chain.add(M_STORE, NULL, a, a, out, run.low, high)
         else:
             a = self.place_of_source(chain, run, &run.source[0])
+            a = self.row_of(chain, rows, run, 0, False) if chain.places[a].is_truth else a
             self.release(rows, run, k)
             out = self.result(chain, rows, run)
             chain.add(M_EXPAND if chain.places[a].view != NULL else M_COPY, NULL, a, a, out, run.low, high)
+        return 0
+
+    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1:
+        cdef Run* run = &self.runs[k]
+        cdef int32_t condition = self.row_of(chain, rows, run, 0, False)
+        cdef int32_t a = self.row_of(chain, rows, run, 1, True)
+        cdef int32_t c = self.row_of(chain, rows, run, 2, True)
+        cdef Kernel3 kernel = selection_kernel(chain.places[a].stride != 0, chain.places[c].stride != 0)
+        cdef int32_t out
+        self.release(rows, run, k)
+        out = self.result(chain, rows, run)
+        chain.add(M_SELECT, <void*>kernel, a, condition, out, run.low, run.low + run.count).c = c
+        return 0
+
+    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1:
+        """Write the truth values of a row to their array."""
+        cdef int32_t row = chain.add_place(ROW, run.row, 0, 1)
+        cdef int32_t out = chain.add_place(run.home, 0, run.base - run.low, 1)
+        chain.places[out].is_truth = True
+        chain.add(M_BYTES, NULL, row, row, out, run.low, run.low + run.count)
+        if run.last == NONE:
+            rows.free.append(run.row)
         return 0
 
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1:
@@ -440,7 +474,7 @@ cdef class Runs:
 
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
         """The place of what a run gives."""
-        if run.kept:
+        if run.kept and not run.is_truth:
             return chain.add_place(run.home, 0, run.base - run.low * run.step, run.step)
         if run.remembered:
             run.row = rows.take()
@@ -457,15 +491,26 @@ cdef class Runs:
         if source.view != NULL:
             at = chain.add_place(source.of, 0, source.start, 1)
             chain.places[at].view = source.view
+            chain.places[at].is_truth = source.is_truth
             return at
         if source.kind == IN_ARRAY:
-            return chain.add_place(source.of, 0, start, source.stride)
+            at = chain.add_place(source.of, 0, start, source.stride)
+            chain.places[at].is_truth = source.is_truth
+            return at
         if source.kind == IN_SLOT:
             return chain.add_place(SLOTS, 0, start, source.stride)
         other = &self.runs[source.of]
-        if other.kept:
-            return chain.add_place(other.home, 0, other.base + start, source.stride)
+        if not self.is_in_row(run, source):
+            at = chain.add_place(other.home, 0, other.base + start, source.stride)
+            chain.places[at].is_truth = other.is_truth
+            return at
         return chain.add_place(ROW, other.row, -self.shift(run, source), 1)
+
+    cdef bint is_in_row(self, Run* run, Source* source) noexcept:
+        """Whether a run of the chain is read from a row of the block."""
+        cdef Run* other = &self.runs[source.of]
+        return not other.kept or (
+            other.is_truth and other.chain == run.chain and may_join(source) and self.shift(run, source) <= MARGIN)
 
     cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
         """A source as a row; a single number stays one where `number`."""
@@ -478,11 +523,11 @@ cdef class Runs:
             chain.add(M_GATHER, NULL, at, at, out, run.low, high).k = self.table(chain, run, side)
             return out
         at = self.place_of_source(chain, run, source)
-        if chain.places[at].view == NULL and (
+        if chain.places[at].view == NULL and not chain.places[at].is_truth and (
                 chain.places[at].stride == 1 or (number and chain.places[at].stride == 0)):
             return at
         out = chain.add_place(ROW, rows.borrow(), 0, 1)
-        chain.add(M_EXPAND if chain.places[at].view != NULL else M_LOAD, NULL, at, at, out, run.low, high)
+        chain.add(move_of_load(&chain.places[at]), NULL, at, at, out, run.low, high)
         return out
 
     cdef int32_t base_of(self, Chain chain, Source* source) except -1:
@@ -522,6 +567,13 @@ cdef class Rows:
 cdef inline bint may_join(Source* source) noexcept:
     """Whether a run may join the chain that makes a source of it."""
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
+
+
+cdef inline int32_t move_of_load(Place* place) noexcept:
+    """How what lies at a place comes to a row."""
+    if place.is_truth:
+        return M_TRUTHS if place.view == NULL else M_EXPAND_TRUTHS
+    return M_LOAD if place.view == NULL else M_EXPAND
 
 
 cdef inline bint is_product(Run* run) noexcept:

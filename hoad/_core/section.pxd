@@ -39,6 +39,7 @@ cdef class Section(Runs):
     cdef int32_t noticed            # the phase of the latest step that is noticed from outside
     cdef dict known                 # arrays that are there before the run: which preset, by register
     cdef set twos                   # registers that hold the constant 2
+    cdef set truths                 # registers of arrays of truth values that chains meet
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
     cdef int32_t* run               # the run it is a member of
@@ -83,6 +84,7 @@ cdef class Section(Runs):
     cdef void wait_for(self, int32_t i, int32_t register) noexcept
     cdef int32_t operand(self, int32_t i, int32_t k) noexcept
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1
+    cdef int note_truths(self, int32_t i) except -1
     cdef int find_equal(self, int32_t register, int64_t size) except -1
     cdef bint is_two(self, Source* source) noexcept
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1

@@ -8,13 +8,13 @@ are gathered. Operations on arrays, element by element, are runs as they stand; 
 
 cimport cython
 
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.plan cimport Plan, product_of_views
-from hoad._core.primitive cimport INFO, K_GUFUNC, Signature
+from hoad._core.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
 from hoad._core.runs cimport (
     COPY,
     IN_ARRAY,
@@ -32,7 +32,7 @@ from hoad._core.runs cimport (
     more_registers,
 )
 from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
-from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
+from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, is_truth, rowwise
 
 from hoad._core.plan import contiguous_strides
 
@@ -79,6 +79,7 @@ cdef class Section(Runs):
         self.twos = {
             program.presets[k].register for k in range(program.n_presets)
             if program.uniform[program.presets[k].register] < 0 and program.presets[k].value.d == 2.0}
+        self.truths = set()
         self.known = {program.presets[k].register: k for k in range(program.n_presets)
                       if program.uniform[program.presets[k].register] == 0}
         self.fate = <uint8_t*>(self.number + registers)
@@ -389,7 +390,7 @@ cdef class Section(Runs):
         cdef bint mixture = False
         source.kind, source.of, source.start = found[0].kind, found[0].of, found[0].index
         source.stride = found[1].index - found[0].index
-        source.gathered, source.view = False, NULL
+        source.gathered, source.view, source.is_truth = False, NULL, False
         source.wait = 1
         for j in range(count):
             source.gathered = source.gathered or not follows(found, 0, j)
@@ -472,11 +473,15 @@ cdef class Section(Runs):
     cdef object sight(self, int32_t register, shape):
         """(the register that is seen at a shape through a view, strides in bytes); None where there is no such view."""
         cdef int32_t i = self.maker[register] - 1 if 0 <= register < self.registers else -1
+        cdef Plan plan
         cdef Signature sig
         cdef int32_t x
         if i < 0 or self.fate[i] != A_VIEW:
             return None
-        sig = (<Plan>self.program.array_steps[self.steps[i].a].plan).signature
+        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        if plan.kind != K_STRIDED:
+            return None
+        sig = plan.signature
         x = self.operand(i, 0)
         found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
         if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
@@ -505,6 +510,8 @@ cdef class Section(Runs):
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
             return False                            # a number, in a slot
         plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        if rows.of_truths:
+            self.note_truths(i)
         for k in range(rows.n):
             if self.operand(i, k) in self.known:
                 self.find_equal(self.operand(i, k), (<Aval>plan.signature.avals[k]).size)
@@ -524,29 +531,41 @@ cdef class Section(Runs):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
         else:
             run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
-        if run.work == OPERATION and not (INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
+        if run.work == OPERATION and not (
+                rows.of_truths or INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
             run.loop, run.data = <void*>plan.loop, plan.data
         if rows.form == TOTAL:
             run.base, run.kept = out, True
         else:
             run.home, run.base = out, 0
+            run.is_truth = out in self.truths
         self.settle()
         self.run[i], self.at[i] = self.n_runs - 1, 0
         self.fate[i] = IN_A_RUN
         return True
 
+    cdef int note_truths(self, int32_t i) except -1:
+        """Note which operands and results of a step are arrays of truth values."""
+        cdef ArrayStep* step = &self.program.array_steps[self.steps[i].a]
+        cdef Signature sig = (<Plan>step.plan).signature
+        cdef int32_t k
+        for k, aval in enumerate(sig.avals + sig.results):
+            if is_truth(aval) and self.program.uniform[self.program.places[step.first + k]] >= 0:
+                self.truths.add(self.program.places[step.first + k])
+        return 0
+
     cdef int find_equal(self, int32_t register, int64_t size) except -1:
         """Let an array that is there before the run be a number, if all of it is the same."""
         cdef Lowered program = self.program
-        cdef const uint64_t* bits = <const uint64_t*>program.presets[<int32_t>self.known.pop(register)].value.o
+        cdef const char* data = <const char*>program.presets[<int32_t>self.known.pop(register)].value.o
+        cdef bint truths = register in self.truths
+        cdef int64_t itemsize = 1 if truths else sizeof(double)
         cdef int32_t number
-        cdef int64_t i
-        for i in range(1, size):
-            if bits[i] != bits[0]:
-                return 0
-        number = add_preset(program, (<const double*>bits)[0])
+        if memcmp(data, data + itemsize, (size - 1) * itemsize):
+            return 0
+        number = add_preset(program, data[0] if truths else (<const double*>data)[0])
         self.number[register] = number + 1
-        if (<const double*>bits)[0] == 2.0:
+        if not truths and (<const double*>data)[0] == 2.0:
             self.twos.add(number)
         return 0
 
@@ -562,7 +581,7 @@ cdef class Section(Runs):
         cdef int64_t offset = start + (view.offset if affine and view != NULL else 0)
         cdef Rowwise rows
         cdef bint whole
-        source.gathered, source.view = False, NULL
+        source.gathered, source.view, source.is_truth = False, NULL, register in self.truths
         source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
         if not affine:
             source.view, source.start, source.stride = view, start, 1
@@ -584,7 +603,7 @@ cdef class Section(Runs):
                     source.stride *= stride
                     return 0
                 source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
-                source.view = NULL
+                source.view, source.is_truth = NULL, register in self.truths
         if i >= 0 and self.fate[i] == IN_A_RUN and affine:
             source.kind, source.of = IN_RUN, self.run[i]
         else:
@@ -618,7 +637,7 @@ cdef class Section(Runs):
 
     cdef bint place_number(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """What is computed from equal numbers alone is computed as one."""
-        cdef Source found[2]
+        cdef Source found[3]
         cdef Step step
         cdef int32_t k
         cdef int32_t phase = 0
@@ -831,7 +850,7 @@ cdef class Section(Runs):
 cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
     """The numbers of a run, as they come."""
     source.kind, source.of, source.start, source.stride = IN_RUN, run, 0, 1
-    source.view, source.gathered, source.wait = NULL, False, phase + 2
+    source.view, source.gathered, source.wait, source.is_truth = NULL, False, phase + 2, False
 
 
 cdef bint is_scattered(const View* view) noexcept:
