@@ -128,7 +128,7 @@ cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bi
     return CHOSEN.pairs[4 * first + second][rows][0 if c_is_row else 1] if a_is_row or b_is_row else NULL
 
 
-cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept:
+cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil:
     """The kernel of a where b else c: b is a row."""
     return CHOSEN.selections[0 if a_is_row else 1][0 if c_is_row else 1]
 
