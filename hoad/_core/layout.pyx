@@ -63,10 +63,16 @@ cdef class Layouts:
                 continue
             array_step = &self.program.array_steps[step.a]
             sig = (<Plan>array_step.plan).signature
-            wanted = self.wanted.get(self.program.places[array_step.first + array_step.n_in], ())
+            out = self.program.places[array_step.first + array_step.n_in]
+            wanted = self.wanted_of(out, lengths_of((<Aval>sig.results[0]).shape))
             for k in range(array_step.n_in):
                 self.ask_for(self.program.places[array_step.first + k], sig, k, wanted)
         return 0
+
+    cdef list wanted_of(self, int32_t register, lengths):
+        """In which orders an array is wanted: its own, where a reader sees it in another shape."""
+        own = {tuple(range(len(lengths)))}
+        return [(orders if of == lengths else own, size) for of, orders, size in self.wanted.get(register, ())]
 
     cdef int ask_for(self, int32_t register, Signature sig, int32_t k, wanted) except -1:
         """Note in which orders a step takes its operand k, whose result is wanted in some."""
@@ -77,10 +83,9 @@ cdef class Layouts:
             return 0
         if is_transpose(sig):
             shown = axes_shown(sig)
-            found = [({tuple([shown[rank] for rank in order]) for order in orders}, size)
-                     for _, orders, size in wanted]
+            found = [({tuple([shown[rank] for rank in order]) for order in orders}, size) for orders, size in wanted]
         elif is_elementwise(sig):
-            found = [(orders, size) for of, orders, size in wanted if of == lengths]
+            found = wanted if lengths_of((<Aval>sig.results[0]).shape) == lengths else []
         elif sig.primitive.name == "matmul" and 1 not in aval.shape[aval.ndim - 2:]:
             found = [({own, own[:-2] + own[:-3:-1]}, aval.size)]
         else:
@@ -156,7 +161,7 @@ cdef class Layouts:
         if len(own) < 2:
             return False
         ranks = [ranks_of(aval.shape, p.shape) for aval in sig.avals]
-        wanted = [(orders, size) for of, orders, size in self.wanted.get(registers[-1], ()) if of == lengths]
+        wanted = self.wanted_of(registers[-1], lengths)
         candidates = {own} | {order for orders, _ in wanted for order in orders}
         for register, seen in zip(registers, ranks):
             if len(seen) == len(own):

@@ -20,6 +20,7 @@ cdef enum Work:             # what a run does
     STORE                   # the same, at every so many places
     ZEROS
     SUM                     # of its source, to a slot
+    SUMS_ALONG              # of its source along an axis, to an array
 
 cdef struct Source:         # what a run reads on one side
     int32_t kind
@@ -47,6 +48,7 @@ cdef struct Run:
     int64_t step            # from one of them to the next there
     bint kept               # somebody reads the results but the chain
     bint is_truth           # they are truth values
+    int64_t along, behind   # of sums along an axis: its length, and the numbers behind it
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it
     int32_t users           # how many sources of the chain it is

@@ -25,12 +25,14 @@ from hoad._core.chain cimport (
     M_SELECT,
     M_STORE,
     M_SUM,
+    M_SUMS,
     M_TRUTHS,
     M_ZERO,
     MARGIN,
     ROW,
     SLOTS,
     Chain,
+    Instruction,
     Place,
 )
 from hoad._core.engine cimport Lowered, Preset
@@ -105,7 +107,8 @@ cdef class Runs:
             run.low = max(run.low, other.low + run.source[side].start) if run.chain != NONE else (
                 other.low + run.source[side].start)
             run.chain = other.chain
-        if run.work == SUM and run.low % BLOCK:     # its blocks are to be its own, whatever chain it is in
+        if run.work == SUM and run.low % BLOCK or run.work == SUMS_ALONG and run.low:
+            # its blocks are to be its own, whatever chain it is in
             run.phase += 2
             run.chain, run.low = NONE, 0
         if run.chain == NONE:
@@ -358,6 +361,7 @@ cdef class Runs:
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
         cdef Run* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
+        cdef Instruction* sums
         cdef int32_t a, out
         if run.is_inner:
             return 0
@@ -380,6 +384,13 @@ cdef class Runs:
             out = chain.add_place(SLOTS, 0, run.base, 0)
             chain.add(M_SUM, NULL, a, a, out, run.low, high)
             chain.n_sums += 1
+        elif run.work == SUMS_ALONG:
+            a = self.row_of(chain, rows, run, 0, False)
+            self.release(rows, run, k)
+            out = chain.add_place(run.home, 0, 0, 0)
+            sums = chain.add(M_SUMS, <void*>INFO[<int>OP_ADD].forms.rows, a, a, out, run.low, high)
+            sums.along, sums.behind = run.along, run.behind
+            chain.hold_together(run.along * run.behind)
         elif run.work == STORE:
             a = self.row_of(chain, rows, run, 0, True)
             self.release(rows, run, k)

@@ -84,6 +84,7 @@ cdef class Section(Runs):
     cdef void wait_for(self, int32_t i, int32_t register) noexcept
     cdef int32_t operand(self, int32_t i, int32_t k) noexcept
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1
+    cdef bint is_made_in_chain(self, int32_t register) except -1
     cdef int note_truths(self, int32_t i) except -1
     cdef int find_equal(self, int32_t register, int64_t size) except -1
     cdef bint is_two(self, Source* source) noexcept

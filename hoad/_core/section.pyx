@@ -24,6 +24,7 @@ from hoad._core.runs cimport (
     OPERATION,
     STORE,
     SUM,
+    SUMS_ALONG,
     ZEROS,
     Run,
     Runs,
@@ -32,7 +33,7 @@ from hoad._core.runs cimport (
     more_registers,
 )
 from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
-from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, is_truth, rowwise
+from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, SUMS, TOTAL, VIEW, Rowwise, View, is_truth, rowwise
 
 from hoad._core.plan import contiguous_strides
 
@@ -41,6 +42,8 @@ cdef enum:
     FEWEST = 192            # steps on numbers that are worth a schedule
     NARROWEST = 6           # steps on numbers a level: below, they wait for one another and make no runs
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
+    LONGEST_ALONE = 1 << 20     # numbers that one thread may sum along an axis
+    FEWEST_APART = 16           # sums apart from each other, of more
     LONGEST = 1 << 30       # numbers of a row
     LINE = 8                # numbers of a line of the cache
     LARGE = 1 << 12         # numbers of a view that do not stay in the first cache with all their lines
@@ -521,14 +524,19 @@ cdef class Section(Runs):
             return self.place_pieces(i, rows, out)
         if rows.form == COLUMNS:
             return self.place_columns(i, rows, out)
+        if rows.form == SUMS and not (can_be_shared(&rows.views[0]) and self.is_made_in_chain(self.operand(i, 0))):
+            return False
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
         room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
         for k in range(rows.n):
-            self.find_source(&source, self.operand(i, k), &rows.views[k], 0)
+            self.find_source(&source, self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
         if self.steps[i].op == OP_POWER and rows.n == 2 and self.is_two(&self.runs[self.n_runs].source[1]):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
+        elif rows.form == SUMS:
+            run = self.new_run(SUMS_ALONG, self.steps[i].op, rows.size, 1)
+            run.along, run.behind = rows.views[0].dims[1], rows.views[0].dims[2]
         else:
             run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
         if run.work == OPERATION and not (
@@ -539,6 +547,7 @@ cdef class Section(Runs):
         else:
             run.home, run.base = out, 0
             run.is_truth = out in self.truths
+            run.kept = rows.form == SUMS
         self.settle()
         self.run[i], self.at[i] = self.n_runs - 1, 0
         self.fate[i] = IN_A_RUN
@@ -553,6 +562,13 @@ cdef class Section(Runs):
             if is_truth(aval) and self.program.uniform[self.program.places[step.first + k]] >= 0:
                 self.truths.add(self.program.places[step.first + k])
         return 0
+
+    cdef bint is_made_in_chain(self, int32_t register) except -1:
+        """Whether a chain makes an array, number by number."""
+        cdef int32_t i = self.maker[register] - 1
+        if i >= 0 and self.fate[i] == A_VIEW and self.rows_of(i).views[0].ndim <= 1:
+            return self.is_made_in_chain(self.operand(i, 0))
+        return i >= 0 and self.fate[i] == IN_A_RUN and self.runs[self.run[i]].work == OPERATION
 
     cdef int find_equal(self, int32_t register, int64_t size) except -1:
         """Let an array that is there before the run be a number, if all of it is the same."""
@@ -604,7 +620,7 @@ cdef class Section(Runs):
                     return 0
                 source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
                 source.view, source.is_truth = NULL, register in self.truths
-        if i >= 0 and self.fate[i] == IN_A_RUN and affine:
+        if i >= 0 and self.fate[i] == IN_A_RUN and affine and self.runs[self.run[i]].work != SUMS_ALONG:
             source.kind, source.of = IN_RUN, self.run[i]
         else:
             self.keep_array(register)
@@ -856,6 +872,11 @@ cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
 cdef bint is_scattered(const View* view) noexcept:
     """Whether neighbours in a view lie in other lines of the cache: they are put together beforehand, in one go."""
     return view.ndim > 1 and view.count >= LARGE and abs(view.strides[view.ndim - 1]) >= LINE
+
+
+cdef bint can_be_shared(const View* sums) noexcept:
+    """Whether sums along an axis leave something for several threads to do, or are not worth them."""
+    return sums.count <= LONGEST_ALONE or sums.dims[0] >= FEWEST_APART
 
 
 cdef object composed(shape, strides, aval, below):

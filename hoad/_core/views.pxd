@@ -11,6 +11,7 @@ cdef enum RowForm:
     ELEMENTWISE         # each number of the result from one number of each operand
     VIEW                # the numbers of the operand, elsewhere
     TOTAL               # the sum of all
+    SUMS                # sums along an axis; the view has the dimensions before, along and behind it
     PIECES              # zeros, with operands added at ranges
     COLUMNS             # operands side by side, a number of each in turn
 

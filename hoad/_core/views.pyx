@@ -90,7 +90,7 @@ cdef Rowwise sort_out(Plan plan, Signature sig):
     if plan.kind == K_STRIDED:
         return view(plan, sig)
     if plan.kind == K_REDUCE:
-        return total(sig)
+        return total(sig) if (<Aval>sig.results[0]).number == AVAL_FLOAT else sums(sig)
     if plan.kind == K_STRUCTURE:
         return pieces(plan, sig)
     if plan.kind == K_CONCATENATE:
@@ -148,11 +148,27 @@ cdef Rowwise view(Plan plan, Signature sig):
 
 
 cdef Rowwise total(Signature sig):
-    cdef Aval p = sig.results[0]
-    if sig.primitive.function is not np.add or p.number != AVAL_FLOAT:
+    if sig.primitive.function is not np.add:
         return None
     cdef Rowwise row = made(TOTAL, 1, sig.avals[0].size)
     row.set_view(0, 0, [row.size], [1])
+    return row
+
+
+cdef Rowwise sums(Signature sig):
+    """Sums along axes that lie beside each other."""
+    cdef Rowwise row
+    if sig.primitive.function is not np.add:
+        return None
+    shape = sig.avals[0].shape
+    reduced = [axis for axis in sig.params[0] if shape[axis] != 1]
+    between = range(min(reduced), max(reduced) + 1) if reduced else ()
+    if not reduced or any([shape[axis] != 1 and axis not in reduced for axis in between]):
+        return None
+    dims = [int(np.prod(part, dtype=np.int64)) for part in (
+        shape[:between.start], shape[between.start:between.stop], shape[between.stop:])]
+    row = made(SUMS, 1, sig.avals[0].size)
+    row.set_view(0, 0, dims, [dims[1] * dims[2], dims[2], 1])
     return row
 
 
