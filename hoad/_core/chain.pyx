@@ -278,13 +278,18 @@ cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
     (<Chain>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
 
 
-cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+cdef inline void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
     cdef int64_t i
+    cdef double one
     if stride == 1:
         memcpy(p, x, n * sizeof(double))
-        return
-    for i in range(n):
-        p[i] = x[i * stride]
+    elif stride == 0:
+        one = x[0]
+        for i in range(n):
+            p[i] = one
+    else:
+        for i in range(n):
+            p[i] = x[i * stride]
 
 
 cdef void load_truths(const char* x, int64_t stride, double* p, int64_t n) noexcept nogil:

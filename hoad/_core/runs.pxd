@@ -53,6 +53,7 @@ cdef struct Run:
     int32_t row, last       # of the block; the last run of the chain that reads it
     int32_t users           # how many sources of the chain it is
     int32_t inner           # a run that is done together with this one
+    int32_t again           # the run that this one does again, or NONE
     bint is_inner
     bint remembered         # it is read at coordinates a little earlier
     bint is_free            # nobody would mind if it held its negative
@@ -86,6 +87,10 @@ cdef class Runs:
 
     cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
     cdef int settle(self) except -1
+    cdef int join(self) except -1
+    cdef int do_again(self) except -1
+    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept
+    cdef int32_t phase_of_run(self, Run* run) noexcept
     cdef bint joins(self, Source* source, int32_t phase) noexcept
     cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
     cdef void append(self, int32_t chain, int32_t number) noexcept

@@ -74,28 +74,78 @@ cdef class Runs:
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
         run.loop = run.data = NULL
-        run.home, run.base, run.step, run.kept = SLOTS, NONE, 1, False
+        run.home, run.base, run.step = SLOTS, NONE, 1
         run.is_truth = False
-        run.phase, run.chain, run.low = 1, NONE, 0
-        run.next = run.row = run.last = run.inner = NONE
-        run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
-        run.is_free, run.minus, run.leads = True, False, False
+        make_new(run, 1)
         return run
 
     # ---- phases
 
     cdef int settle(self) except -1:
         """Find phase, chain and coordinate of the new run, whose sources are known."""
+        self.do_again()
+        return self.join()
+
+    cdef int do_again(self) except -1:
+        """Let sources of the new run be made once more where that costs less than to keep them in memory till then."""
+        cdef Run run = self.runs[self.n_runs]
+        cdef Run* made
+        cdef int32_t side, of
+        cdef int32_t phase = self.phase_of_run(&run)
+        for side in range(run.sides):
+            if not self.is_worth_again(&run, &run.source[side], phase):
+                continue
+            of = run.source[side].of
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(Run))
+            made = &self.runs[self.n_runs]
+            made[0] = self.runs[of]
+            make_new(made, phase)
+            made.again = of
+            self.join()
+            run.source[side].of = self.n_runs - 1
+        self.runs[self.n_runs] = run
+        return 0
+
+    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept:
+        """Whether a source from an earlier phase is plain arithmetic on one array that is in memory anyway."""
+        cdef Run* other
+        cdef Source* read
+        cdef int32_t side
+        cdef int arrays = 0
+        if not may_join(source) or source.start:
+            return False
+        other = &self.runs[source.of]
+        if (other.phase >= phase or other.count != run.count or other.work != OPERATION or other.home == SLOTS
+                or first_of(other.op) < 0 and other.op != OP_NEGATIVE):
+            return False
+        for side in range(other.sides):
+            read = &other.source[side]
+            if read.gathered or read.view != NULL or read.is_truth:
+                return False
+            if read.stride:
+                arrays += 1
+                if read.stride != 1 or read.kind == IN_SLOT or read.kind == IN_RUN and not self.runs[read.of].kept:
+                    return False
+        return arrays == 1
+
+    cdef int32_t phase_of_run(self, Run* run) noexcept:
+        """The first phase in which a run can read its sources."""
+        cdef int32_t phase = run.phase
+        cdef int32_t side
+        for side in range(run.sides):
+            phase = max(phase, self.runs[run.source[side].of].phase if may_join(&run.source[side]) else (
+                run.source[side].wait))
+        return phase
+
+    cdef int join(self) except -1:
+        """Put the new run in a chain."""
         cdef int32_t number = self.n_runs
         cdef Run* run = &self.runs[number]
         cdef Run* other
         cdef int32_t side
         for side in range(run.sides):
             run.source[side].minus = False
-            if may_join(&run.source[side]):
-                run.phase = max(run.phase, self.runs[run.source[side].of].phase)
-            else:
-                run.phase = max(run.phase, run.source[side].wait)
+        run.phase = self.phase_of_run(run)
         for side in range(run.sides):
             if not self.joins(&run.source[side], run.phase):
                 continue
@@ -169,6 +219,8 @@ cdef class Runs:
     cdef int give_room(self, Run* run) except -1:
         """Keep the results of a run: in its array, or in slots that follow each other."""
         run.kept = True
+        if run.again != NONE:
+            self.runs[run.again].kept = True        # whose room it is
         if run.home == SLOTS and run.base == NONE:
             run.base = self.program.n_uniform
             more_registers(self.program, run.count)
@@ -203,7 +255,8 @@ cdef class Runs:
         cdef list found = []
         cdef int32_t k = self.links[number].head
         while k != NONE:
-            found.append(k)
+            if not is_idle(&self.runs[k]):
+                found.append(k)
             k = self.runs[k].next
         return found
 
@@ -573,6 +626,19 @@ cdef class Rows:
         self.free.extend(self.borrowed)
         self.borrowed.clear()
         return 0
+
+
+cdef inline void make_new(Run* run, int32_t phase) noexcept:
+    """A run that is in no chain yet."""
+    run.phase, run.chain, run.low, run.kept = phase, NONE, 0, False
+    run.next = run.row = run.last = run.inner = run.again = NONE
+    run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
+    run.is_free, run.minus, run.leads = True, False, False
+
+
+cdef inline bint is_idle(Run* run) noexcept:
+    """Whether nobody reads the results: all who would do it again."""
+    return run.work == OPERATION and not run.kept and run.users == 0
 
 
 cdef inline bint may_join(Source* source) noexcept:

@@ -81,6 +81,33 @@ def test_models(name: str, shape: tuple[int, ...]) -> None:
     require_same(tapes, 0.5 * values_of(shape) + 0.01)
 
 
+AGAIN: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
+    "after a sum": lambda y, s: (y * 2.0, (y * 2.0) * s),
+    "kept too": lambda y, s: (lambda m: (m, m * s, m - s))(y + 0.5),
+    "negated": lambda y, s: (lambda m: (m * s, s - m))(-y),
+    "a little earlier": lambda y, s: (lambda m: (m[1:] * s + m[:-1], m[40:] * s))(y * 0.5),
+    "of another": lambda y, s: (lambda m: (m * 3.0 - s, (m * 3.0) * s, m))(y - 1.0),
+    "with a number": lambda y, s: (lambda m: (m * s, np.sum(m[:100] * s)))(y * y[3]),
+    "two of them": lambda y, s: (lambda m, k: (m * s + k, m - k, (m * k) * s))(y + 1.0, y * 3.0),
+    "twice": lambda y, s: (lambda m: (m * s, m * np.sum(np.abs(m[:64]))))(y * 2.0),
+    "itself": lambda y, s: (lambda m: (m * m * s, m**2))(y - s),
+}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.parametrize("n", [100, 513, 1300])
+def test_what_is_cheap_is_made_again(name: str, n: int) -> None:
+    """In the chain that reads it, rather than kept until then."""
+    x = values_of((n, 2))[:, 0].copy()
+
+    def f(x: Any) -> tuple[Any, ...]:
+        y = np.sqrt(np.abs(x))
+        return AGAIN[name](y, np.max(y))
+
+    for one, other in zip(hoad.record(f, x).evaluate(x), f(x), strict=True):
+        require_bits(one, other)
+
+
 @pytest.mark.parametrize("shape", [(100_000, 6), (3, 150_000), (4000, 130), (60, 30, 300), (700, 999)], ids=str)
 def test_the_number_of_threads_changes_no_bit(shape: tuple[int, ...]) -> None:
     x = values_of(shape)
