@@ -100,6 +100,7 @@ cdef class Runs:
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)
     cdef list members(self, int32_t number)
+    cdef bint reads_row(self, Run* run, Source* source) noexcept
     cdef bint is_within(self, int32_t number, Source* source) noexcept
     cdef int absorb_signs(self, int32_t number, list members) except -1
     cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept

@@ -208,7 +208,7 @@ cdef class Runs:
         if source.kind != IN_RUN or source.gathered:
             return 0
         other = &self.runs[source.of]
-        if may_join(source) and other.chain == run.chain and self.shift(run, source) <= MARGIN:
+        if self.reads_row(run, source):
             other.last = number
             other.users += 1
             other.remembered = other.remembered or self.shift(run, source) > 0
@@ -251,14 +251,33 @@ cdef class Runs:
         return chain
 
     cdef list members(self, int32_t number):
-        """The runs of a chain, in turn."""
+        """The runs of a chain that somebody reads, in turn."""
         cdef list found = []
+        cdef list busy = []
+        cdef int32_t side
+        cdef Run* run
         cdef int32_t k = self.links[number].head
         while k != NONE:
-            if not is_idle(&self.runs[k]):
-                found.append(k)
+            found.append(k)
+            self.runs[k].last = NONE
             k = self.runs[k].next
-        return found
+        for k in reversed(found):
+            run = &self.runs[k]
+            if not is_idle(run):
+                busy.append(k)
+            for side in range(run.sides):
+                if not self.reads_row(run, &run.source[side]):
+                    continue
+                if is_idle(run):
+                    self.runs[run.source[side].of].users -= 1
+                else:
+                    self.runs[run.source[side].of].last = max(self.runs[run.source[side].of].last, k)
+        return busy[::-1]
+
+    cdef bint reads_row(self, Run* run, Source* source) noexcept:
+        """Whether a source is read from a row of the block."""
+        return (may_join(source) and self.runs[source.of].chain == run.chain
+                and self.shift(run, source) <= MARGIN)
 
     cdef bint is_within(self, int32_t number, Source* source) noexcept:
         """Whether a source is a run of the chain with that number."""
@@ -573,8 +592,7 @@ cdef class Runs:
     cdef bint is_in_row(self, Run* run, Source* source) noexcept:
         """Whether a run of the chain is read from a row of the block."""
         cdef Run* other = &self.runs[source.of]
-        return not other.kept or (
-            other.is_truth and other.chain == run.chain and may_join(source) and self.shift(run, source) <= MARGIN)
+        return not other.kept or (other.is_truth and self.reads_row(run, source))
 
     cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
         """A source as a row; a single number stays one where `number`."""

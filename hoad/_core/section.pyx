@@ -32,10 +32,25 @@ from hoad._core.runs cimport (
     add_preset,
     more_registers,
 )
-from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_MASK,
+    OP_POWER,
+    OP_SELECT,
+    OP_SMUL,
+    OP_SQUARE,
+    Aval,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint64_t,
+)
 from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, SUMS, TOTAL, VIEW, Rowwise, View, is_truth, rowwise
 
 from hoad._core.plan import contiguous_strides
+from hoad._core.primitive import primitive_named
 
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
@@ -79,9 +94,10 @@ cdef class Section(Runs):
         self.maker = self.phase + rows
         self.moved = self.maker + registers
         self.number = self.moved + registers
-        self.twos = {
-            program.presets[k].register for k in range(program.n_presets)
-            if program.uniform[program.presets[k].register] < 0 and program.presets[k].value.d == 2.0}
+        self.logical_not = primitive_named("logical_not").op
+        self.constants = {
+            program.presets[k].register: program.presets[k].value.d for k in range(program.n_presets)
+            if program.uniform[program.presets[k].register] < 0}
         self.truths = set()
         self.known = {program.presets[k].register: k for k in range(program.n_presets)
                       if program.uniform[program.presets[k].register] == 0}
@@ -508,6 +524,7 @@ cdef class Section(Runs):
         cdef Run* run
         cdef Source source
         cdef Plan plan
+        cdef uint16_t op
         cdef int32_t k
         cdef int32_t out = self.operand(i, rows.n)
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
@@ -532,15 +549,17 @@ cdef class Section(Runs):
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
-        if self.steps[i].op == OP_POWER and rows.n == 2 and self.is_two(&self.runs[self.n_runs].source[1]):
+        op = self.simplified(self.steps[i].op, rows.size) if rows.form == ELEMENTWISE else self.steps[i].op
+        if op == OP_POWER and rows.n == 2 and self.is_constant(&self.runs[self.n_runs].source[1], 2.0):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
         elif rows.form == SUMS:
             run = self.new_run(SUMS_ALONG, self.steps[i].op, rows.size, 1)
             run.along, run.behind = rows.views[0].dims[1], rows.views[0].dims[2]
         else:
-            run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
+            sides = 3 if op == OP_SELECT else rows.n
+            run = self.new_run(SUM if rows.form == TOTAL else OPERATION, op, rows.size, sides)
         if run.work == OPERATION and not (
-                rows.of_truths or INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
+                rows.of_truths or run.op == OP_SELECT or INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
             run.loop, run.data = <void*>plan.loop, plan.data
         if rows.form == TOTAL:
             run.base, run.kept = out, True
@@ -581,13 +600,54 @@ cdef class Section(Runs):
             return 0
         number = add_preset(program, data[0] if truths else (<const double*>data)[0])
         self.number[register] = number + 1
-        if not truths and (<const double*>data)[0] == 2.0:
-            self.twos.add(number)
+        self.constants[number] = data[0] if truths else (<const double*>data)[0]
         return 0
 
-    cdef bint is_two(self, Source* source) noexcept:
-        """Whether a source is the constant 2."""
-        return source.kind == IN_SLOT and source.stride == 0 and source.start in self.twos
+    cdef bint is_constant(self, Source* source, double value) except -1:
+        """Whether a source is one number, known to be `value`."""
+        return source.kind == IN_SLOT and source.stride == 0 and self.constants.get(source.start) == value
+
+    # ---- masks: by `not c` as selections by c, and 1 where c, times x, as x where c
+
+    cdef uint16_t simplified(self, uint16_t op, int64_t count) except? 0:
+        """The operation that does the same as `op` does on the sources of the run to be, which it changes."""
+        cdef Source* source = self.runs[self.n_runs].source
+        cdef Run* made
+        if not (op == OP_SMUL or op == OP_MASK or op == OP_SELECT) or not self.is_made_whole(&source[0], count):
+            return op
+        made = &self.runs[source[0].of]
+        if op == OP_SMUL:
+            if made.op == OP_MASK and self.is_constant(&made.source[1], 1.0):
+                source[0] = made.source[0]
+                return OP_MASK
+            if made.op == OP_SELECT and self.is_constant(&made.source[1], 0.0) and (
+                    self.is_constant(&made.source[2], 1.0)):
+                source[0], source[2] = made.source[0], source[1]
+                self.find_zero(&source[1])
+                return OP_SELECT
+        elif made.op == self.logical_not:
+            if op == OP_SELECT:
+                source[1], source[2] = source[2], source[1]
+            else:
+                source[2] = source[1]
+                self.find_zero(&source[1])
+            source[0] = made.source[0]
+            return OP_SELECT
+        return op
+
+    cdef bint is_made_whole(self, Source* source, int64_t count) noexcept:
+        """Whether a source is all that a run gives."""
+        return (source.kind == IN_RUN and not source.gathered and source.view == NULL and source.start == 0
+                and source.stride == 1 and self.runs[source.of].work == OPERATION
+                and self.runs[source.of].count == count)
+
+    cdef int find_zero(self, Source* source) except -1:
+        """Let a source be the number 0."""
+        cdef int32_t number = add_preset(self.program, 0.0)
+        self.constants[number] = 0.0
+        source.kind, source.of, source.start, source.stride, source.view = IN_SLOT, NONE, number, 0, NULL
+        source.gathered, source.is_truth, source.wait = False, False, 1
+        return 0
 
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1:
         """What a run reads that sees a register through a view, from flat number `start` of it on."""

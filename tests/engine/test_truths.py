@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
+from hoad._core.ufuncs import mask, select, smul
 
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 OF_TWO = (np.logical_and, np.logical_or, np.logical_xor)
@@ -143,3 +144,27 @@ def test_the_number_of_threads_changes_no_bit(threads: int) -> None:
         assert one.tobytes() == other.tobytes()
     for one, other in zip(program.evaluate(x, y, threads=threads), f(x, y), strict=True):
         require_bits(one, other)
+
+
+@pytest.mark.parametrize("one", [1.0, 2.0])
+def test_masks_at_special_values(one: float) -> None:
+    """Selections by what is not so, and strong products with 1 where it is so, are one operation."""
+
+    def f(x: Any, y: Any) -> tuple[Any, ...]:
+        c = x > y
+        other = np.logical_not(c)
+        return (
+            smul(mask(c, one), y),
+            smul(mask(other, one), y),
+            smul(mask(other, 1.0), x) + smul(mask(c, 1.0), 0.5),
+            mask(other, x),
+            smul(select(c, 0.0, one), y),
+            select(other, x, y),
+            select(np.logical_not(x), x, y),
+            mask(np.logical_not(y), x),
+            smul(mask(c[::-1], 1.0), x),
+            smul(mask(other[1:], 1.0), x[:-1]),
+            select(other, 1.0, x)[3:],
+        )
+
+    require_each(f, LEFT, RIGHT)
