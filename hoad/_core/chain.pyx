@@ -97,10 +97,12 @@ cdef class Chain:
         """Have no part end within so many coordinates."""
         cdef int64_t a = max(self.grain, 1)
         cdef int64_t b = grain
+        if self.is_whole:
+            return
         while b:
             a, b = b, a % b
         self.grain = max(self.grain, 1) // a * grain
-        self.is_whole = self.is_whole or self.grain > LONGEST_GRAIN
+        self.is_whole = self.grain > LONGEST_GRAIN
 
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""

@@ -116,3 +116,17 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, ...]) -> None:
     for threads in (2, 5):
         for one, other in zip(program.evaluate(x, threads=threads), wanted, strict=True):
             assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+def test_sums_of_several_lengths_in_one_chain() -> None:
+    """A part ends where all of their sums do, or one thread does it all."""
+
+    def f(x: Any) -> list[Any]:
+        y = np.sin(x)
+        return [np.sum(np.reshape(y, (-1, k)), axis=1) for k in (3, 7, 49, 256, 1001)]
+
+    x = values_of((3 * 49 * 256 * 11 * 13, 1))[:, 0].copy()
+    program = hoad.record(f, x)
+    for one, other, expected in zip(program.evaluate(x, threads=4), program.evaluate(x, threads=1), f(x), strict=True):
+        assert one.tobytes() == other.tobytes()
+        np.testing.assert_allclose(one, expected, rtol=0, atol=1e-11)
