@@ -42,6 +42,7 @@ EXTENSIONS = [
     "tangent",
     "lower",
     "share",
+    "layout",
     "views",
     "threads",
     "chain",

@@ -42,19 +42,26 @@ cdef class Watch:
     def start(self, bint alone):
         """Watch this thread; where it has no profile function, be that."""
         self.thread = <size_t>PyThread_get_thread_ident()
-        gc.callbacks.append(self.collected)
+        gc.callbacks.insert(0, self.began)      # others' callbacks are not the function's either
+        gc.callbacks.append(self.ended)
         if alone:
             PyEval_SetProfile(entered, <PyObject*>self)
 
     def end(self):
         """Let the garbage collector be; the profile function is put back by who knows the one before."""
-        if self.collected in gc.callbacks:
-            gc.callbacks.remove(self.collected)
+        for callback in (self.began, self.ended):
+            if callback in gc.callbacks:
+                gc.callbacks.remove(callback)
 
-    def collected(self, phase, info):
-        """What the garbage collector calls as it begins and ends."""
-        if <size_t>PyThread_get_thread_ident() == self.thread:
-            self.collecting = phase == "start"
+    def began(self, phase, info):
+        """What the garbage collector calls first."""
+        if phase == "start" and <size_t>PyThread_get_thread_ident() == self.thread:
+            self.collecting = True
+
+    def ended(self, phase, info):
+        """What it calls last."""
+        if phase == "stop" and <size_t>PyThread_get_thread_ident() == self.thread:
+            self.collecting = False
 
     def __call__(self, frame, event, argument):
         """The same, where a profile function is put back as Python knows it."""

@@ -30,6 +30,11 @@ cdef enum Move:                 # what an instruction does
     M_EXPAND                    # out = a, through its view
     M_ZERO                      # out = 0
     M_SUM                       # one number = the sum of a
+    M_SUMS                      # sums of a along an axis
+    M_SELECT                    # out = a where b else c, by a kernel
+    M_TRUTHS                    # out = a, bytes through their stride, as numbers 0 and 1
+    M_EXPAND_TRUTHS             # the same through their view
+    M_BYTES                     # out = whether a is not 0, as bytes
 
 cdef struct Place:              # where the row of an operand or a result lies
     int32_t space               # SLOTS, ROW, or the register of an array
@@ -37,6 +42,7 @@ cdef struct Place:              # where the row of an operand or a result lies
     int64_t start               # where coordinate 0 lies, in numbers; in a row, -1 for what lies one coordinate before
     int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
     const View* view            # where that does not say it, or NULL
+    bint is_truth               # truth values, in bytes: `start` and strides count those
 
 cdef struct Instruction:
     void* function
@@ -46,6 +52,7 @@ cdef struct Instruction:
     int64_t low, high           # coordinates that it covers
     int64_t reach               # how many before a block are read of what it makes
     int32_t sum                 # which of the sums of the chain it is
+    int64_t along, behind       # of sums along an axis: its length, and the numbers behind it
     int32_t* k                  # which numbers are gathered, from coordinate `low` on
     int32_t* m
 
@@ -64,6 +71,7 @@ cdef class Chain:
     cdef int32_t n_tables, cap_tables
     cdef int64_t low, high      # coordinates that any instruction covers
     cdef int64_t reach          # the longest of an instruction
+    cdef int64_t grain          # coordinates that belong together: a part ends where they do
     cdef int64_t cost           # numbers that it goes through
     cdef bint is_whole          # it is not to be cut
 
@@ -82,5 +90,6 @@ cdef class Chain:
     cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil
     cdef int64_t blocks(self) noexcept nogil
     cdef int64_t blocks_of_part(self) noexcept nogil
+    cdef void hold_together(self, int64_t grain) noexcept
     cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
     cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil

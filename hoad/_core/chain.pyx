@@ -30,6 +30,7 @@ cdef extern from "sums.h":
 cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
+    LONGEST_GRAIN = 1 << 30
 
 cdef struct Shared:             # a run that threads share
     void* chain
@@ -59,6 +60,7 @@ cdef class Chain:
         place.start = start
         place.stride = stride
         place.view = NULL
+        place.is_truth = False
         self.n_rows = max(self.n_rows, row + 1) if space == ROW else self.n_rows
         self.n_places += 1
         return self.n_places - 1
@@ -91,6 +93,17 @@ cdef class Chain:
             if reach and (self.code[i].move == M_LOOP1 or self.code[i].move == M_LOOP2):
                 self.is_whole = True
 
+    cdef void hold_together(self, int64_t grain) noexcept:
+        """Have no part end within so many coordinates."""
+        cdef int64_t a = max(self.grain, 1)
+        cdef int64_t b = grain
+        if self.is_whole:
+            return
+        while b:
+            a, b = b, a % b
+        self.grain = max(self.grain, 1) // a * grain
+        self.is_whole = self.grain > LONGEST_GRAIN
+
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""
         room(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
@@ -113,7 +126,11 @@ cdef class Chain:
         return (self.high - self.low + BLOCK - 1) // BLOCK
 
     cdef int64_t blocks_of_part(self) noexcept nogil:
-        return max(BLOCKS_A_PART, (REACHES_A_PART * self.reach + BLOCK - 1) // BLOCK)
+        cdef int64_t wanted = max(BLOCKS_A_PART, (REACHES_A_PART * self.reach + BLOCK - 1) // BLOCK)
+        cdef int64_t together = self.grain      # so many blocks end with a grain
+        while together > 1 and together % 2 == 0 and self.grain // together < BLOCK:
+            together //= 2
+        return wanted if together <= 1 else (wanted + together - 1) // together * together
 
     cdef int32_t threads(self) noexcept nogil:
         """How many threads it is worth."""
@@ -177,6 +194,8 @@ cdef class Chain:
                 bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
             elif place.space == SLOTS:
                 bases[i] = <double*>u + place.start
+            elif place.is_truth:
+                bases[i] = <double*>(<char*>u[place.space].o + place.start)
             else:
                 bases[i] = <double*>u[place.space].o + place.start
         return bases
@@ -195,7 +214,7 @@ cdef class Chain:
         out = self.at(code.out, bases, start, low)
         if code.move == M_ROWS:
             (<Kernel2>code.function)(a, b, out, n)
-        elif code.move == M_PAIR:
+        elif code.move == M_PAIR or code.move == M_SELECT:
             (<Kernel3>code.function)(a, b, self.at(code.c, bases, start, low), out, n)
         elif code.move == M_ROW:
             (<Kernel1>code.function)(a, out, n)
@@ -213,7 +232,19 @@ cdef class Chain:
         elif code.move == M_LOOP1 or code.move == M_LOOP2:
             self.loop(code, a, b, out, n)
         elif code.move == M_EXPAND:
-            expand(bases[code.a], self.places[code.a].view, low - code.low, out, n)
+            expand(<const double*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_SUMS:
+            if code.behind == 1:
+                add_rows(a, low - code.low, n, code.along, bases[code.out])
+            else:
+                add_sums(a, low - code.low, n, code.along, code.behind, bases[code.out], <Kernel2>code.function)
+        elif code.move == M_TRUTHS:
+            load_truths(<const char*>bases[code.a] + low * self.places[code.a].stride, self.places[code.a].stride,
+                        out, n)
+        elif code.move == M_EXPAND_TRUTHS:
+            expand(<const char*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
+        elif code.move == M_BYTES:
+            store_truths(a, <char*>bases[code.out] + low, n)
         elif code.move == M_ZERO:
             memset(out, 0, n * sizeof(double))
         elif code.move == M_SUM:
@@ -249,13 +280,71 @@ cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
     (<Chain>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
 
 
-cdef void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+cdef inline void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
     cdef int64_t i
+    cdef double one
     if stride == 1:
         memcpy(p, x, n * sizeof(double))
+    elif stride == 0:
+        one = x[0]
+        for i in range(n):
+            p[i] = one
+    else:
+        for i in range(n):
+            p[i] = x[i * stride]
+
+
+cdef void load_truths(const char* x, int64_t stride, double* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if stride == 1:
+        for i in range(n):
+            p[i] = x[i] != 0
         return
     for i in range(n):
-        p[i] = x[i * stride]
+        p[i] = x[i * stride] != 0
+
+
+cdef void store_truths(const double* x, char* p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        p[i] = x[i] != 0.0
+
+
+cdef void add_sums(const double* x, int64_t at, int64_t n, int64_t along, int64_t behind, double* p,
+                   Kernel2 add) noexcept nogil:
+    """Add n numbers, from flat number `at` on, to their sums along an axis; the first of a sum begin it."""
+    cdef int64_t i, count
+    cdef int64_t first = at % behind        # in a row of neighbours
+    cdef int64_t row = at // behind % along
+    p += at // behind // along * behind
+    while n > 0:
+        count = min(behind - first, n)
+        if row == 0:
+            for i in range(count):
+                p[first + i] = SUM_OF_NEGATIVE_ZERO + x[i]
+        else:
+            add(p + first, x, p + first, count)
+        x += count
+        n -= count
+        first = 0
+        row += 1
+        if row == along:
+            row = 0
+            p += behind
+
+
+cdef void add_rows(const double* x, int64_t at, int64_t n, int64_t along, double* p) noexcept nogil:
+    """The same where nothing lies behind: sums of neighbours."""
+    cdef int64_t count
+    cdef int64_t first = at % along
+    p += at // along
+    while n > 0:
+        count = min(along - first, n)
+        p[0] = (SUM_OF_NEGATIVE_ZERO if first == 0 else p[0]) + sums_total(x, count)
+        x += count
+        n -= count
+        first = 0
+        p += 1
 
 
 cdef void copy(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
@@ -289,7 +378,12 @@ cdef void each2(Scalar2 function, const double* a, const double* b, double* p, i
         p[i] = function(a[i], b[i])
 
 
-cdef void expand(const double* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
+cdef fused item:
+    double
+    char
+
+
+cdef void expand(const item* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
     """p[i] = x seen through a view, from flat number `at` on."""
     cdef int64_t index[64]
     cdef int d
@@ -303,7 +397,10 @@ cdef void expand(const double* x, const View* view, int64_t at, double* p, int64
         offset += index[d] * view.strides[d]
     while n > 0:
         count = min(n, view.dims[last] - index[last])
-        load(x + offset, view.strides[last], p, count)
+        if item is double:
+            load(x + offset, view.strides[last], p, count)
+        else:
+            load_truths(x + offset, view.strides[last], p, count)
         p += count
         n -= count
         offset -= index[last] * view.strides[last]

@@ -130,6 +130,7 @@ cdef class Lowered:
     cdef int32_t add_part(self, object part) except -1
     cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil
     cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
+    cdef bint select_numbers(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil

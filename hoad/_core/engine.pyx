@@ -22,12 +22,14 @@ from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
 from hoad._core.threads cimport allowed
+from hoad._core.vector cimport selection_kernel
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
     F_VALUED,
     OP_ASSEMBLE,
+    OP_SELECT,
     Aval,
     aval_of,
     operand_aval,
@@ -444,6 +446,8 @@ cdef class Lowered:
         if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
             self.assemble_items(&self.array_steps[step.a], work)
             return 0
+        if step.op == OP_SELECT and self.select_numbers(&self.array_steps[step.a], work):
+            return 0
         work.failed_step, work.failed_lane = step.a, 0
         return self.lanes_step(&self.array_steps[step.a], work)
 
@@ -469,6 +473,17 @@ cdef class Lowered:
             if code:
                 return code
         return 0
+
+    cdef bint select_numbers(self, ArrayStep* step, Workspace* work) noexcept nogil:
+        """A selection of numbers by a truth value, for all lanes."""
+        cdef int32_t* place = self.places + step.first
+        if not self.truths[step.first] or place[0] >= 0 or self.varying[~place[3]] != sizeof(double):
+            return False
+        selection_kernel(place[1] < 0, place[2] < 0)(
+            <double*>self.pointer(step.first + 1, work.uniform, work.varying, 0), <double*>work.varying[~place[0]],
+            <double*>self.pointer(step.first + 2, work.uniform, work.varying, 0), <double*>work.varying[~place[3]],
+            work.lanes)
+        return True
 
     cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil:
         """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""

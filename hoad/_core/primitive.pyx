@@ -129,7 +129,7 @@ cdef class Primitive:
     def has_kernel(self, bint for_arrays):
         """Whether rows of doubles have a kernel of ours, for arrays one that takes the place of NumPy's loop."""
         cdef Info* info = &INFO[self.op]
-        if info.forms != NULL or self.op == OP_NEGATIVE or self.op == OP_SQUARE:
+        if info.forms != NULL or self.op == OP_NEGATIVE or self.op == OP_SQUARE or self.op == OP_SELECT or info.is_bool:
             return True
         return (info.v1 != NULL or info.v2 != NULL) and (not for_arrays or is_faster(self.name))
 

@@ -20,6 +20,7 @@ cdef enum Work:             # what a run does
     STORE                   # the same, at every so many places
     ZEROS
     SUM                     # of its source, to a slot
+    SUMS_ALONG              # of its source along an axis, to an array
 
 cdef struct Source:         # what a run reads on one side
     int32_t kind
@@ -29,13 +30,14 @@ cdef struct Source:         # what a run reads on one side
     bint gathered           # its numbers lie anywhere
     int32_t wait            # the first phase in which it can be read from memory
     bint minus              # its negative is meant
+    bint is_truth           # truth values, where they lie in an array
 
 cdef struct Run:
     uint8_t work
     uint8_t sides           # how many sources
     uint16_t op
     int32_t first, count    # members
-    Source source[2]
+    Source source[3]
     void* loop              # of NumPy, for what has no kernel, or NULL
     void* data
     int32_t phase
@@ -45,10 +47,13 @@ cdef struct Run:
     int64_t base            # where in it
     int64_t step            # from one of them to the next there
     bint kept               # somebody reads the results but the chain
+    bint is_truth           # they are truth values
+    int64_t along, behind   # of sums along an axis: its length, and the numbers behind it
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it
     int32_t users           # how many sources of the chain it is
     int32_t inner           # a run that is done together with this one
+    int32_t again           # the run that this one does again, or NONE
     bint is_inner
     bint remembered         # it is read at coordinates a little earlier
     bint is_free            # nobody would mind if it held its negative
@@ -82,6 +87,10 @@ cdef class Runs:
 
     cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
     cdef int settle(self) except -1
+    cdef int join(self) except -1
+    cdef int do_again(self) except -1
+    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept
+    cdef int32_t phase_of_run(self, Run* run) noexcept
     cdef bint joins(self, Source* source, int32_t phase) noexcept
     cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
     cdef void append(self, int32_t chain, int32_t number) noexcept
@@ -91,6 +100,7 @@ cdef class Runs:
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)
     cdef list members(self, int32_t number)
+    cdef bint reads_row(self, Run* run, Source* source) noexcept
     cdef bint is_within(self, int32_t number, Source* source) noexcept
     cdef int absorb_signs(self, int32_t number, list members) except -1
     cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept
@@ -102,8 +112,11 @@ cdef class Runs:
     cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int32_t place_of_minus_one(self, Chain chain) except -1
     cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
     cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
+    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1
+    cdef bint is_in_row(self, Run* run, Source* source) noexcept
     cdef int release(self, Rows rows, Run* run, int32_t k) except -1
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1
     cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1

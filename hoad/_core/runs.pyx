@@ -8,9 +8,11 @@ at an earlier one. What is read otherwise than at its own coordinate, or by anyt
 from hoad._core.blocks cimport give, room
 from hoad._core.chain cimport (
     BLOCK,
+    M_BYTES,
     M_EACH1,
     M_EACH2,
     M_EXPAND,
+    M_EXPAND_TRUTHS,
     M_GATHER,
     M_GATHERED,
     M_LOAD,
@@ -20,13 +22,18 @@ from hoad._core.chain cimport (
     M_PAIR,
     M_ROW,
     M_ROWS,
+    M_SELECT,
     M_STORE,
     M_SUM,
+    M_SUMS,
+    M_TRUTHS,
     M_ZERO,
     MARGIN,
     ROW,
     SLOTS,
     Chain,
+    Instruction,
+    Place,
 )
 from hoad._core.engine cimport Lowered, Preset
 from hoad._core.primitive cimport INFO
@@ -41,6 +48,7 @@ from hoad._core.vector cimport (
     THEN_TIMES,
     Kernel3,
     pair_kernel,
+    selection_kernel,
 )
 
 cdef enum:
@@ -66,27 +74,78 @@ cdef class Runs:
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
         run.loop = run.data = NULL
-        run.home, run.base, run.step, run.kept = SLOTS, NONE, 1, False
-        run.phase, run.chain, run.low = 1, NONE, 0
-        run.next = run.row = run.last = run.inner = NONE
-        run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
-        run.is_free, run.minus, run.leads = True, False, False
+        run.home, run.base, run.step = SLOTS, NONE, 1
+        run.is_truth = False
+        make_new(run, 1)
         return run
 
     # ---- phases
 
     cdef int settle(self) except -1:
         """Find phase, chain and coordinate of the new run, whose sources are known."""
+        self.do_again()
+        return self.join()
+
+    cdef int do_again(self) except -1:
+        """Let sources of the new run be made once more where that costs less than to keep them in memory till then."""
+        cdef Run run = self.runs[self.n_runs]
+        cdef Run* made
+        cdef int32_t side, of
+        cdef int32_t phase = self.phase_of_run(&run)
+        for side in range(run.sides):
+            if not self.is_worth_again(&run, &run.source[side], phase):
+                continue
+            of = run.source[side].of
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(Run))
+            made = &self.runs[self.n_runs]
+            made[0] = self.runs[of]
+            make_new(made, phase)
+            made.again = of
+            self.join()
+            run.source[side].of = self.n_runs - 1
+        self.runs[self.n_runs] = run
+        return 0
+
+    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept:
+        """Whether a source from an earlier phase is plain arithmetic on one array that is in memory anyway."""
+        cdef Run* other
+        cdef Source* read
+        cdef int32_t side
+        cdef int arrays = 0
+        if not may_join(source) or source.start:
+            return False
+        other = &self.runs[source.of]
+        if (other.phase >= phase or other.count != run.count or other.work != OPERATION or other.home == SLOTS
+                or first_of(other.op) < 0 and other.op != OP_NEGATIVE):
+            return False
+        for side in range(other.sides):
+            read = &other.source[side]
+            if read.gathered or read.view != NULL or read.is_truth:
+                return False
+            if read.stride:
+                arrays += 1
+                if read.stride != 1 or read.kind == IN_SLOT or read.kind == IN_RUN and not self.runs[read.of].kept:
+                    return False
+        return arrays == 1
+
+    cdef int32_t phase_of_run(self, Run* run) noexcept:
+        """The first phase in which a run can read its sources."""
+        cdef int32_t phase = run.phase
+        cdef int32_t side
+        for side in range(run.sides):
+            phase = max(phase, self.runs[run.source[side].of].phase if may_join(&run.source[side]) else (
+                run.source[side].wait))
+        return phase
+
+    cdef int join(self) except -1:
+        """Put the new run in a chain."""
         cdef int32_t number = self.n_runs
         cdef Run* run = &self.runs[number]
         cdef Run* other
         cdef int32_t side
         for side in range(run.sides):
             run.source[side].minus = False
-            if may_join(&run.source[side]):
-                run.phase = max(run.phase, self.runs[run.source[side].of].phase)
-            else:
-                run.phase = max(run.phase, run.source[side].wait)
+        run.phase = self.phase_of_run(run)
         for side in range(run.sides):
             if not self.joins(&run.source[side], run.phase):
                 continue
@@ -98,7 +157,8 @@ cdef class Runs:
             run.low = max(run.low, other.low + run.source[side].start) if run.chain != NONE else (
                 other.low + run.source[side].start)
             run.chain = other.chain
-        if run.work == SUM and run.low % BLOCK:     # its blocks are to be its own, whatever chain it is in
+        if run.work == SUM and run.low % BLOCK or run.work == SUMS_ALONG and run.low:
+            # its blocks are to be its own, whatever chain it is in
             run.phase += 2
             run.chain, run.low = NONE, 0
         if run.chain == NONE:
@@ -148,7 +208,7 @@ cdef class Runs:
         if source.kind != IN_RUN or source.gathered:
             return 0
         other = &self.runs[source.of]
-        if may_join(source) and other.chain == run.chain and self.shift(run, source) <= MARGIN:
+        if self.reads_row(run, source):
             other.last = number
             other.users += 1
             other.remembered = other.remembered or self.shift(run, source) > 0
@@ -159,6 +219,8 @@ cdef class Runs:
     cdef int give_room(self, Run* run) except -1:
         """Keep the results of a run: in its array, or in slots that follow each other."""
         run.kept = True
+        if run.again != NONE:
+            self.runs[run.again].kept = True        # whose room it is
         if run.home == SLOTS and run.base == NONE:
             run.base = self.program.n_uniform
             more_registers(self.program, run.count)
@@ -182,18 +244,40 @@ cdef class Runs:
         for k in members:
             first = chain.n_code
             self.add_instruction(chain, rows, k)
+            if self.runs[k].is_truth and self.runs[k].kept:
+                self.add_bytes(chain, rows, &self.runs[k])
             chain.read_back(first, self.runs[k].reach)
             rows.give_back()
         return chain
 
     cdef list members(self, int32_t number):
-        """The runs of a chain, in turn."""
+        """The runs of a chain that somebody reads, in turn."""
         cdef list found = []
+        cdef list busy = []
+        cdef int32_t side
+        cdef Run* run
         cdef int32_t k = self.links[number].head
         while k != NONE:
             found.append(k)
+            self.runs[k].last = NONE
             k = self.runs[k].next
-        return found
+        for k in reversed(found):
+            run = &self.runs[k]
+            if not is_idle(run):
+                busy.append(k)
+            for side in range(run.sides):
+                if not self.reads_row(run, &run.source[side]):
+                    continue
+                if is_idle(run):
+                    self.runs[run.source[side].of].users -= 1
+                else:
+                    self.runs[run.source[side].of].last = max(self.runs[run.source[side].of].last, k)
+        return busy[::-1]
+
+    cdef bint reads_row(self, Run* run, Source* source) noexcept:
+        """Whether a source is read from a row of the block."""
+        return (may_join(source) and self.runs[source.of].chain == run.chain
+                and self.shift(run, source) <= MARGIN)
 
     cdef bint is_within(self, int32_t number, Source* source) noexcept:
         """Whether a source is a run of the chain with that number."""
@@ -349,6 +433,7 @@ cdef class Runs:
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
         cdef Run* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
+        cdef Instruction* sums
         cdef int32_t a, out
         if run.is_inner:
             return 0
@@ -357,6 +442,8 @@ cdef class Runs:
         if run.leads:
             return self.add_led(chain, rows, k)
         if run.work == OPERATION:
+            if run.sides == 3:
+                return self.add_selection(chain, rows, k)
             if run.sides == 2 and run.source[0].gathered and run.source[1].gathered and INFO[run.op].forms != NULL:
                 return self.add_gathered(chain, rows, run)
             return self.add_operation(chain, rows, k)
@@ -369,6 +456,13 @@ cdef class Runs:
             out = chain.add_place(SLOTS, 0, run.base, 0)
             chain.add(M_SUM, NULL, a, a, out, run.low, high)
             chain.n_sums += 1
+        elif run.work == SUMS_ALONG:
+            a = self.row_of(chain, rows, run, 0, False)
+            self.release(rows, run, k)
+            out = chain.add_place(run.home, 0, 0, 0)
+            sums = chain.add(M_SUMS, <void*>INFO[<int>OP_ADD].forms.rows, a, a, out, run.low, high)
+            sums.along, sums.behind = run.along, run.behind
+            chain.hold_together(run.along * run.behind)
         elif run.work == STORE:
             a = self.row_of(chain, rows, run, 0, True)
             self.release(rows, run, k)
@@ -376,9 +470,32 @@ cdef class Runs:
             chain.add(M_STORE, NULL, a, a, out, run.low, high)
         else:
             a = self.place_of_source(chain, run, &run.source[0])
+            a = self.row_of(chain, rows, run, 0, False) if chain.places[a].is_truth else a
             self.release(rows, run, k)
             out = self.result(chain, rows, run)
             chain.add(M_EXPAND if chain.places[a].view != NULL else M_COPY, NULL, a, a, out, run.low, high)
+        return 0
+
+    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1:
+        cdef Run* run = &self.runs[k]
+        cdef int32_t condition = self.row_of(chain, rows, run, 0, False)
+        cdef int32_t a = self.row_of(chain, rows, run, 1, True)
+        cdef int32_t c = self.row_of(chain, rows, run, 2, True)
+        cdef Kernel3 kernel = selection_kernel(chain.places[a].stride != 0, chain.places[c].stride != 0)
+        cdef int32_t out
+        self.release(rows, run, k)
+        out = self.result(chain, rows, run)
+        chain.add(M_SELECT, <void*>kernel, a, condition, out, run.low, run.low + run.count).c = c
+        return 0
+
+    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1:
+        """Write the truth values of a row to their array."""
+        cdef int32_t row = chain.add_place(ROW, run.row, 0, 1)
+        cdef int32_t out = chain.add_place(run.home, 0, run.base - run.low, 1)
+        chain.places[out].is_truth = True
+        chain.add(M_BYTES, NULL, row, row, out, run.low, run.low + run.count)
+        if run.last == NONE:
+            rows.free.append(run.row)
         return 0
 
     cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1:
@@ -440,7 +557,7 @@ cdef class Runs:
 
     cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
         """The place of what a run gives."""
-        if run.kept:
+        if run.kept and not run.is_truth:
             return chain.add_place(run.home, 0, run.base - run.low * run.step, run.step)
         if run.remembered:
             run.row = rows.take()
@@ -457,15 +574,25 @@ cdef class Runs:
         if source.view != NULL:
             at = chain.add_place(source.of, 0, source.start, 1)
             chain.places[at].view = source.view
+            chain.places[at].is_truth = source.is_truth
             return at
         if source.kind == IN_ARRAY:
-            return chain.add_place(source.of, 0, start, source.stride)
+            at = chain.add_place(source.of, 0, start, source.stride)
+            chain.places[at].is_truth = source.is_truth
+            return at
         if source.kind == IN_SLOT:
             return chain.add_place(SLOTS, 0, start, source.stride)
         other = &self.runs[source.of]
-        if other.kept:
-            return chain.add_place(other.home, 0, other.base + start, source.stride)
+        if not self.is_in_row(run, source):
+            at = chain.add_place(other.home, 0, other.base + start, source.stride)
+            chain.places[at].is_truth = other.is_truth
+            return at
         return chain.add_place(ROW, other.row, -self.shift(run, source), 1)
+
+    cdef bint is_in_row(self, Run* run, Source* source) noexcept:
+        """Whether a run of the chain is read from a row of the block."""
+        cdef Run* other = &self.runs[source.of]
+        return not other.kept or (other.is_truth and self.reads_row(run, source))
 
     cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
         """A source as a row; a single number stays one where `number`."""
@@ -478,11 +605,11 @@ cdef class Runs:
             chain.add(M_GATHER, NULL, at, at, out, run.low, high).k = self.table(chain, run, side)
             return out
         at = self.place_of_source(chain, run, source)
-        if chain.places[at].view == NULL and (
+        if chain.places[at].view == NULL and not chain.places[at].is_truth and (
                 chain.places[at].stride == 1 or (number and chain.places[at].stride == 0)):
             return at
         out = chain.add_place(ROW, rows.borrow(), 0, 1)
-        chain.add(M_EXPAND if chain.places[at].view != NULL else M_LOAD, NULL, at, at, out, run.low, high)
+        chain.add(move_of_load(&chain.places[at]), NULL, at, at, out, run.low, high)
         return out
 
     cdef int32_t base_of(self, Chain chain, Source* source) except -1:
@@ -519,9 +646,29 @@ cdef class Rows:
         return 0
 
 
+cdef inline void make_new(Run* run, int32_t phase) noexcept:
+    """A run that is in no chain yet."""
+    run.phase, run.chain, run.low, run.kept = phase, NONE, 0, False
+    run.next = run.row = run.last = run.inner = run.again = NONE
+    run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
+    run.is_free, run.minus, run.leads = True, False, False
+
+
+cdef inline bint is_idle(Run* run) noexcept:
+    """Whether nobody reads the results: all who would do it again."""
+    return run.work == OPERATION and not run.kept and run.users == 0
+
+
 cdef inline bint may_join(Source* source) noexcept:
     """Whether a run may join the chain that makes a source of it."""
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
+
+
+cdef inline int32_t move_of_load(Place* place) noexcept:
+    """How what lies at a place comes to a row."""
+    if place.is_truth:
+        return M_TRUTHS if place.view == NULL else M_EXPAND_TRUTHS
+    return M_LOAD if place.view == NULL else M_EXPAND
 
 
 cdef inline bint is_product(Run* run) noexcept:

@@ -18,6 +18,7 @@ from hoad._core.engine cimport (
     Lowered,
     Step,
 )
+from hoad._core.layout cimport choose_layouts
 from hoad._core.pack cimport pack
 from hoad._core.plan cimport Plan
 from hoad._core.section cimport AN_ITEM, SINGLE, Section
@@ -239,6 +240,7 @@ cdef int schedule(Lowered program, bint once) except -1:
     if once and bytes_of_arrays(program) < WORTHWHILE:
         return 0
     share(program)
+    choose_layouts(program)
     scheduler = Scheduler(program)
     scheduler.run()
     return pack_numbers(program)

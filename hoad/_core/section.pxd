@@ -5,7 +5,7 @@ cimport cython
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport ArrayStep, Step
 from hoad._core.runs cimport Run, Runs, Source
-from hoad._core.tape cimport int32_t, int64_t, uint8_t, uint64_t
+from hoad._core.tape cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from hoad._core.views cimport Rowwise, View
 
 # What becomes of a step.
@@ -38,7 +38,9 @@ cdef class Section(Runs):
     cdef int32_t levels
     cdef int32_t noticed            # the phase of the latest step that is noticed from outside
     cdef dict known                 # arrays that are there before the run: which preset, by register
-    cdef set twos                   # registers that hold the constant 2
+    cdef dict constants             # numbers that are there before the run, by register
+    cdef uint16_t logical_not
+    cdef set truths                 # registers of arrays of truth values that chains meet
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
     cdef int32_t* run               # the run it is a member of
@@ -83,8 +85,13 @@ cdef class Section(Runs):
     cdef void wait_for(self, int32_t i, int32_t register) noexcept
     cdef int32_t operand(self, int32_t i, int32_t k) noexcept
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1
+    cdef bint is_made_in_chain(self, int32_t register) except -1
+    cdef int note_truths(self, int32_t i) except -1
     cdef int find_equal(self, int32_t register, int64_t size) except -1
-    cdef bint is_two(self, Source* source) noexcept
+    cdef bint is_constant(self, Source* source, double value) except -1
+    cdef uint16_t simplified(self, uint16_t op, int64_t count) except? 0
+    cdef bint is_made_whole(self, Source* source, int64_t count) noexcept
+    cdef int find_zero(self, Source* source) except -1
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1
     cdef int find_number(self, Source* source, int32_t register) except -1
     cdef int32_t after_number(self, int32_t i) noexcept

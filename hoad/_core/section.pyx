@@ -8,13 +8,13 @@ are gathered. Operations on arrays, element by element, are runs as they stand; 
 
 cimport cython
 
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from hoad._core.blocks cimport give, room, take, take_zeroed
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.plan cimport Plan, product_of_views
-from hoad._core.primitive cimport INFO, K_GUFUNC, Signature
+from hoad._core.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
 from hoad._core.runs cimport (
     COPY,
     IN_ARRAY,
@@ -24,6 +24,7 @@ from hoad._core.runs cimport (
     OPERATION,
     STORE,
     SUM,
+    SUMS_ALONG,
     ZEROS,
     Run,
     Runs,
@@ -31,16 +32,33 @@ from hoad._core.runs cimport (
     add_preset,
     more_registers,
 )
-from hoad._core.tape cimport ARITY, OP_ADD, OP_POWER, OP_SQUARE, Aval, int32_t, int64_t, uint8_t, uint64_t
-from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, TOTAL, VIEW, Rowwise, View, rowwise
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_MASK,
+    OP_POWER,
+    OP_SELECT,
+    OP_SMUL,
+    OP_SQUARE,
+    Aval,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint64_t,
+)
+from hoad._core.views cimport COLUMNS, ELEMENTWISE, PIECES, SUMS, TOTAL, VIEW, Rowwise, View, is_truth, rowwise
 
 from hoad._core.plan import contiguous_strides
+from hoad._core.primitive import primitive_named
 
 cdef enum:
     SHORTEST = 16           # a run of fewer members is left to single steps
     FEWEST = 192            # steps on numbers that are worth a schedule
     NARROWEST = 6           # steps on numbers a level: below, they wait for one another and make no runs
     WIDEST_CUT = 24         # members of a run for each piece that it may be cut to, lest it gathers
+    LONGEST_ALONE = 1 << 20     # numbers that one thread may sum along an axis
+    FEWEST_APART = 16           # sums apart from each other, of more
     LONGEST = 1 << 30       # numbers of a row
     LINE = 8                # numbers of a line of the cache
     LARGE = 1 << 12         # numbers of a view that do not stay in the first cache with all their lines
@@ -76,9 +94,11 @@ cdef class Section(Runs):
         self.maker = self.phase + rows
         self.moved = self.maker + registers
         self.number = self.moved + registers
-        self.twos = {
-            program.presets[k].register for k in range(program.n_presets)
-            if program.uniform[program.presets[k].register] < 0 and program.presets[k].value.d == 2.0}
+        self.logical_not = primitive_named("logical_not").op
+        self.constants = {
+            program.presets[k].register: program.presets[k].value.d for k in range(program.n_presets)
+            if program.uniform[program.presets[k].register] < 0}
+        self.truths = set()
         self.known = {program.presets[k].register: k for k in range(program.n_presets)
                       if program.uniform[program.presets[k].register] == 0}
         self.fate = <uint8_t*>(self.number + registers)
@@ -389,7 +409,7 @@ cdef class Section(Runs):
         cdef bint mixture = False
         source.kind, source.of, source.start = found[0].kind, found[0].of, found[0].index
         source.stride = found[1].index - found[0].index
-        source.gathered, source.view = False, NULL
+        source.gathered, source.view, source.is_truth = False, NULL, False
         source.wait = 1
         for j in range(count):
             source.gathered = source.gathered or not follows(found, 0, j)
@@ -472,11 +492,15 @@ cdef class Section(Runs):
     cdef object sight(self, int32_t register, shape):
         """(the register that is seen at a shape through a view, strides in bytes); None where there is no such view."""
         cdef int32_t i = self.maker[register] - 1 if 0 <= register < self.registers else -1
+        cdef Plan plan
         cdef Signature sig
         cdef int32_t x
         if i < 0 or self.fate[i] != A_VIEW:
             return None
-        sig = (<Plan>self.program.array_steps[self.steps[i].a].plan).signature
+        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        if plan.kind != K_STRIDED:
+            return None
+        sig = plan.signature
         x = self.operand(i, 0)
         found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
         if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
@@ -500,11 +524,14 @@ cdef class Section(Runs):
         cdef Run* run
         cdef Source source
         cdef Plan plan
+        cdef uint16_t op
         cdef int32_t k
         cdef int32_t out = self.operand(i, rows.n)
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
             return False                            # a number, in a slot
         plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        if rows.of_truths:
+            self.note_truths(i)
         for k in range(rows.n):
             if self.operand(i, k) in self.known:
                 self.find_equal(self.operand(i, k), (<Aval>plan.signature.avals[k]).size)
@@ -514,45 +541,113 @@ cdef class Section(Runs):
             return self.place_pieces(i, rows, out)
         if rows.form == COLUMNS:
             return self.place_columns(i, rows, out)
+        if rows.form == SUMS and not (can_be_shared(&rows.views[0]) and self.is_made_in_chain(self.operand(i, 0))):
+            return False
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
         room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
         for k in range(rows.n):
-            self.find_source(&source, self.operand(i, k), &rows.views[k], 0)
+            self.find_source(&source, self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
-        if self.steps[i].op == OP_POWER and rows.n == 2 and self.is_two(&self.runs[self.n_runs].source[1]):
+        op = self.simplified(self.steps[i].op, rows.size) if rows.form == ELEMENTWISE else self.steps[i].op
+        if op == OP_POWER and rows.n == 2 and self.is_constant(&self.runs[self.n_runs].source[1], 2.0):
             run = self.new_run(OPERATION, OP_SQUARE, rows.size, 1)
+        elif rows.form == SUMS:
+            run = self.new_run(SUMS_ALONG, self.steps[i].op, rows.size, 1)
+            run.along, run.behind = rows.views[0].dims[1], rows.views[0].dims[2]
         else:
-            run = self.new_run(SUM if rows.form == TOTAL else OPERATION, self.steps[i].op, rows.size, rows.n)
-        if run.work == OPERATION and not (INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
+            sides = 3 if op == OP_SELECT else rows.n
+            run = self.new_run(SUM if rows.form == TOTAL else OPERATION, op, rows.size, sides)
+        if run.work == OPERATION and not (
+                rows.of_truths or run.op == OP_SELECT or INFO[run.op].v1 or INFO[run.op].v2 or INFO[run.op].forms):
             run.loop, run.data = <void*>plan.loop, plan.data
         if rows.form == TOTAL:
             run.base, run.kept = out, True
         else:
             run.home, run.base = out, 0
+            run.is_truth = out in self.truths
+            run.kept = rows.form == SUMS
         self.settle()
         self.run[i], self.at[i] = self.n_runs - 1, 0
         self.fate[i] = IN_A_RUN
         return True
 
+    cdef int note_truths(self, int32_t i) except -1:
+        """Note which operands and results of a step are arrays of truth values."""
+        cdef ArrayStep* step = &self.program.array_steps[self.steps[i].a]
+        cdef Signature sig = (<Plan>step.plan).signature
+        cdef int32_t k
+        for k, aval in enumerate(sig.avals + sig.results):
+            if is_truth(aval) and self.program.uniform[self.program.places[step.first + k]] >= 0:
+                self.truths.add(self.program.places[step.first + k])
+        return 0
+
+    cdef bint is_made_in_chain(self, int32_t register) except -1:
+        """Whether a chain makes an array, number by number."""
+        cdef int32_t i = self.maker[register] - 1
+        if i >= 0 and self.fate[i] == A_VIEW and self.rows_of(i).views[0].ndim <= 1:
+            return self.is_made_in_chain(self.operand(i, 0))
+        return i >= 0 and self.fate[i] == IN_A_RUN and self.runs[self.run[i]].work == OPERATION
+
     cdef int find_equal(self, int32_t register, int64_t size) except -1:
         """Let an array that is there before the run be a number, if all of it is the same."""
         cdef Lowered program = self.program
-        cdef const uint64_t* bits = <const uint64_t*>program.presets[<int32_t>self.known.pop(register)].value.o
+        cdef const char* data = <const char*>program.presets[<int32_t>self.known.pop(register)].value.o
+        cdef bint truths = register in self.truths
+        cdef int64_t itemsize = 1 if truths else sizeof(double)
         cdef int32_t number
-        cdef int64_t i
-        for i in range(1, size):
-            if bits[i] != bits[0]:
-                return 0
-        number = add_preset(program, (<const double*>bits)[0])
+        if memcmp(data, data + itemsize, (size - 1) * itemsize):
+            return 0
+        number = add_preset(program, data[0] if truths else (<const double*>data)[0])
         self.number[register] = number + 1
-        if (<const double*>bits)[0] == 2.0:
-            self.twos.add(number)
+        self.constants[number] = data[0] if truths else (<const double*>data)[0]
         return 0
 
-    cdef bint is_two(self, Source* source) noexcept:
-        """Whether a source is the constant 2."""
-        return source.kind == IN_SLOT and source.stride == 0 and source.start in self.twos
+    cdef bint is_constant(self, Source* source, double value) except -1:
+        """Whether a source is one number, known to be `value`."""
+        return source.kind == IN_SLOT and source.stride == 0 and self.constants.get(source.start) == value
+
+    # ---- masks: by `not c` as selections by c, and 1 where c, times x, as x where c
+
+    cdef uint16_t simplified(self, uint16_t op, int64_t count) except? 0:
+        """The operation that does the same as `op` does on the sources of the run to be, which it changes."""
+        cdef Source* source = self.runs[self.n_runs].source
+        cdef Run* made
+        if not (op == OP_SMUL or op == OP_MASK or op == OP_SELECT) or not self.is_made_whole(&source[0], count):
+            return op
+        made = &self.runs[source[0].of]
+        if op == OP_SMUL:
+            if made.op == OP_MASK and self.is_constant(&made.source[1], 1.0):
+                source[0] = made.source[0]
+                return OP_MASK
+            if made.op == OP_SELECT and self.is_constant(&made.source[1], 0.0) and (
+                    self.is_constant(&made.source[2], 1.0)):
+                source[0], source[2] = made.source[0], source[1]
+                self.find_zero(&source[1])
+                return OP_SELECT
+        elif made.op == self.logical_not:
+            if op == OP_SELECT:
+                source[1], source[2] = source[2], source[1]
+            else:
+                source[2] = source[1]
+                self.find_zero(&source[1])
+            source[0] = made.source[0]
+            return OP_SELECT
+        return op
+
+    cdef bint is_made_whole(self, Source* source, int64_t count) noexcept:
+        """Whether a source is all that a run gives."""
+        return (source.kind == IN_RUN and not source.gathered and source.view == NULL and source.start == 0
+                and source.stride == 1 and self.runs[source.of].work == OPERATION
+                and self.runs[source.of].count == count)
+
+    cdef int find_zero(self, Source* source) except -1:
+        """Let a source be the number 0."""
+        cdef int32_t number = add_preset(self.program, 0.0)
+        self.constants[number] = 0.0
+        source.kind, source.of, source.start, source.stride, source.view = IN_SLOT, NONE, number, 0, NULL
+        source.gathered, source.is_truth, source.wait = False, False, 1
+        return 0
 
     cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1:
         """What a run reads that sees a register through a view, from flat number `start` of it on."""
@@ -562,7 +657,7 @@ cdef class Section(Runs):
         cdef int64_t offset = start + (view.offset if affine and view != NULL else 0)
         cdef Rowwise rows
         cdef bint whole
-        source.gathered, source.view = False, NULL
+        source.gathered, source.view, source.is_truth = False, NULL, register in self.truths
         source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
         if not affine:
             source.view, source.start, source.stride = view, start, 1
@@ -584,8 +679,8 @@ cdef class Section(Runs):
                     source.stride *= stride
                     return 0
                 source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
-                source.view = NULL
-        if i >= 0 and self.fate[i] == IN_A_RUN and affine:
+                source.view, source.is_truth = NULL, register in self.truths
+        if i >= 0 and self.fate[i] == IN_A_RUN and affine and self.runs[self.run[i]].work != SUMS_ALONG:
             source.kind, source.of = IN_RUN, self.run[i]
         else:
             self.keep_array(register)
@@ -618,7 +713,7 @@ cdef class Section(Runs):
 
     cdef bint place_number(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """What is computed from equal numbers alone is computed as one."""
-        cdef Source found[2]
+        cdef Source found[3]
         cdef Step step
         cdef int32_t k
         cdef int32_t phase = 0
@@ -831,12 +926,17 @@ cdef class Section(Runs):
 cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
     """The numbers of a run, as they come."""
     source.kind, source.of, source.start, source.stride = IN_RUN, run, 0, 1
-    source.view, source.gathered, source.wait = NULL, False, phase + 2
+    source.view, source.gathered, source.wait, source.is_truth = NULL, False, phase + 2, False
 
 
 cdef bint is_scattered(const View* view) noexcept:
     """Whether neighbours in a view lie in other lines of the cache: they are put together beforehand, in one go."""
     return view.ndim > 1 and view.count >= LARGE and abs(view.strides[view.ndim - 1]) >= LINE
+
+
+cdef bint can_be_shared(const View* sums) noexcept:
+    """Whether sums along an axis leave something for several threads to do, or are not worth them."""
+    return sums.count <= LONGEST_ALONE or sums.dims[0] >= FEWEST_APART
 
 
 cdef object composed(shape, strides, aval, below):

@@ -63,14 +63,20 @@ typedef struct { const char* name; Forms2 forms; } Arithmetic2;
     DO(smul, x == 0.0 ? 0.0 : x * y) DO(sdiv, x == 0.0 ? 0.0 : x / y) DO(mask, x != 0.0 ? y : 0.0)                \
     DO(maximum, x >= y || x != x ? x : y) DO(minimum, x <= y || x != x ? x : y)                                   \
     DO(less, x < y ? 1.0 : 0.0) DO(less_equal, x <= y ? 1.0 : 0.0) DO(greater, x > y ? 1.0 : 0.0)                 \
-    DO(greater_equal, x >= y ? 1.0 : 0.0) DO(equal, x == y ? 1.0 : 0.0) DO(not_equal, x != y ? 1.0 : 0.0)
+    DO(greater_equal, x >= y ? 1.0 : 0.0) DO(equal, x == y ? 1.0 : 0.0) DO(not_equal, x != y ? 1.0 : 0.0)                  \
+    DO(logical_and, x != 0.0 ? (y != 0.0 ? 1.0 : 0.0) : 0.0)                                                      \
+    DO(logical_or, x != 0.0 ? 1.0 : (y != 0.0 ? 1.0 : 0.0))                                                       \
+    DO(logical_xor, x != 0.0 ? (y != 0.0 ? 0.0 : 1.0) : (y != 0.0 ? 1.0 : 0.0))
 /* By the first operation (+ - x), then by the second: with z added, taken away, taken from, multiplied. */
 #define PAIRS(DO)                                                                                                \
     DO(add_add, (x + y) + z) DO(add_less, (x + y) - z) DO(add_from, z - (x + y)) DO(add_times, (x + y) * z)       \
     DO(less_add, (x - y) + z) DO(less_less, (x - y) - z) DO(less_from, z - (x - y)) DO(less_times, (x - y) * z)   \
     DO(times_add, (x * y) + z) DO(times_less, (x * y) - z) DO(times_from, z - (x * y)) DO(times_times, (x * y) * z)
-#define ARITHMETIC1(DO) \
-    DO(negative, -x) DO(positive, x) DO(square, x * x) DO(reciprocal, 1.0 / x) DO(absolute, fabs(x))
+#define ARITHMETIC1(DO)                                                                                          \
+    DO(negative, -x) DO(positive, x) DO(square, x * x) DO(reciprocal, 1.0 / x) DO(absolute, fabs(x))              \
+    DO(sign, x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0 + x) DO(logical_not, x == 0.0 ? 1.0 : 0.0)                      \
+    DO(isnan, x != x ? 1.0 : 0.0) DO(isinf, fabs(x) == INFINITY ? 1.0 : 0.0)                                      \
+    DO(isfinite, x - x == 0.0 ? 1.0 : 0.0)
 
 #if defined(__x86_64__) && defined(__clang__)
 #define HAS_TARGETS 1
@@ -128,6 +134,7 @@ typedef struct {
     const Row1* arithmetic1;
     const Arithmetic2* arithmetic2;
     const Kernel3 (*pairs)[3][2];
+    const Kernel3 (*selections)[2];
     const SeriesKernels* series;
     bool usable;
 } Target;
@@ -137,15 +144,15 @@ static int find_targets(Target found[MOST_TARGETS])
 {
     int n = 0;
     found[n++] = (Target){"portable", rows1_portable, rows2_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable,
-                          &series_portable, true};
+                          selections_portable, &series_portable, true};
 #if HAS_TARGETS
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
-    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, &series_v3, v3};
-    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, &series_v4, v4};
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, selections_v3, &series_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, selections_v4, &series_v4, v4};
 #endif
     return n;
 }

@@ -78,5 +78,6 @@ cdef Kernel1 vector1(str name)
 cdef Kernel2 vector2(str name)
 cdef const Forms2* arithmetic(str name)
 cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept
+cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil
 cdef const SeriesKernels* series_kernels() noexcept nogil
 cdef bint is_faster(str name)

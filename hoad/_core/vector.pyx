@@ -25,6 +25,7 @@ cdef extern from "vector.h" nogil:
         const char* name
         Kernel2 kernel
     ctypedef Kernel3 Pair[3][2]
+    ctypedef Kernel3 Selection[2]
     ctypedef struct CForms2 "Forms2":
         Kernel2 rows
     ctypedef struct Arithmetic2:
@@ -37,6 +38,7 @@ cdef extern from "vector.h" nogil:
         const Row1* arithmetic1
         const Arithmetic2* arithmetic2
         Pair* pairs
+        Selection* selections
         const SeriesKernels* series
         bint usable
     enum:
@@ -124,6 +126,11 @@ cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bi
     """The kernel of two operations, `PairFirst` on a and b and `PairSecond` with c; NULL where a and b are numbers."""
     cdef int rows = 0 if a_is_row and b_is_row else 1 if a_is_row else 2
     return CHOSEN.pairs[4 * first + second][rows][0 if c_is_row else 1] if a_is_row or b_is_row else NULL
+
+
+cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil:
+    """The kernel of a where b else c: b is a row."""
+    return CHOSEN.selections[0 if a_is_row else 1][0 if c_is_row else 1]
 
 
 cdef const SeriesKernels* series_kernels() noexcept nogil:

@@ -76,6 +76,10 @@
 ARITHMETIC2(FORMS2)
 ARITHMETIC1(FORMS1)
 PAIRS(PAIR_FORMS)
+/* x where y else z: PAIR_FORM with the condition as its second operand. */
+#define CHOICE y != 0.0 ? x : z
+PAIR_FORM(select_rr, a[i], b[i], c[i], CHOICE) PAIR_FORM(select_rn, a[i], b[i], c0, CHOICE)
+PAIR_FORM(select_nr, a0, b[i], c[i], CHOICE) PAIR_FORM(select_nn, a0, b[i], c0, CHOICE)
 
 #define ROW2(name, formula) {#name, {FN(name##_rows), FN(name##_right), FN(name##_left), FN(name##_gathered)}},
 #define ROW1(name, formula) {#name, FN(name##_row)},
@@ -83,6 +87,7 @@ static const Arithmetic2 FN(arithmetic2)[] = {ARITHMETIC2(ROW2){NULL, {NULL, NUL
 #define ROW3(name, formula)                                                                                       \
     {{FN(name##_rrr), FN(name##_rrn)}, {FN(name##_rnr), FN(name##_rnn)}, {FN(name##_nrr), FN(name##_nrn)}},
 static const Kernel3 FN(pairs)[][3][2] = {PAIRS(ROW3)};
+static const Kernel3 FN(selections)[2][2] = {{FN(select_rr), FN(select_rn)}, {FN(select_nr), FN(select_nn)}};
 static const Row1 FN(arithmetic1)[] = {ARITHMETIC1(ROW1){NULL, NULL}};
 
 #undef FORMS1
@@ -90,6 +95,7 @@ static const Row1 FN(arithmetic1)[] = {ARITHMETIC1(ROW1){NULL, NULL}};
 #undef ROW1
 #undef ROW2
 #undef ROW3
+#undef CHOICE
 #undef PAIR_FORM
 #undef PAIR_FORMS
 #undef INDEPENDENT

@@ -9,8 +9,8 @@ cimport cython
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.plan cimport Plan
-from hoad._core.primitive cimport K_CONCATENATE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
-from hoad._core.tape cimport ARITY, AVAL_FLOAT, Aval
+from hoad._core.primitive cimport K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
+from hoad._core.tape cimport ARITY, AVAL_FLOAT, OP_SELECT, Aval
 
 from hoad._core.plan import broadcast_strides, contiguous_strides, merge
 
@@ -19,6 +19,11 @@ import numpy as np
 cdef enum:
     MOST_PIECES = 12
     SHORTEST_COLUMN = 16
+
+# Operations that are the same on truth values and on the doubles 0 and 1 in their place.
+cdef frozenset OF_TRUTHS = frozenset([
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
+    "logical_not", "isnan", "isinf", "isfinite", "signbit", "mask", "select"])
 
 
 @cython.final
@@ -69,19 +74,42 @@ cdef Rowwise rowwise(Plan plan):
 
 
 cdef Rowwise sort_out(Plan plan, Signature sig):
+    cdef Rowwise row
+    cdef bint of_truths = False
     for aval in sig.avals + sig.results:
-        if not (<Aval>aval).is_float64 or (<Aval>aval).size == 0:
+        if not ((<Aval>aval).is_float64 or is_truth(aval)) or (<Aval>aval).size == 0:
             return None
+        of_truths = of_truths or is_truth(aval)
+    if of_truths:
+        row = with_truths(plan, sig)
+        if row is not None:
+            row.of_truths = True
+        return row
     if plan.kind == K_UFUNC:
         return elementwise(sig)
     if plan.kind == K_STRIDED:
         return view(plan, sig)
     if plan.kind == K_REDUCE:
-        return total(sig)
+        return total(sig) if (<Aval>sig.results[0]).number == AVAL_FLOAT else sums(sig)
     if plan.kind == K_STRUCTURE:
         return pieces(plan, sig)
     if plan.kind == K_CONCATENATE:
         return columns(plan, sig)
+    return None
+
+
+cdef bint is_truth(Aval aval):
+    return aval.dtype == np.bool_
+
+
+cdef Rowwise with_truths(Plan plan, Signature sig):
+    """Truth values are bytes in memory, and doubles in chains."""
+    if plan.kind == K_UFUNC and sig.primitive.name in OF_TRUTHS:
+        return elementwise(sig)
+    if plan.kind == K_STRIDED:
+        return view(plan, sig)
+    if plan.kind == K_NATIVE and sig.primitive.name == "astype" and is_truth(sig.avals[0]):
+        return unchanged(sig)
     return None
 
 
@@ -90,38 +118,57 @@ cdef Rowwise elementwise(Signature sig):
     cdef Aval p = sig.results[0]
     cdef Rowwise row
     cdef int k
-    if len(sig.results) != 1 or len(sig.avals) != ARITY[op]:
+    if len(sig.results) != 1 or len(sig.avals) != (3 if op == OP_SELECT else ARITY[op]):
         return None
     row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
-        seen = in_numbers(broadcast_strides(sig.avals[k], p.shape))
+        seen = [stride // (<Aval>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
         dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
         row.set_view(k, 0, dims, strides[1])
     return row
 
 
-cdef object in_numbers(strides):
-    return [s // 8 for s in strides]
+cdef Rowwise unchanged(Signature sig):
+    """The same numbers in the same places."""
+    cdef Rowwise row = made(VIEW, 1, sig.results[0].size)
+    row.set_view(0, 0, [row.size], [1])
+    return row
 
 
 cdef Rowwise view(Plan plan, Signature sig):
     cdef Rowwise row = made(VIEW, 1, sig.results[0].size)
     cdef int d
     dims = [plan.dims[d] for d in range(plan.ndim)]
-    strides = [plan.steps[2 * d + 1] // 8 for d in range(plan.ndim)]
+    strides = [plan.steps[2 * d + 1] // plan.itemsize for d in range(plan.ndim)]
     if plan.core_dims[0] != 1:
         dims.append(plan.core_dims[0])
-        strides.append(plan.core_steps[1] // 8)
-    row.set_view(0, plan.offset // 8, dims, strides)
+        strides.append(plan.core_steps[1] // plan.itemsize)
+    row.set_view(0, plan.offset // plan.itemsize, dims, strides)
     return row
 
 
 cdef Rowwise total(Signature sig):
-    cdef Aval p = sig.results[0]
-    if sig.primitive.function is not np.add or p.number != AVAL_FLOAT:
+    if sig.primitive.function is not np.add:
         return None
     cdef Rowwise row = made(TOTAL, 1, sig.avals[0].size)
     row.set_view(0, 0, [row.size], [1])
+    return row
+
+
+cdef Rowwise sums(Signature sig):
+    """Sums along axes that lie beside each other."""
+    cdef Rowwise row
+    if sig.primitive.function is not np.add:
+        return None
+    shape = sig.avals[0].shape
+    reduced = [axis for axis in sig.params[0] if shape[axis] != 1]
+    between = range(min(reduced), max(reduced) + 1) if reduced else ()
+    if not reduced or any([shape[axis] != 1 and axis not in reduced for axis in between]):
+        return None
+    dims = [int(np.prod(part, dtype=np.int64)) for part in (
+        shape[:between.start], shape[between.start:between.stop], shape[between.stop:])]
+    row = made(SUMS, 1, sig.avals[0].size)
+    row.set_view(0, 0, dims, [dims[1] * dims[2], dims[2], 1])
     return row
 
 

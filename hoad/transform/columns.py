@@ -102,8 +102,8 @@ class Columns:
     def _add(self, i: int, row: _Row) -> None:
         """Note the numbers that a node gives."""
         primitive, operands, _, aval = row
-        if aval.ndim or aval.dtype != np.float64 or not _is_elementary(primitive, aval):
-            _check(aval)
+        _check(aval)
+        if aval.ndim or not _is_elementary(primitive, aval):
             self._note(i, np.ravel(self._result(row)), aval)
             return
         at = tuple([self._id(k) for k in operands])
@@ -134,7 +134,7 @@ class Columns:
 
 
 def _check(aval: Aval) -> None:
-    if aval.dtype != np.float64 or aval.size > MOST_NUMBERS:
+    if aval.dtype not in (np.float64, np.bool_) or aval.size > MOST_NUMBERS:
         raise _NoColumnsError
 
 

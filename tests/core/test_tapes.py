@@ -199,11 +199,15 @@ def test_growth_of_nested_sweeps_stays_small() -> None:
     f = lambda x: np.exp(np.sin(x)) * np.tanh(x) / (1 + x * x)  # noqa: E731
     sizes = []
 
+    nested = f
+    for _ in range(7):
+        nested = hoad.derivative(nested)
+
     def count(x: Any) -> Any:
         from hoad._core.traced import node_of
 
         before = node_of(x * 1.0)
-        y = hoad.derivative(f, 7)(x)  # from the eighth on it is a Taylor series
+        y = nested(x)
         sizes.append(node_of(y) - before)
         return y
 

@@ -61,6 +61,10 @@ FUNCTIONS: dict[str, Function] = {
     "put together and taken apart": lambda x: np.concatenate([x[:2] * 3, np.stack([x[4], x[0]]), x])[[0, 3, 8, 8, 2]],
     "equal numbers": lambda x: (x[0] * x[1] + x[1] * x[0]) * (x[0] * x[1]) - np.stack([x[0] * x[1], x[1]]),
     "signs": lambda x: (-x[0]) * x[1] - (-(x[2] / (-x[3]))) + (-x[4]),
+    "a selection": lambda x: np.where(x[0] > 100, np.sin(x[1]), x[2]),
+    "selections of arrays": lambda x: np.where(x > 90, x, 2.0) + np.where(x[0] > 100, x[::-1], x),
+    "truth values": lambda x: np.where(np.logical_and(x > 1, np.logical_not(x[0] <= x)), x, -x),
+    "gradient of a selection": hoad.grad(lambda x: np.where(x[0] > x[1], x[0] * x[1], np.maximum(x[2], 1.2) ** 2)),
     "gradient": hoad.grad(price),
     "Hessian": hoad.hessian(price),
     "triangle": lambda x: hoad.hessian(price)(x)[np.triu_indices(5)],
@@ -92,6 +96,20 @@ def test_functions_of_two_numbers(name: str) -> None:
         check_alike(loop_of(lambda x, y: getattr(np, name)(x, y), 0.5, 0.7, takes="kx"), -2.5, y)
 
 
+def test_selections_of_numbers() -> None:
+    x, y = np.resize(np.array(list(itertools.product(SPECIAL, SPECIAL))), (LENGTH, 2)).T.copy()
+
+    def f(x: Any, y: Any) -> Any:
+        return np.where(x > y, x, y), np.where(x == y, 2.0, x), np.where(np.logical_or(x < 0, y < 0), y, -1.0)
+
+    for takes, a, b in (("xx", x, y), ("xk", x, 1.25), ("kx", -2.5, y)):
+        loop = loop_of(f, 0.5, 0.7, takes=takes)
+        check_alike(loop, a, b)
+        given = np.broadcast_arrays(a, b, np.empty(LENGTH))[:2]
+        for one, other in zip(run_lanes(loop._in_lanes(), takes, "yyy", (a, b), LENGTH, 1), f(*given), strict=True):
+            assert np.array_equal(bits(one), bits(other))
+
+
 def test_whole_powers() -> None:
     values = np.resize(np.concatenate([SPECIAL, RNG.normal(size=500)]), LENGTH)
     for exponent in (2, 3, -1, 0.5, 2.0):
@@ -109,8 +127,8 @@ def test_what_is_the_same_in_all_lanes() -> None:
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: np.where(x > 90, x, 2.0),
         lambda x: np.sum(x),
+        lambda x: np.argmax(x) * x,
         lambda x: x @ x,
         lambda x: np.cbrt(x),
         lambda x: hoad.fori_loop(0, 3, lambda _, y: y * y, x),
