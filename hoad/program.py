@@ -299,6 +299,10 @@ class Callee:
         """Which results, of inputs that they are linear in, have zeros that stand for no dependence."""
         return (False,) * len(self.results)
 
+    # The coefficients of the results, from ``(values, counts, degree)``: the inputs with so many coefficients of each;
+    # None where those of the program are all there is to know.
+    _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
+
     # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the floor above.
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 

@@ -31,6 +31,7 @@ from hoad.transform.adjoint import adjoint_of, adjoints_by
 from hoad.transform.curves import series_along
 from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
+from hoad.transform.stages import whole
 from hoad.transform.taylor import Taylor, arithmetic_of
 
 
@@ -146,25 +147,16 @@ class Recurrence(Callee):
 
     # ---- series of it
 
-    def along_curve(self, values: Sequence[Any], moving: Sequence[bool], degree: int) -> list[Any]:
-        """The coefficients of what it gives along a curve: those of y by t and s are a recurrence of those by s.
-
-        Parameters
-        ----------
-        values : sequence
-            The inputs; those of y and those that are `moving` with their coefficients by s, along axis 0.
-        moving : sequence of bool
-            Which inputs move.
-        degree : int
-            The order in s.
-        """
+    def _along_curve(self, values: Sequence[Any], counts: Sequence[int], degree: int) -> list[Any]:
+        """The coefficients by s: those of y by t and s are a recurrence of those by s, and y has them all."""
         if self._forced or self._of._last._guards:
             raise NotClosedError("a recurrence that is forced, or branches")
         own = [len(aval.shape) for aval in self._of.inputs]
-        moves = [*moving[: len(self.inputs) - self._n], *[True] * self._n]
+        first = len(values) - self._n
+        moves = [count > 1 or k >= first for k, count in enumerate(counts)]
         placed = [
-            np.moveaxis(x, 0, len(aval.shape) - n) if moved else x
-            for x, aval, n, moved in zip(values, self.inputs, own, moves, strict=True)
+            np.moveaxis(whole(x, count, degree), 0, len(aval.shape) - n) if moved else x
+            for x, count, aval, n, moved in zip(values, counts, self.inputs, own, moves, strict=True)
         ]
         both = Recurrence(
             self._by_curve(tuple(moves), degree), self._n, self._given, self._divisors, self._lanes, self._have_lanes

@@ -83,7 +83,7 @@ class _Stages:
         self.moving.add(i)
         if primitive.name not in ("scan", "call"):
             return False
-        return isinstance(params[0], (Loop, Program, Stretch)) or hasattr(params[0], "along_curve")
+        return isinstance(params[0], (Loop, Program, Stretch)) or params[0]._along_curve is not None
 
     # ---- what is recorded
 
@@ -92,11 +92,14 @@ class _Stages:
         known = {node: (x, n) for node, x, n in zip(self.inputs, series, self.given, strict=True)}
         for i in self.cuts:
             _, operands, (callee,), *_ = node_row(self.graph, i)
-            found = self._of_loop if isinstance(callee, Loop) else self._of_call
-            if hasattr(callee, "along_curve"):
-                found = self._of_recurrence
-            known |= {i + k: result for k, result in enumerate(found(callee, self._expanded(operands, known)))}
-        return [self._whole(*x) for x in self._expanded(self.outputs, known)]
+            values = self._expanded(operands, known)
+            if callee._along_curve is not None:
+                found = callee._along_curve(*zip(*values, strict=True), self.degree)
+                known |= {i + k: (x, self.degree + 1) for k, x in enumerate(found)}
+            else:
+                results = self._of_loop(callee, values) if isinstance(callee, Loop) else self._of_call(callee, values)
+                known |= {i + k: x for k, x in enumerate(results)}
+        return [whole(*x, self.degree) for x in self._expanded(self.outputs, known)]
 
     def _expanded(self, operands: list[int], known: dict[int, Series]) -> list[Series]:
         """Operands in terms of nodes that are known."""
@@ -130,13 +133,6 @@ class _Stages:
         program = callee if isinstance(callee, Program) else callee._made()
         return self._through(program, [n for _, n in values], [x for x, _ in values])
 
-    def _of_recurrence(self, callee: Any, values: list[Series]) -> list[Series]:
-        """Of one that knows its series."""
-        moving = [n > 1 for _, n in values]
-        first = len(values) - callee._n
-        given = [self._whole(x, n) if n > 1 or k >= first else x for k, (x, n) in enumerate(values)]
-        return [(x, self.degree + 1) for x in callee.along_curve(given, moving, self.degree)]
-
     def _of_loop(self, loop: Loop, values: list[Series]) -> list[Series]:
         """The loop of series: its steps are the expansions of the steps."""
         inputs = list(zip(loop.program.inputs, loop.takes, values, strict=True))
@@ -146,7 +142,7 @@ class _Stages:
             [given_aval(aval, n) for aval, n in zip(loop.program.inputs, given, strict=True)],
         )
         entering = [
-            self._rows(self._whole(x, was), letter, n) if n > 1 else x
+            self._rows(whole(x, was, self.degree), letter, n) if n > 1 else x
             for (_, letter, (x, was)), n in zip(inputs, given, strict=True)
         ]
         found = Loop(body, loop.takes, loop.gives, loop.length, loop.backwards, workers=loop.workers)(*entering)
@@ -160,10 +156,11 @@ class _Stages:
     def _value(self, x: Any, n: int) -> Any:
         return x[0] if n > 1 else x
 
-    def _whole(self, x: Any, n: int) -> Any:
-        """With all coefficients."""
-        first = np.reshape(x, (1, *np.shape(x))) if n == 1 else x[: self.degree + 1]
-        return np.concatenate([first, np.zeros((self.degree + 1 - len(first), *np.shape(first)[1:]), first.dtype)])
+
+def whole(x: Any, n: int, degree: int) -> Any:
+    """All coefficients to a degree of that of which n are given."""
+    first = np.reshape(x, (1, *np.shape(x))) if n == 1 else x[: degree + 1]
+    return np.concatenate([first, np.zeros((degree + 1 - len(first), *np.shape(first)[1:]), first.dtype)])
 
 
-__all__ = ["given_aval", "series_aval", "stages_of"]
+__all__ = ["given_aval", "series_aval", "stages_of", "whole"]
