@@ -31,7 +31,7 @@ cdef class Layouts:
     cdef Primitive transpose
     cdef Step* steps                # those to be
     cdef int32_t n_steps, cap_steps
-    cdef dict wanted                # register -> [(lengths, orders that serve a reader, how many numbers it reads)]
+    cdef dict wanted                # register -> {(lengths, orders that serve a reader): how many numbers it reads}
     cdef dict laid                  # register -> (the register whose memory has it, order, lengths, what it is)
     cdef dict plain                 # register -> one that has it in its own order
     cdef dict turned                # (register, order) -> one that has it so
@@ -55,8 +55,7 @@ cdef class Layouts:
         for k in range(self.program.n_outputs):
             aval = aval_of(self.program.outputs[k].aval)
             lengths = lengths_of(aval.shape)
-            self.wanted.setdefault(self.program.outputs[k].register, []).append(
-                (lengths, {tuple(range(len(lengths)))}, aval.size))
+            self.want(self.program.outputs[k].register, lengths, frozenset([tuple(range(len(lengths)))]), aval.size)
         for i in range(self.program.first_varying - 1, -1, -1):
             step = &self.program.steps[i]
             if step.form != ARRAY_STEP:
@@ -71,8 +70,15 @@ cdef class Layouts:
 
     cdef list wanted_of(self, int32_t register, lengths):
         """In which orders an array is wanted: its own, where a reader sees it in another shape."""
-        own = {tuple(range(len(lengths)))}
-        return [(orders if of == lengths else own, size) for of, orders, size in self.wanted.get(register, ())]
+        own = frozenset([tuple(range(len(lengths)))])
+        wishes = self.wanted.get(register, {})
+        return [(orders if of == lengths else own, size) for (of, orders), size in wishes.items()]
+
+    cdef int want(self, int32_t register, lengths, orders, int64_t size) except -1:
+        """Note a wish for an array. Equal ones are one: readers of readers are as many as there are ways to them."""
+        wishes = self.wanted.setdefault(register, {})
+        wishes[lengths, orders] = max(size, wishes.get((lengths, orders), 0))
+        return 0
 
     cdef int ask_for(self, int32_t register, Signature sig, int32_t k, wanted) except -1:
         """Note in which orders a step takes its operand k, whose result is wanted in some."""
@@ -83,14 +89,16 @@ cdef class Layouts:
             return 0
         if is_transpose(sig):
             shown = axes_shown(sig)
-            found = [({tuple([shown[rank] for rank in order]) for order in orders}, size) for orders, size in wanted]
+            found = [(frozenset([tuple([shown[rank] for rank in order]) for order in orders]), size)
+                     for orders, size in wanted]
         elif is_elementwise(sig):
             found = wanted if lengths_of((<Aval>sig.results[0]).shape) == lengths else []
         elif sig.primitive.name == "matmul" and 1 not in aval.shape[aval.ndim - 2:]:
-            found = [({own, own[:-2] + own[:-3:-1]}, aval.size)]
+            found = [(frozenset([own, own[:-2] + own[:-3:-1]]), aval.size)]
         else:
-            found = [({own}, aval.size)]
-        self.wanted.setdefault(register, []).extend([(lengths, orders, size) for orders, size in found])
+            found = [(frozenset([own]), aval.size)]
+        for orders, size in found:
+            self.want(register, lengths, orders, size)
         return 0
 
     # ---- what is laid out how

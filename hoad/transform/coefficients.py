@@ -77,8 +77,10 @@ class Coefficients:
 
     def _value(self, i: int) -> Any:
         name, primitive, operands, params, aval = self.arithmetic.row(i)
-        if name in ("result", "rate"):
+        if name in ("result", "rate") or primitive.nout > 1:
             raise NotClosedError("rates, and several results, on many lines")
+        if name == "start":
+            return self.value(operands[0])
         values = [self.value(k) for k in operands]
         if name == "assemble":
             return assembly(aval, params, values)

@@ -60,11 +60,10 @@ class _Along(Coefficients):
             return self.several[operands[0]][params[0]]
         if name == "rate":
             return self._or_zeros(self.at(operands[0], 1), aval.shape, aval.dtype)
-        found = super()._value(i)
         if primitive.nout > 1:
-            self.several[i] = found
-            return found[0]
-        return found
+            self.several[i] = apply_primitive(primitive, params, *[self.value(k) for k in operands])
+            return self.several[i][0]
+        return super()._value(i)
 
     def _or_zeros(self, x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         return np.zeros(shape, dtype) if x is None else self.lines.array(x, shape)

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.calls import apply_primitive
 from hoad._core.closing import Closure
 from hoad._core.primitive import CONCATENATE, GATHER, PUT, REDUCE, STRIDED, STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.recording import node_row
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
-from hoad.errors import HoadError
+from hoad.errors import HoadError, NoRuleError
 
 MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
 MOST_FOR_EACH = 20  # and by so many for each node that it had
@@ -41,7 +42,7 @@ MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to 
 MOVING = frozenset((CONCATENATE, GATHER, PUT, REDUCE, STRIDED))
 
 # Operations whose result is a constant of the curve, but for jumps.
-STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient".split())
+STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient start".split())
 # On each coefficient by itself.
 EACH = frozenset("sum assemble cumsum put astype real imag complex".split())
 SIGNS = {"add", "subtract", "negative", "square", "select", "mask"}  # whose steps have their names
@@ -52,6 +53,9 @@ EXTREMES = frozenset(("max", "min"))
 
 # x' of x, along the curve.
 RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
+
+# x where the curve begins. No `stop_gradient`: what is spelled out may be differentiated by that point.
+START = Primitive("start", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
 
 
 class Arithmetic:
@@ -217,7 +221,7 @@ class Arithmetic:
             return min(int(exponents[0]) * self.top(x), self.degree)
         one_lower = self._one_lower(y, exponents)
         if one_lower is None and not self.top(y) and 0.0 not in exponents:
-            self.powers[i] = emit("divide", x, emit("stop_gradient", x))  # x p is out of range before x and p are
+            self.powers[i] = emit("divide", x, self._start(x))  # x p is out of range before x and p are
             return self.degree
         slopes = []
         if one_lower is not None:  # with slopes at 0, as far as they go
@@ -228,6 +232,9 @@ class Arithmetic:
             slopes.append((emit("smul", i, emit("log", x)), y))
         self.slopes[i] = slopes
         return self.degree
+
+    def _start(self, x: int) -> int:
+        return self.closure.record(START, None, x)
 
     def _one_lower(self, y: int, exponents: list[Any]) -> int | None:
         """The exponents less 1, where powers with these are taken one lower; unknown ones are, a few times."""
@@ -261,9 +268,9 @@ class Arithmetic:
         """φ(x) from the coefficients of φ at the value of x: c₀ + u (c₁ + u (c₂ + ...)), with u what x is beyond it."""
         emit = self.closure.emit
         x = operands[-1]
-        value = emit("stop_gradient", x)
+        value = self._start(x)
         u = emit("subtract", x, value)
-        c = self.closure.record(_coefficients_of(primitive, self.degree), params, *operands[:-1], value)
+        c = self.closure.record(_coefficients_of(primitive, self.degree, params is None), params, *operands[:-1], value)
         found = self._coefficient(c, self.degree, aval)
         for k in range(self.degree - 1, -1, -1):
             found = emit("add", self._coefficient(c, k, aval), emit("multiply", u, found))
@@ -277,7 +284,7 @@ class Arithmetic:
     def _extreme(self, i: int, x: int) -> int:
         """The largest or smallest item: beyond the value, the sum of h x, with the h of the rule for a constant x."""
         emit, (name, _, _, params, _) = self.closure.emit, self.row(i)
-        value = emit(name, emit("stop_gradient", x), params=params)
+        value = emit(name, self._start(x), params=params)
         found = self.closure.slopes(value, [True], elementwise=False)
         assert found is not None
         assert found[0] is not None
@@ -368,20 +375,49 @@ def _popped(path: list[int], node: int) -> list[int]:
 
 
 @functools.cache
-def _coefficients_of(primitive: Primitive, degree: int) -> Primitive:
-    """The coefficients that a kernel gives, as an operation: constants of a curve."""
+def _coefficients_of(primitive: Primitive, degree: int, is_bare: bool) -> Primitive:
+    """The coefficients c₀, ..., of φ(x + t) that a kernel gives, as an operation, of which cₖ' = (k + 1) cₖ₊₁.
+
+    One that `is_bare` has no parameters.
+    """
 
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
-        shape = np.broadcast_shapes(*[x.shape for x in operands])
+        shape = signature_at(primitive, params, operands).results[0].shape
         return (intern_aval(np.dtype(np.float64), (degree + 1, *shape)),)
 
     def run(params: Any, *values: Any) -> Any:
         assert primitive.kernel is not None
         found = primitive.kernel(*values, degree, **primitive.keywords(params))
-        shape = np.broadcast_shapes(*[np.shape(x) for x in values])
-        return np.stack([np.broadcast_to(c, shape) for c in found])
+        return np.stack(np.broadcast_arrays(*found, *values)[: degree + 1])
 
-    return Primitive(f"coefficients of {primitive.name}", function=run, infer=infer, nin=-1)
+    def rule(g: Any, p: Any, *operands: Any, **keywords: Any) -> tuple[Any, ...]:
+        params = None if is_bare else tuple(keywords.items() if names is None else [keywords[name] for name in names])
+        further = apply_primitive(_coefficients_of(primitive, degree + 1, is_bare), params, *operands)[1:]
+        orders = np.reshape(np.arange(1.0, degree + 2), (-1, *[1] * (np.ndim(p) - 1)))
+        unknown = NoRuleError(
+            f"the Taylor coefficients of {primitive.name} have no derivative with respect to its parameters, only with "
+            "respect to its last argument. Give it hoad.value of a parameter that is constant."
+        )
+        return (*[unknown] * (len(operands) - 1), _unbroadcast(np.sum(g * (orders * further), axis=0), operands[-1]))
+
+    def kernel(*arguments: Any, **keywords: Any) -> list[Any]:
+        *operands, further = arguments
+        assert primitive.kernel is not None
+        found = primitive.kernel(*operands, degree + further, **keywords)
+        found = np.broadcast_arrays(*found, *operands)
+        return [np.stack([math.comb(k + j, j) * found[k + j] for k in range(degree + 1)]) for j in range(further + 1)]
+
+    name, names = f"coefficients of {primitive.name}", primitive.param_names
+    made = Primitive(name, function=run, infer=infer, nin=-1, param_names=names)
+    made.rule, made.kernel = rule, kernel
+    return made
+
+
+def _unbroadcast(adjoint: Any, x: Any) -> Any:
+    """The adjoint of what was broadcast: summed over the axes that x has not."""
+    extra = np.ndim(adjoint) - np.ndim(x)
+    stretched = [k for k in range(np.ndim(x)) if np.shape(x)[k] != np.shape(adjoint)[k + extra]]
+    return np.reshape(np.sum(adjoint, axis=(*range(extra), *[k + extra for k in stretched])), np.shape(x))
 
 
 def _exponents(y: Any) -> list[Any]:
@@ -483,7 +519,7 @@ class _Builder:
         name, primitive, operands, *_ = self.arithmetic.row(i)
         if name == "broadcast_to":
             return not self.closure.aval(operands[0]).ndim
-        return (primitive.kind == UFUNC and bool(name)) or name in SAME
+        return (primitive.kind == UFUNC and bool(name)) or name in SAME or name == "start"
 
     def aval(self, operand: int) -> Aval:
         """Shape and dtype of an operand in one lane."""
@@ -574,6 +610,8 @@ class _Builder:
             return "copy", "item", operands, {"offset": params[0]}
         if name == "rate":
             return "given", "rate", operands, {}
+        if name == "start":
+            return "copy", None, operands, {}
         if name in SAME or self._is_copy(name, i):
             return "copy", None if constant else "copy", operands, {}
         if name == "select":

@@ -129,3 +129,17 @@ def test_the_number_of_threads_changes_no_bit() -> None:
     program = hoad.record(f, x)
     for one, other in zip(program.evaluate(x, threads=4), program.evaluate(x, threads=1), strict=True):
         assert one.tobytes() == other.tobytes()
+
+
+def test_many_ways_from_one_array_to_its_readers() -> None:
+    """As many as 3 to the power of the depth: wishes are not counted way by way."""
+
+    def f(x: Any) -> Any:
+        for _ in range(60):
+            x = 0.25 * (x * x + x.T - x)
+        return x
+
+    x = np.linspace(-1.0, 1.0, 12).reshape(3, 4)[:, :3].copy()
+    fast = hoad.jit(f)
+    for _ in range(2):
+        np.testing.assert_allclose(fast(x), f(x), rtol=1e-12)

@@ -20,6 +20,7 @@ from rules.cases import CASES, Elementwise, Structured
 from rules.test_taylor import NOT_CLOSED, distances
 from scipy import special as sc
 
+import hoad
 from hoad._core import ufuncs
 from hoad.transform.taylor import Expansion, expand, series_of
 
@@ -342,3 +343,70 @@ def test_reciprocal_gamma(x: float) -> None:
     want = exact_coefficients(mp.rgamma, x, 20)
     want[abs(want) < 1e-80] = 0.0  # its zeros, but for rounding
     assert_close(found, want, 1e-12, f"1/Γ at {x}")
+
+
+# ---- derivatives of coefficients -------------------------------------------------------------------------------------
+
+
+def is_real(case: Elementwise) -> bool:
+    xs, _ = curves_of(case, 1)
+    value = np.asarray(case.f(*[x[0] for x in xs]))
+    return value.dtype == np.float64 and value.ndim == 0
+
+
+@cases([case for case in ELEMENTWISE if is_real(case)])
+def test_coefficients_are_differentiated(case: Elementwise) -> None:
+    """Derivatives of orders 3 and 4 as those of tensors and Laplacians, beside sweeps of sweeps."""
+    xs, curves = curves_of(case, 2)
+    for k in range(2):
+        points = [x[k].item() for x in xs]
+
+        def along(t: Any, points: list[float] = points) -> Any:
+            moved = [x + t * 0.3 * distance[k] for x, distance in zip(points, distances(case, xs), strict=False)]
+            return case.f(*moved[: len(curves)], *points[len(curves) :]) if case.wrt else t
+
+        nested = [along]
+        for _ in range(4):
+            nested.append(hoad.grad(nested[-1]))
+        third, fourth = nested[3](0.0), nested[4](0.0)
+        scale = 1e-10 * max(abs(d(0.0)) for d in nested)
+        assert hoad.grad(hoad.laplacian(along))(0.0) == pytest.approx(third, rel=1e-9, abs=scale)
+        assert hoad.grad(lambda t: hoad.derivative_tensor(along, 3)(t))(0.0) == pytest.approx(
+            fourth, rel=1e-9, abs=scale
+        )
+        assert hoad.biharmonic(along)(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
+        assert hoad.grad(lambda t: hoad.derivatives(along, 3)(t)[3])(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
+
+
+def test_coefficients_by_a_parameter_are_refused() -> None:
+    with pytest.raises(hoad.NoRuleError, match="jv have no derivative with respect to its parameters"):
+        hoad.grad(lambda v: hoad.laplacian(lambda x: sc.jv(v, x))(0.4))(1.5)
+
+
+def test_a_gradient_that_is_stopped_stays_so() -> None:
+    """Where a curve begins is not what the user holds still."""
+    stopped = lambda x: hoad.stop_gradient(x) ** 1.5 * x**2.5  # noqa: E731
+    assert hoad.grad(hoad.laplacian(stopped))(1.3) == pytest.approx(1.3**1.5 * 2.5 * 1.5 * 0.5 * 1.3**-0.5, rel=1e-14)
+
+
+POINTS = np.array([0.3, 0.5])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.linalg.eigvalsh(np.diag(x) + np.outer(x, x))[0],
+        lambda x: np.linalg.eigh(np.diag(x) + np.outer(x, x))[0][1],
+        lambda x: np.linalg.det(np.kron(np.eye(2) + np.outer(x, x), np.diag(x))),
+        lambda x: np.linalg.svd(np.outer(x, x) + np.diag(x))[1][0],
+        lambda x: np.abs(np.sum(np.fft.fft(np.exp(1j * x)) * x)) ** 2,
+    ],
+    ids=["eigvalsh", "eigh", "det", "svd", "fft"],
+)
+def test_laplacians_through_factors(f: Callable[[Any], Any]) -> None:
+    hessian = hoad.hessian(f)
+    assert hoad.laplacian(f)(POINTS) == pytest.approx(np.trace(hessian(POINTS)), rel=1e-11)
+    np.testing.assert_allclose(hoad.derivative_tensor(f, 2)(POINTS), hessian(POINTS), rtol=1e-10)
+    np.testing.assert_allclose(hoad.hessian_diagonal(f)(POINTS), np.diag(hessian(POINTS)), rtol=1e-10)
+    third = hoad.jacobian(hessian)(POINTS)
+    np.testing.assert_allclose(hoad.grad(hoad.laplacian(f))(POINTS), np.trace(third), rtol=1e-9)
