@@ -239,7 +239,8 @@ class Parameters(NamedTuple):
 def parameters(f: Any) -> Parameters:
     """What `inspect.signature` says of the parameters of f, or that there are none where it does not know."""
     try:
-        plain = inspect.unwrap(f, stop=lambda f: hasattr(f, "__signature__"))
+        # A bound method has the __wrapped__ of its function, which takes self besides.
+        plain = inspect.unwrap(f, stop=lambda f: hasattr(f, "__signature__") or type(f) is not types.FunctionType)
         if type(plain) is types.FunctionType and not hasattr(plain, "__signature__"):
             return _parameters_of_code(plain.__code__, len(plain.__defaults__ or ()))
         found = inspect.signature(f).parameters.values()

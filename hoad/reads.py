@@ -76,13 +76,17 @@ class Outer(Exception):
 
 
 class Reads:
-    """What code names: globals, attributes, modules; and whether it handles exceptions."""
+    """What code names: globals, attributes, modules; whether it handles exceptions, and has patterns of classes.
+
+    Those read attributes that stand in constants, or in the class.
+    """
 
     def __init__(self) -> None:
         self.globals: set[str] = set()
         self.attributes: set[str] = set()
         self.modules: set[str] = set()
         self.handles = False
+        self.has_patterns = False
         self.codes: list[types.CodeType] = []
 
 
@@ -102,6 +106,8 @@ def _naming() -> dict[int, tuple[str, int]]:
             found[operation] = "modules", shifts[name]
         elif name in ("SETUP_FINALLY", "PUSH_EXC_INFO"):
             found[operation] = "handles", 0
+        elif name == "MATCH_CLASS":
+            found[operation] = "has_patterns", 0
     return found
 
 
@@ -128,8 +134,8 @@ def _note(found: Reads, code: types.CodeType) -> None:
     for at, operation in enumerate(steps[::2]):
         if operation in NAMING:
             kind, shift = NAMING[operation]
-            if kind == "handles":
-                found.handles = True
+            if kind in ("handles", "has_patterns"):
+                setattr(found, kind, True)
             else:
                 getattr(found, kind).add(code.co_names[_argument(steps, 2 * at) >> shift])
 
@@ -283,7 +289,7 @@ class Reader:
         self.codes.update((id(inner), inner) for inner in reads.codes)
         self.names |= reads.attributes
         self.handles |= reads.handles
-        self.by_name |= not BY_NAME.isdisjoint(reads.globals | reads.attributes)
+        self.by_name |= reads.has_patterns or not BY_NAME.isdisjoint(reads.globals | reads.attributes)
         for key in sorted(reads.globals):
             self.watch_global(key, known)
         for module in sorted(reads.modules):

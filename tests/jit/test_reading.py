@@ -89,3 +89,70 @@ def test_parameters_are_those_of_inspect(f: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("f", [iter, 3.0])
 def test_parameters_of_what_says_nothing(f: Any) -> None:
     assert parameters(f) == ((), (), 0, False)
+
+
+class Held:
+    """What patterns look into."""
+
+    __match_args__ = ("v",)
+
+    def __init__(self, v: float) -> None:
+        self.v = v
+
+
+held = Held(1.0)
+
+
+def by_keyword(x: Any) -> Any:
+    match held:
+        case Held(v=v):
+            return x * v
+
+
+def by_position(x: Any) -> Any:
+    match held:
+        case Held(v):
+            return x * v
+
+
+def by_value(x: Any) -> Any:
+    match held:
+        case Held(v=2.0):
+            return 2.0 * x
+        case _:
+            return x * held.v
+
+
+def by_argument(x: Any, y: Any) -> Any:
+    match y:
+        case Held(v=v):
+            return x * v
+
+
+@pytest.mark.parametrize("f", [by_keyword, by_position, by_value, lambda x: by_argument(x, held)])
+def test_patterns_of_classes_are_seen(f: Callable[[Any], Any]) -> None:
+    fast = hoad.jit(f)
+    for v in (1.0, 2.0, 3.0, 1.0):
+        held.v = v
+        assert fast(1.5) == f(1.5) == 1.5 * v
+
+
+def wrapped(f: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def around(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return around
+
+
+class Model:
+    @wrapped
+    def scaled(self, x: Any, n: Any) -> Any:
+        return x**2 * n
+
+
+def test_methods_that_are_wrapped() -> None:
+    scaled = Model().scaled
+    assert hoad.grad(scaled, argnames="x")(2.0, 3.0) == 12.0
+    assert hoad.grad(scaled, argnames="n")(2.0, 3.0) == 4.0
+    assert hoad.grad(wrapped(scaled), argnames="n")(2.0, 3.0) == 4.0
