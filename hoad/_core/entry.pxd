@@ -23,6 +23,13 @@ cdef struct Place:              # what a signature takes in one place, or an out
     int type_number
     cnp.npy_intp dims[MOST_AXES]
 
+cdef class Zeros:               # what tells whether an array holds the zeros of a recording
+    cdef int32_t others         # calls that were no replays
+    cdef object writer          # the recording that was the last to write, and where
+    cdef size_t at
+
+    cdef bint are_in(self, object recorded, object out) except -1
+
 cdef class Room:                # the memory of one run
     cdef char* memory
     cdef bint is_over               # the result is made where it is asked for, which holds its zeros
@@ -43,7 +50,8 @@ cdef class Recorded:
     cdef int32_t threads            # that a run may use; 0 for as many as may be
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
     cdef bint may_stop              # a run may end before its results are there
-    cdef int32_t blank              # the register of zeros that are in `out` already, or -1
+    cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
+    cdef Zeros zeros                # whether they are, or None
 
     cdef Room enter(self)
     cdef int leave(self, Room room) except -1

@@ -1,7 +1,7 @@
 """Calling recorded functions again."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from typing_extensions import Self
 
@@ -12,6 +12,15 @@ from hoad._core.world import World
 
 class Room:
     """The memory of one run."""
+
+@final
+class Zeros:
+    """Whether an array that is given to write to holds the zeros that a recording leaves as they are.
+
+    The caller says so; but what one recording wrote there is no zero of another.
+    """
+
+    def other(self) -> None: ...
 
 class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
@@ -24,7 +33,7 @@ class Recorded:
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
         threads: int = 0,
-        keep_zeros: bool = False,
+        zeros: Zeros | None = None,
     ) -> None: ...
     @property
     def program(self) -> Any: ...

@@ -9,6 +9,8 @@ from types import MethodType
 
 import numpy as np
 
+cimport cython
+
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
@@ -63,6 +65,26 @@ cdef object FAILED = object()   # what was recorded raises
 
 # ---- what was recorded ----------------------------------------------------------------------------------------------
 
+@cython.final
+cdef class Zeros:
+    """Whether an array that is given to write to holds the zeros that a recording leaves as they are.
+
+    The caller says so; but what one recording wrote there is no zero of another.
+    """
+
+    def other(self):
+        """Note a call that was no replay."""
+        self.others += 1
+        self.writer = None
+
+    cdef bint are_in(self, object recorded, object out) except -1:
+        """Whether a recording may leave its zeros in an array; notes that it writes there."""
+        cdef size_t at = <size_t>cnp.PyArray_DATA(<cnp.ndarray>out) if type(out) is ndarray else 0
+        cdef bint found = self.others <= 1 or (self.writer is recorded and self.at == at and at != 0)
+        self.writer, self.at = recorded, at
+        return found
+
+
 cdef class Room:
     """The memory of one run."""
 
@@ -74,7 +96,7 @@ cdef class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
     def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange,
-                 int32_t threads=0, bint keep_zeros=False):
+                 int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
@@ -92,7 +114,10 @@ cdef class Recorded:
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
         self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
-        self.blank = lowered.blank_below(lowered.outputs[0].register) if keep_zeros and lowered.n_outputs == 1 else -1
+        self.zeros = zeros
+        self.blank = -1
+        if zeros is not None and lowered.n_outputs == 1:
+            self.blank = lowered.blank_below(lowered.outputs[0].register)
 
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
@@ -338,6 +363,7 @@ cdef class Signature:
         cdef Room room = recorded.enter()
         cdef list made = None
         cdef bint is_there = False
+        cdef bint is_over = False
         cdef int code
         try:
             self.place(recorded, room.held, args)
@@ -345,7 +371,9 @@ cdef class Signature:
                 made = recorded.lowered.place_outputs(&room.work)
             elif out is not None:
                 is_there = recorded.lay_under(room, out)
-            room.is_over = is_there
+            if out is not None and recorded.zeros is not None:
+                is_over = recorded.zeros.are_in(recorded, out) and is_there
+            room.is_over = is_over
             code = recorded.run(room)
             if code == DONE and is_there:
                 return out

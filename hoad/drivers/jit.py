@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.audit import Watch
-from hoad._core.entry import Jitted, Recorded, Signature
+from hoad._core.entry import Jitted, Recorded, Signature, Zeros
 from hoad._core.operands import check_class, holds_traced
 from hoad._core.primitive import load_tables
 from hoad._core.recording import WATCHERS, Recording, differentiating, guard_rows, running
@@ -65,7 +65,8 @@ def jit(
     keep_zeros : bool, optional
         Whether what is given as ``out`` holds zeros where the result is zero whatever the arguments are, as off the
         pattern of a sparse Hessian: made by `numpy.zeros`, or by an earlier call. They are then not written again,
-        where the recording knows them; nor looked at.
+        where the recording knows them; nor looked at. Of a function that was recorded more than once, for other shapes,
+        static arguments or globals, they are left only in the array that the same recording wrote to last.
 
     Returns
     -------
@@ -143,7 +144,8 @@ class _Driver:
         threads: int | None,
         keep_zeros: bool,
     ) -> None:
-        self.f, self.argnums, self.argnames, self.threads, self.keep_zeros = f, argnums, argnames, threads, keep_zeros
+        self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
+        self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
         known = parameters(f)
         self.positional = known.positional
@@ -168,20 +170,26 @@ class _Driver:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
         given = _Given(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
-            return _into(out, self.f(*args, **kwargs))
+            return self.written(out, self.f(*args, **kwargs))
         if WATCHERS.get():
-            return _into(out, given.once())
+            return self.written(out, given.once())
         if signature is None:
             signature = self.signature(jitted, given)
             if signature is None:
-                return _into(out, given.once())
+                return self.written(out, given.once())
             state, found = jitted.replayed(signature, given.leaves, out)
             if state == "done":
                 return found
             failed = state == "raised"
         if failed or running() is not None or signature.refusal is not None:
-            return _into(out, given.once())
-        return _into(out, self.recorded(signature, given))
+            return self.written(out, given.once())
+        return self.written(out, self.recorded(signature, given))
+
+    def written(self, out: Any, result: Any) -> Any:
+        """What a call gives that was no replay."""
+        if self.zeros is not None:
+            self.zeros.other()
+        return _into(out, result)
 
     def program(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """The program of a call."""
@@ -208,7 +216,7 @@ class _Driver:
             found = getattr(found, part, None)
         if found is jitted:
             return name
-        return functools.partial(jit, threads=self.threads, keep_zeros=self.keep_zeros), (
+        return functools.partial(jit, threads=self.threads, keep_zeros=self.zeros is not None), (
             self.f,
             self.argnums,
             self.argnames,
@@ -306,7 +314,7 @@ class _Given:
 
     def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.f, self.args, self.kwargs = driver.f, args, kwargs
-        self.options = driver.threads or 0, driver.keep_zeros
+        self.threads, self.zeros = driver.threads or 0, driver.zeros
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []
@@ -434,13 +442,13 @@ class _Given:
         if audit.watch.unknown is not None:
             return Unseen(f"it calls {audit.watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
-        made = Recorded(program, program._lowered(), world, list(live), arrange, *self.options)
+        made = Recorded(program, program._lowered(), world, list(live), arrange, self.threads, self.zeros)
         return made, results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
         """The function of the inputs, for a program to be recorded again; without the values they had."""
         kept = _Given.__new__(_Given)
-        kept.__dict__ = self.__dict__ | {"leaves": self.fixed, "args": (None,) * len(self.args)}
+        kept.__dict__ = self.__dict__ | {"leaves": self.fixed, "args": (None,) * len(self.args), "zeros": None}
         kept.kwargs = dict.fromkeys(self.kwargs)
         return kept.run
 

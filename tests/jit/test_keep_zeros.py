@@ -99,3 +99,45 @@ def test_zeros_with_a_sign_are_not_left_out() -> None:
 def test_it_is_true_or_false() -> None:
     with pytest.raises(hoad.ArgumentError, match="keep_zeros as True or False, not 1"):
         hoad.jit(chained, keep_zeros=1)  # type: ignore[arg-type]
+
+
+SHIFTED = True
+
+
+def by_global(x: Any) -> Any:
+    return shifted(x, 2 if SHIFTED else 1)
+
+
+def shifted(x: Any, k: int) -> Any:
+    return np.sum(100 * (x[k:] - x[:-k] ** 2) ** 2 + (1 - x[:-k]) ** 2)
+
+
+def test_a_pattern_that_changes_with_a_static_argument() -> None:
+    """What one recording wrote there is no zero of another."""
+    x, n = np.linspace(0.5, 1.5, 200), 200
+    hessian = hoad.hessian(shifted)
+    fast = hoad.jit(hessian, keep_zeros=True)
+    out, other = np.zeros((n, n)), np.zeros((n, n))
+    for k, at in [
+        (1, out),
+        (2, out),
+        (1, out),
+        (1, out),
+        (2, other),
+        (2, out),
+        (1, other),
+        (1, out),
+        (2, out),
+        (2, out),
+    ]:
+        np.testing.assert_array_equal(fast(x, k, out=at), hessian(x, k))
+
+
+def test_a_pattern_that_changes_with_a_global(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.linspace(0.5, 1.5, 200)
+    hessian = hoad.hessian(by_global)
+    fast = hoad.jit(hessian, keep_zeros=True)
+    out = np.zeros((200, 200))
+    for flag in (True, False, True, True, False, False, True):
+        monkeypatch.setitem(globals(), "SHIFTED", flag)
+        np.testing.assert_array_equal(fast(x, out=out), hessian(x))
