@@ -22,6 +22,7 @@ from hoad.trace import call_traced, outputs, plain, recorder_among
 from hoad.transform.taylor import expansion_at
 
 BY_SERIES = 4  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
+WATCHED_BY_SERIES = 8  # the same for who watches every operation: a series is one
 
 
 def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
@@ -77,7 +78,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if n >= BY_SERIES and not holomorphic:
+        if n >= (WATCHED_BY_SERIES if WATCHERS.get() else BY_SERIES) and not holomorphic:
             found = _by_series(f, n, x, args, kwargs)
             if found is not None:
                 return found
