@@ -192,7 +192,9 @@ def hyp1f1(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
 def hyp2f1(a: Any, b: Any, c: Any, x: Any, degree: int) -> Coefficients:
     """Gauss's function: φ⁽ᵏ⁾ = (a)ₖ (b)ₖ / (c)ₖ F(a + k, b + k, c + k, x)."""
     factors = [sc.poch(a, k) * (sc.poch(b, k) / math.factorial(k)) / sc.poch(c, k) for k in range(degree + 1)]
-    return [factor * sc.hyp2f1(a + k, b + k, c + k, x) for k, factor in enumerate(factors)]
+    with np.errstate(all="ignore"):  # of a polynomial nothing is left, but F may be infinite there
+        slopes = [factor * sc.hyp2f1(a + k, b + k, c + k, x) for k, factor in enumerate(factors)]
+    return [np.where(np.equal(factor, 0.0), 0.0, slope) for factor, slope in zip(factors, slopes, strict=True)]
 
 
 def exprel(x: Any, degree: int) -> Coefficients:

@@ -410,3 +410,11 @@ def test_laplacians_through_factors(f: Callable[[Any], Any]) -> None:
     np.testing.assert_allclose(hoad.hessian_diagonal(f)(POINTS), np.diag(hessian(POINTS)), rtol=1e-10)
     third = hoad.jacobian(hessian)(POINTS)
     np.testing.assert_allclose(hoad.grad(hoad.laplacian(f))(POINTS), np.trace(third), rtol=1e-9)
+
+
+def test_a_hypergeometric_polynomial_ends() -> None:
+    """F(-2, b, c, x) = 1 - 2 (b/c) x + b (b + 1) / (c (c + 1)) x²."""
+    b, c, x = 1.2, 2.3, 1.7
+    square = b * (b + 1) / (c * (c + 1))
+    want = [1 - 2 * b / c * x + square * x * x, -2 * b / c + 2 * square * x, 2 * square, *[0.0] * 6]
+    np.testing.assert_allclose(hoad.derivatives(lambda x: sc.hyp2f1(-2.0, b, c, x), 8)(x), want, rtol=1e-13, atol=1e-13)
