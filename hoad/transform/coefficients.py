@@ -61,13 +61,7 @@ class Coefficients:
         return [[self._result(y, k) for k in range(self.lines.degree + 1)] for y in self.arithmetic.outputs]
 
     def _result(self, operand: int, k: int) -> Any:
-        if k == 0:
-            return self.value(operand)
-        shape = self.closure.aval(operand).shape
-        x = self.at(operand, k)
-        if x is None:
-            return np.zeros(shape if self.lines.is_summed(k) else (*shape, self.lines.count))
-        return np.broadcast_to(x, shape) if self.lines.is_summed(k) else self.lines.array(x, shape)
+        return self.value(operand) if k == 0 else self._whole(operand, k)
 
     # ---- values
 
@@ -102,7 +96,7 @@ class Coefficients:
             return self._slopes(i, k)
         if i in self.arithmetic.powers:
             return self._power(k, i, *operands)
-        if name in SAME or name == "stop_gradient":
+        if name in SAME:
             return self.at(operands[0], k)
         step = _STEPS.get(name)
         if step is not None:
@@ -249,7 +243,7 @@ class Coefficients:
         x = self.at(operand, k)
         shape = aval.shape if self.lines.is_summed(k) else (*aval.shape, self.lines.count)
         if x is None:
-            return np.zeros(shape)
+            return np.zeros(shape, aval.dtype)
         if not self.lines.is_summed(k):
             return self.lines.array(x, aval.shape)
         return x if np.shape(x) == shape else np.broadcast_to(x, shape)

@@ -21,7 +21,7 @@ from hoad.transform.series import Arithmetic, is_multilinear
 from hoad.transform.stages import given_aval
 
 
-def series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any]) -> list[Any]:
+def _series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any]) -> list[Any]:
     """The coefficients that the results of a program have by its arithmetic, for those that are given of its inputs."""
     given, degree = arithmetic.given, arithmetic.degree
     values = [x[0] if n > 1 else x for x, n in zip(series, given, strict=True)]
@@ -36,7 +36,7 @@ def series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any]
 def program_along(program: Program, arithmetic: Arithmetic) -> Program:
     """The same as a program."""
     avals = [given_aval(aval, n) for aval, n in zip(program.inputs, arithmetic.given, strict=True)]
-    return recorded(lambda *series: series_along(program, arithmetic, series), avals)
+    return recorded(lambda *series: _series_along(program, arithmetic, series), avals)
 
 
 def _cast(x: Any, dtype: np.dtype) -> Any:
@@ -55,18 +55,15 @@ class _Along(Coefficients):
         super().__init__(arithmetic, curve, values, along)
 
     def _value(self, i: int) -> Any:
-        name, primitive, operands, params, aval = self.arithmetic.row(i)
+        name, primitive, operands, params, _ = self.arithmetic.row(i)
         if name == "result":
             return self.several[operands[0]][params[0]]
         if name == "rate":
-            return self._or_zeros(self.at(operands[0], 1), aval.shape, aval.dtype)
+            return self._whole(operands[0], 1)
         if primitive.nout > 1:
             self.several[i] = apply_primitive(primitive, params, *[self.value(k) for k in operands])
             return self.several[i][0]
         return super()._value(i)
-
-    def _or_zeros(self, x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-        return np.zeros(shape, dtype) if x is None else self.lines.array(x, shape)
 
     def _coefficient(self, i: int, k: int) -> Coefficient:
         """p[k] = p'[k - 1] / k for what is an integral; p[k] = (k + 1) x[k + 1] for a rate x'."""
@@ -81,10 +78,7 @@ class _Along(Coefficients):
         return self._other(i, k) if name == "matmul" else super()._coefficient(i, k)
 
     def _whole(self, operand: int, k: int) -> Any:
-        aval = self.closure.aval(operand)
-        if k == 0 or not aval.inexact:
-            return self.value(operand)
-        return self._or_zeros(self.at(operand, k), aval.shape, aval.dtype)
+        return self.value(operand) if k == 0 else super()._whole(operand, k)
 
     # ---- what is multilinear, and what solves
 
@@ -123,4 +117,4 @@ class _Along(Coefficients):
         return None if found is None else np.negative(np.matmul(self.value(i), found))
 
 
-__all__ = ["program_along", "series_along"]
+__all__ = ["program_along"]

@@ -24,14 +24,14 @@ import numpy as np
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import guard_rows, inline
 from hoad._core.series import NotClosedError, Series
-from hoad._core.tape import Aval, intern_aval
+from hoad._core.tape import Aval
 from hoad.errors import NoRuleError
 from hoad.program import Callee, Program, called
 from hoad.transform.adjoint import adjoint_of, adjoints_by
-from hoad.transform.curves import series_along
+from hoad.transform.curves import program_along
 from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
-from hoad.transform.stages import whole
+from hoad.transform.stages import given_aval, series_aval, whole
 from hoad.transform.taylor import Taylor, arithmetic_of
 
 
@@ -62,13 +62,13 @@ class Recurrence(Callee):
         ys = program.inputs[first:]
         self.inputs = (
             *[
-                aval if count == 1 and not wide else _aval(aval, count, lanes if wide else None)
+                given_aval(aval, count, lanes if wide else None)
                 for aval, count, wide in zip(program.inputs[:first], given, have_lanes, strict=True)
             ],
-            *[_aval(aval, None, lanes) for aval in ys],
-            *[_aval(aval, self._degree, lanes) for aval in ys if forced],
+            *[series_aval(aval, None, lanes) for aval in ys],
+            *[series_aval(aval, self._degree, lanes) for aval in ys if forced],
         )
-        self.results = tuple(_aval(aval, self._degree + 1, lanes) for aval in ys)
+        self.results = tuple(series_aval(aval, self._degree + 1, lanes) for aval in ys)
 
     @property
     def _degree(self) -> int:
@@ -169,9 +169,7 @@ class Recurrence(Callee):
         known = self._of._known_series
         if key not in known:
             given = [degree + 1 if moved else 1 for moved in moves]
-            avals = [_aval(aval, n, None) if n > 1 else aval for aval, n in zip(self._of.inputs, given, strict=True)]
-            arithmetic = arithmetic_of(self._of, given, degree)
-            made = recorded(lambda *xs: series_along(self._of, arithmetic, xs), avals)
+            made = program_along(self._of, arithmetic_of(self._of, given, degree))
             made._fixed = self._of._fixed
             known[key] = made
         found: Program = known[key]
@@ -225,12 +223,6 @@ class Recurrence(Callee):
             self._of._run(tuple(x[0] if count > 1 else x for x, count in given))
             raise RuntimeError("a recurrence failed where its program did not; this is an error in hoad")
         return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
-
-
-def _aval(aval: Aval, count: int | None, lanes: int | None) -> Aval:
-    return intern_aval(
-        aval.dtype, (*([] if count is None else [count]), *([] if lanes is None else [lanes]), *aval.shape)
-    )
 
 
 def natural(degree: int) -> tuple[float, ...]:

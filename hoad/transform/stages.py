@@ -41,9 +41,9 @@ def stages_of(
         return None
 
 
-def series_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
-    """Shape and dtype of so many coefficients along axis 0, then lanes, if any."""
-    return intern_aval(aval.dtype, (count, *([] if lanes is None else [lanes]), *aval.shape))
+def series_aval(aval: Aval, count: int | None, lanes: int | None = None) -> Aval:
+    """Shape and dtype of so many coefficients along axis 0, if they are counted, then lanes, if any."""
+    return intern_aval(aval.dtype, (*[n for n in (count, lanes) if n is not None], *aval.shape))
 
 
 def given_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
