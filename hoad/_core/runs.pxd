@@ -69,11 +69,15 @@ cdef struct Link:           # a chain to be
 cdef class Rows:
     cdef list free
     cdef list borrowed      # by one instruction
+    cdef dict last          # loads: the last run that reads each
+    cdef dict loaded        # the rows of those that are there
+    cdef int32_t now        # the run that is put in the chain
     cdef int32_t count
 
     cdef int32_t new(self) except -1
     cdef int32_t take(self) except -1
     cdef int32_t borrow(self) except -1
+    cdef int32_t hold(self, tuple load) except -1
     cdef int give_back(self) except -1
 
 cdef class Runs:
@@ -102,6 +106,7 @@ cdef class Runs:
     cdef list members(self, int32_t number)
     cdef bint reads_row(self, Run* run, Source* source) noexcept
     cdef bint is_within(self, int32_t number, Source* source) noexcept
+    cdef int find_loads(self, Rows rows, list members) except -1
     cdef int absorb_signs(self, int32_t number, list members) except -1
     cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept
     cdef int take_signs(self, Run* run) except -1

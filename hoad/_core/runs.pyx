@@ -241,8 +241,10 @@ cdef class Runs:
         self.absorb_signs(number, members)
         self.pair(members)
         self.find_reach(number, members)
+        self.find_loads(rows, members)
         for k in members:
             first = chain.n_code
+            rows.now = k
             self.add_instruction(chain, rows, k)
             if self.runs[k].is_truth and self.runs[k].kept:
                 self.add_bytes(chain, rows, &self.runs[k])
@@ -294,6 +296,20 @@ cdef class Runs:
                 if self.is_within(number, source):
                     other = &self.runs[source.of]
                     other.reach = max(other.reach, self.runs[k].reach + self.shift(&self.runs[k], source))
+        return 0
+
+    cdef int find_loads(self, Rows rows, list members) except -1:
+        """Note which run is the last to read what does not lie in a row."""
+        cdef int32_t k, side, part
+        cdef Run* run
+        for k in members:
+            if self.runs[k].is_inner:
+                continue
+            for part in (k, self.runs[k].inner):
+                run = &self.runs[part]
+                for side in range(run.sides if part != NONE else 0):
+                    if run.source[side].kind != IN_RUN and not run.source[side].gathered:
+                        rows.last[load_of(run, &run.source[side])] = k
         return 0
 
     # ---- signs: (-a) b = -(a b) and a + (-b) = a - b, to the last bit, so a negation need not be done
@@ -608,7 +624,10 @@ cdef class Runs:
         if chain.places[at].view == NULL and not chain.places[at].is_truth and (
                 chain.places[at].stride == 1 or (number and chain.places[at].stride == 0)):
             return at
-        out = chain.add_place(ROW, rows.borrow(), 0, 1)
+        load = None if source.kind == IN_RUN else load_of(run, source)
+        if load in rows.loaded:
+            return chain.add_place(ROW, rows.loaded[load], 0, 1)
+        out = chain.add_place(ROW, rows.borrow() if load is None else rows.hold(load), 0, 1)
         chain.add(move_of_load(&chain.places[at]), NULL, at, at, out, run.low, high)
         return out
 
@@ -626,6 +645,7 @@ cdef class Rows:
 
     def __cinit__(self):
         self.free, self.borrowed = [], []
+        self.last, self.loaded = {}, {}
 
     cdef int32_t new(self) except -1:
         return self.free.pop() if self.free else self.take()
@@ -640,9 +660,17 @@ cdef class Rows:
         self.borrowed.append(row)
         return row
 
+    cdef int32_t hold(self, tuple load) except -1:
+        """One that is read until the last run that reads this."""
+        cdef int32_t row = self.new()
+        self.loaded[load] = row
+        return row
+
     cdef int give_back(self) except -1:
         self.free.extend(self.borrowed)
         self.borrowed.clear()
+        for load in [x for x in self.loaded if self.last[x] <= self.now]:
+            self.free.append(self.loaded.pop(load))
         return 0
 
 
@@ -662,6 +690,11 @@ cdef inline bint is_idle(Run* run) noexcept:
 cdef inline bint may_join(Source* source) noexcept:
     """Whether a run may join the chain that makes a source of it."""
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
+
+
+cdef tuple load_of(Run* run, Source* source):
+    """What brings a source that does not lie in a row to one: the same for all who read the same numbers."""
+    return source.of, source.kind, source.start, source.stride, <size_t>source.view, run.low, run.count, run.reach
 
 
 cdef inline int32_t move_of_load(Place* place) noexcept:

@@ -58,6 +58,18 @@ def stencil(x: Any, y: Any) -> Any:
     return (b[1:, 1:] - b[:-1, 1:]) * a[1:, 1:] + (b[1:, 1:] - b[1:, :-1])
 
 
+def strided(shift: int) -> Callable[[Any, Any], Any]:
+    """What does not lie in a row is read by many, at their coordinates and at earlier ones."""
+
+    def f(x: Any, y: Any) -> Any:
+        u, v = x[: 2 * (N // 2)].reshape(-1, 2)[:, 1], y[::-2][: N // 2]
+        c = u * v + 2.0
+        a = u * 3.0 - v
+        return c, a[shift:] * u[shift:] + a[:-shift] * u[:-shift] - (v * v)[:-shift] * v[shift:]
+
+    return f
+
+
 def several(x: Any, y: Any) -> Any:
     """Results that the chain itself reads earlier, and numbers."""
     a = x * y - x
@@ -72,6 +84,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "columns": lambda x, y: np.multiply.outer(x[:400] * y[:400], y[:900] - 1.0) * 3.0 - y[:900],
     "reversed": lambda x, y: (x * y)[::-1] * x - (x - y)[::-1] * polynomial(x, y),
     **{f"{shift} earlier": shifted(shift) for shift in (1, 16, 17, 300, 511, 513, 5000, 150_000)},
+    **{f"strided, {shift} earlier": strided(shift) for shift in (1, 16, 300, 5000)},
 }
 OTHERS: dict[str, Callable[..., Any]] = {
     "a sum": lambda x, y: np.sum(polynomial(x, y)),
