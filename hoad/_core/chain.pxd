@@ -88,6 +88,8 @@ cdef class Chain:
     cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil
     cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil
     cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil
+    cdef int32_t store_together(self, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil
+    cdef void store(self, Instruction* code, double** bases, int64_t start, int64_t low, int64_t high) noexcept nogil
     cdef int64_t blocks(self) noexcept nogil
     cdef int64_t blocks_of_part(self) noexcept nogil
     cdef void hold_together(self, int64_t grain) noexcept

@@ -31,6 +31,7 @@ cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
     LONGEST_GRAIN = 1 << 30
+    TILE = 16                   # coordinates that stores write together
 
 cdef struct Shared:             # a run that threads share
     void* chain
@@ -176,8 +177,13 @@ cdef class Chain:
         cdef int64_t start = begin - min((self.reach + BLOCK - 1) // BLOCK, first) * BLOCK
         cdef int32_t i
         while start < stop:
-            for i in range(self.n_code):
+            i = 0
+            while i < self.n_code:
+                if self.code[i].move == M_STORE:
+                    i = self.store_together(i, bases, start, begin)
+                    continue
                 self.step(&self.code[i], bases, sums, start, begin)
+                i += 1
             for i in range(self.n_remembered):
                 row = rows + self.remembered[i] * (MARGIN + BLOCK)
                 memcpy(row, row + BLOCK, MARGIN * sizeof(double))
@@ -227,8 +233,6 @@ cdef class Chain:
             gather(bases[code.a], code.k + (low - code.low), out, n)
         elif code.move == M_COPY:
             copy(a, self.places[code.a].stride, out, n)
-        elif code.move == M_STORE:
-            store(a, self.places[code.a].stride, out, self.places[code.out].stride, n)
         elif code.move == M_LOOP1 or code.move == M_LOOP2:
             self.loop(code, a, b, out, n)
         elif code.move == M_EXPAND:
@@ -253,6 +257,37 @@ cdef class Chain:
             each1(<Scalar1>code.function, a, out, n)
         else:
             each2(<Scalar2>code.function, a, b, out, n)
+
+    cdef int32_t store_together(self, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil:
+        """The stores from instruction `first` on, few coordinates at a time, lest lines of the cache come and go.
+
+        Gives the instruction behind them.
+        """
+        cdef int64_t tile = start
+        cdef int32_t i = first
+        while tile < start + BLOCK:
+            i = first
+            while i < self.n_code and self.code[i].move == M_STORE:
+                self.store(&self.code[i], bases, start, max(tile, begin - self.code[i].reach), tile + TILE)
+                i += 1
+            tile += TILE
+        return i
+
+    cdef void store(self, Instruction* code, double** bases, int64_t start, int64_t low, int64_t high) noexcept nogil:
+        """Write a row to every so many numbers of an array, from coordinate `low` to `high`."""
+        cdef int64_t first = max(low, code.low)
+        cdef int64_t n = min(high, code.high) - first
+        cdef int64_t step = self.places[code.a].stride
+        cdef int64_t stride = self.places[code.out].stride
+        cdef int64_t i
+        cdef double* a
+        cdef double* out
+        if n <= 0:
+            return
+        a = self.at(code.a, bases, start, first)
+        out = self.at(code.out, bases, start, first)
+        for i in range(n):
+            out[i * stride] = a[i * step]
 
     cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil:
         """A loop of NumPy's, on rows or one number again and again."""
@@ -352,12 +387,6 @@ cdef void copy(const double* x, int64_t stride, double* p, int64_t n) noexcept n
     cdef int64_t i
     for i in range(n):
         p[i] = 0.0 + x[i * stride]
-
-
-cdef void store(const double* x, int64_t step, double* p, int64_t stride, int64_t n) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        p[i * stride] = x[i * step]
 
 
 cdef void gather(const double* x, const int32_t* k, double* p, int64_t n) noexcept nogil:

@@ -106,9 +106,10 @@ cdef class Runs:
     cdef list members(self, int32_t number)
     cdef bint reads_row(self, Run* run, Source* source) noexcept
     cdef bint is_within(self, int32_t number, Source* source) noexcept
-    cdef int find_loads(self, Rows rows, list members) except -1
+    cdef list in_turn(self, list members)
+    cdef int find_ends(self, Rows rows, list members) except -1
     cdef int absorb_signs(self, int32_t number, list members) except -1
-    cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept
+    cdef void look_through(self, int32_t number, Source* source) noexcept
     cdef int take_signs(self, Run* run) except -1
     cdef int find_reach(self, int32_t number, list members) except -1
     cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1

@@ -54,6 +54,7 @@ from hoad._core.vector cimport (
 cdef enum:
     CHAINS_TRIED = 8            # the latest, for a run that may join any
     COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
+    STORES_TOGETHER = 32        # whose rows wait for each other in cache
 
 
 cdef class Runs:
@@ -209,7 +210,6 @@ cdef class Runs:
             return 0
         other = &self.runs[source.of]
         if self.reads_row(run, source):
-            other.last = number
             other.users += 1
             other.remembered = other.remembered or self.shift(run, source) > 0
         else:
@@ -241,7 +241,8 @@ cdef class Runs:
         self.absorb_signs(number, members)
         self.pair(members)
         self.find_reach(number, members)
-        self.find_loads(rows, members)
+        members = self.in_turn(members)
+        self.find_ends(rows, members)
         for k in members:
             first = chain.n_code
             rows.now = k
@@ -253,7 +254,7 @@ cdef class Runs:
         return chain
 
     cdef list members(self, int32_t number):
-        """The runs of a chain that somebody reads, in turn."""
+        """The runs of a chain that somebody reads, as they were made."""
         cdef list found = []
         cdef list busy = []
         cdef int32_t side
@@ -267,13 +268,9 @@ cdef class Runs:
             run = &self.runs[k]
             if not is_idle(run):
                 busy.append(k)
-            for side in range(run.sides):
-                if not self.reads_row(run, &run.source[side]):
-                    continue
-                if is_idle(run):
+            for side in range(run.sides if is_idle(run) else 0):
+                if self.reads_row(run, &run.source[side]):
                     self.runs[run.source[side].of].users -= 1
-                else:
-                    self.runs[run.source[side].of].last = max(self.runs[run.source[side].of].last, k)
         return busy[::-1]
 
     cdef bint reads_row(self, Run* run, Source* source) noexcept:
@@ -298,18 +295,36 @@ cdef class Runs:
                     other.reach = max(other.reach, self.runs[k].reach + self.shift(&self.runs[k], source))
         return 0
 
-    cdef int find_loads(self, Rows rows, list members) except -1:
-        """Note which run is the last to read what does not lie in a row."""
+    cdef list in_turn(self, list members):
+        """The runs of a chain as they are done: many that write side by side follow each other."""
+        cdef list found = []
+        cdef list stores = []
+        for k in members:
+            if self.runs[<int32_t>k].work != STORE:
+                found.append(k)
+                continue
+            stores.append(k)
+            if len(stores) == STORES_TOGETHER:
+                found += stores
+                stores = []
+        return found + stores
+
+    cdef int find_ends(self, Rows rows, list members) except -1:
+        """Note which run is the last to read each row, and what has to come to one."""
         cdef int32_t k, side, part
         cdef Run* run
+        cdef Source* source
         for k in members:
             if self.runs[k].is_inner:
                 continue
             for part in (k, self.runs[k].inner):
                 run = &self.runs[part]
                 for side in range(run.sides if part != NONE else 0):
-                    if run.source[side].kind != IN_RUN and not run.source[side].gathered:
-                        rows.last[load_of(run, &run.source[side])] = k
+                    source = &run.source[side]
+                    if self.reads_row(run, source):
+                        self.runs[source.of].last = k
+                    elif source.kind != IN_RUN and not source.gathered:
+                        rows.last[load_of(run, source)] = k
         return 0
 
     # ---- signs: (-a) b = -(a b) and a + (-b) = a - b, to the last bit, so a negation need not be done
@@ -327,12 +342,12 @@ cdef class Runs:
         for k in members:
             run = &self.runs[k]
             for side in range(run.sides):
-                self.look_through(number, k, &run.source[side])
+                self.look_through(number, &run.source[side])
             self.take_signs(run)
         return 0
 
-    cdef void look_through(self, int32_t number, int32_t k, Source* source) noexcept:
-        """Let run k read what a negation reads, in place of that."""
+    cdef void look_through(self, int32_t number, Source* source) noexcept:
+        """Let a run read what a negation reads, in place of that."""
         cdef Run* run
         cdef int64_t start = source.start
         if not self.is_within(number, source):
@@ -346,7 +361,6 @@ cdef class Runs:
         source.minus = run.minus
         if self.is_within(number, source):
             self.runs[source.of].users += 1
-            self.runs[source.of].last = max(self.runs[source.of].last, k)
 
     cdef int take_signs(self, Run* run) except -1:
         """Have the signs of sources in the operation, or in what it gives."""
@@ -373,9 +387,8 @@ cdef class Runs:
 
     cdef int pair(self, list members) except -1:
         """Find which runs of a chain are done together with the one run that reads them."""
-        cdef int32_t k, side, inner, j
+        cdef int32_t k, side, inner
         cdef Run* run
-        cdef Source* source
         for k in members:
             run = &self.runs[k]
             for side in range(0 if run.is_inner else run.sides):
@@ -384,10 +397,6 @@ cdef class Runs:
                     continue
                 run.inner = inner
                 self.runs[inner].is_inner = True
-                for j in range(self.runs[inner].sides):     # they are read later now
-                    source = &self.runs[inner].source[j]
-                    if source.kind == IN_RUN and not source.gathered and self.runs[source.of].last != NONE:
-                        self.runs[source.of].last = max(self.runs[source.of].last, k)
                 break
         return 0
 
@@ -669,7 +678,7 @@ cdef class Rows:
     cdef int give_back(self) except -1:
         self.free.extend(self.borrowed)
         self.borrowed.clear()
-        for load in [x for x in self.loaded if self.last[x] <= self.now]:
+        for load in [x for x in self.loaded if self.last[x] == self.now]:
             self.free.append(self.loaded.pop(load))
         return 0
 
