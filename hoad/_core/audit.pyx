@@ -15,8 +15,12 @@ cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
         pass
     ctypedef int (*Py_tracefunc)(PyObject*, PyFrameObject*, int, PyObject*) except -1
+    ctypedef struct PyThreadState:
+        Py_tracefunc c_profilefunc
+        PyObject* c_profileobj
     enum:
         PyTrace_CALL
+    PyThreadState* PyThreadState_Get() noexcept
     void PyEval_SetProfile(Py_tracefunc function, PyObject* owner) except *
     void* PyFrame_GetCode(PyFrameObject* frame) noexcept
 
@@ -28,30 +32,44 @@ cdef class Watch:
     """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
-    it happens to run, whatever was called there.
+    it happens to run, whatever was called there. A profiler that is there already goes on.
     """
 
     cdef dict expected          # code by its identity
     cdef readonly str unknown   # the name of what was noted last
     cdef size_t thread          # the one that is watched
     cdef bint collecting        # whether that thread collects garbage now
+    cdef Py_tracefunc before    # the profile function before this one, and what it was given
+    cdef object owner
 
     def __init__(self, dict expected not None):
         self.expected = expected
 
-    def start(self, bint alone):
-        """Watch this thread; where it has no profile function, be that."""
+    def __enter__(self):
+        cdef PyThreadState* state = PyThreadState_Get()
         self.thread = <size_t>PyThread_get_thread_ident()
+        self.before = state.c_profilefunc
+        self.owner = None if state.c_profileobj == NULL else <object>state.c_profileobj
         gc.callbacks.insert(0, self.began)      # others' callbacks are not the function's either
         gc.callbacks.append(self.ended)
-        if alone:
-            PyEval_SetProfile(entered, <PyObject*>self)
+        PyEval_SetProfile(entered, <PyObject*>self)
+        return self
+
+    def __exit__(self, *_):
+        self.end()
 
     def end(self):
-        """Let the garbage collector be; the profile function is put back by who knows the one before."""
+        """Watch no more."""
         for callback in (self.began, self.ended):
             if callback in gc.callbacks:
                 gc.callbacks.remove(callback)
+        if PyThreadState_Get().c_profileobj == <PyObject*>self:
+            self.put_back()
+
+    cdef int put_back(self) except -1:
+        """Set the profile function before this one."""
+        PyEval_SetProfile(self.before, NULL if self.before == NULL else <PyObject*>self.owner)
+        return 0
 
     def began(self, phase, info):
         """What the garbage collector calls first."""
@@ -64,7 +82,8 @@ cdef class Watch:
             self.collecting = False
 
     def __call__(self, frame, event, argument):
-        """The same, where a profile function is put back as Python knows it."""
+        """What Python calls where somebody put this back, as Python knows it."""
+        PyEval_SetProfile(entered, <PyObject*>self)
         if event == "call" and not self.collecting:
             self.look(<PyFrameObject*>frame)
 
@@ -89,7 +108,7 @@ cdef object unwatched(object function, tuple args):
     watch = sys.getprofile()
     if type(watch) is not Watch:
         return function(*args)
-    PyEval_SetProfile(NULL, NULL)
+    (<Watch>watch).put_back()
     try:
         return function(*args)
     finally:
@@ -97,8 +116,11 @@ cdef object unwatched(object function, tuple args):
 
 
 cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:
-    if event == PyTrace_CALL and not (<Watch>owner).collecting:
-        (<Watch>owner).look(frame)
+    cdef Watch watch = <Watch>owner
+    if watch.before != NULL:
+        watch.before(<PyObject*>watch.owner, frame, event, argument)
+    if event == PyTrace_CALL and not watch.collecting:
+        watch.look(frame)
     return 0
 
 

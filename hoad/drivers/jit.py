@@ -417,13 +417,13 @@ class _Given:
         self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
     ) -> tuple[Recorded | str | Unseen, Any]:
         """The same for the function or its twin, to which `live` arrays are given."""
-        with differentiating(nested=False) as d, _Audit(reader) as audit:
+        with differentiating(nested=False) as d, Watch(reader.codes) as watch:
             d.graph.is_guarded = True
             inputs = self.entered(d)
             if twin is not None:
                 twin.fill([d.input(array) for array in live])
             returned = self.run(*inputs, f=self.f if twin is None else twin.f)
-            audit.end()
+            watch.end()
             results = _Results(d, returned)
             del returned
             values = d.compute(results.operands)
@@ -439,8 +439,8 @@ class _Given:
             return f"it changes {changed}, which it reads", results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
-        if audit.watch.unknown is not None:
-            return Unseen(f"it calls {audit.watch.unknown}, which is not found by reading it"), results.arranged(values)
+        if watch.unknown is not None:
+            return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
         made = Recorded(program, program._lowered(), world, list(live), arrange, self.threads, self.zeros)
         return made, results.arranged(values)
@@ -550,38 +550,6 @@ def _into(out: Any, result: Any) -> Any:
     for target, value in zip(targets, found, strict=True):
         target[...] = value
     return out
-
-
-# ---- what ran -------------------------------------------------------------------------------------------------------
-
-
-class _Audit:
-    """Looks whether code runs that reading did not find."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.watch = Watch(reader.codes)
-
-    def __enter__(self) -> _Audit:
-        self.before = sys.getprofile()
-        self.watch.start(alone=self.before is None)
-        if self.before is not None:
-            sys.setprofile(self.seen)
-        return self
-
-    def end(self) -> None:
-        """Look no more."""
-        self.watch.end()
-        if sys.getprofile() in (self.seen, self.watch):
-            sys.setprofile(self.before)
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def seen(self, frame: types.FrameType, event: Any, argument: Any) -> None:
-        """What Python calls as functions are entered and left, where it called another before."""
-        assert self.before is not None
-        self.before(frame, event, argument)
-        self.watch(frame, event, argument)
 
 
 __all__ = ["jit"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import cProfile
 import gc
+import pstats
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -87,6 +89,16 @@ def test_a_profiler_goes_on() -> None:
     finally:
         sys.setprofile(None)
     assert "found" in called
+
+
+def test_a_profiler_in_c_goes_on() -> None:
+    profile = cProfile.Profile()
+    with profile:
+        assert hoad.jit(lambda x: found(x))(0.5) == np.cos(0.5)
+        with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
+            hoad.jit(lambda x: sys._getframe().f_globals["hidden"](x))(0.5)
+    seen = {function for _, _, function in pstats.Stats(profile).stats}  # type: ignore[attr-defined]
+    assert {"found", "hidden"} <= seen
 
 
 def test_a_failure_leaves_no_profile() -> None:
