@@ -381,8 +381,9 @@ class Program(list[Tape], Callee):
                     f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
                     "program is what record and gradient gave, or a slice of it in its order."
                 )
+        kept = set(map(id, self))
         for k, tape in enumerate(reversed(tapes)):
-            if whole and not any(tape is own for own in self) and set(tape._inputs) - self._omitted:
+            if whole and id(tape) not in kept and set(tape._inputs) - self._omitted:
                 raise ShapeError(
                     f"this program lacks tape {k + 1} of those that its last tape came of, whose inputs it needs. Keep "
                     "it in the list; a slice without it can be printed only."
