@@ -47,7 +47,7 @@ cdef class Closure:
         for i in inputs:
             new_input(self.graph, aval_of(operand_aval(source, i)))
             self.inputs.append(self.graph.size - 1)
-        self.emitter = Emitter(self.graph, True, True)
+        self.emitter = Emitter(self.graph, True, True, True)
         template.graph = source
         template.finish(outputs)
         self.outputs = template.replay(self.emitter, inputs, self.inputs)

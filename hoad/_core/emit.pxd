@@ -54,6 +54,7 @@ cdef class Emitter:
     cdef int32_t rows, used     # rows: a power of two
     cdef int shift              # 64 - log2(rows): rows are found by the high bits of a hash
     cdef bint thorough          # a tape is being emitted that may be swept again and again
+    cdef bint complete          # of all it appends, equal nodes are one, however many there are
     cdef bint learned           # the nodes that the emitter found are in the table
     cdef bint lossy             # newer nodes push out older ones
 

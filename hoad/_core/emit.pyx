@@ -109,9 +109,9 @@ cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
 cdef class Emitter:
     """Appends nodes to one graph for the length of one sweep."""
 
-    def __cinit__(self, Graph graph, bint simplify=True, bint thorough=False):
+    def __cinit__(self, Graph graph, bint simplify=True, bint thorough=False, bint complete=False):
         bind()
-        self.thorough = thorough
+        self.thorough, self.complete = thorough, complete
         self.graph = graph
         self.simplify = simplify
         self.rows = SMALL_TABLE
@@ -139,7 +139,7 @@ cdef class Emitter:
         return 0
 
     cdef int widen(self) except -1:
-        """Double the table while it is small; beyond that it stays, and newer nodes push out older ones."""
+        """Double the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
         cdef Entry* old = self.table
         cdef int32_t rows = self.rows
         cdef int32_t i, known
@@ -151,7 +151,7 @@ cdef class Emitter:
             self.rows = rows
             self.shift += 1
             raise MemoryError
-        self.lossy = self.rows >= MOST_FULL
+        self.lossy = self.rows >= MOST_FULL and not self.complete
         known = self.used
         self.used = 0
         for i in range(rows if known else 0):
