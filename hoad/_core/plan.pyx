@@ -37,6 +37,13 @@ from hoad.errors import RuleError, count as counted
 cnp.import_array()
 cnp.import_ufunc()
 
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct Ufunc "PyUFuncObject":      # NumPy's own declaration has lost its types in 2.5
+        int nargs, ntypes
+        void** functions
+        void** data
+        const char* types
+
 cdef extern from "<fenv.h>" nogil:
     int feclearexcept(int) noexcept
     int fetestexcept(int) noexcept
@@ -128,7 +135,7 @@ cdef class Plan:
 
     cdef int find_loop(self, object function, list kinds) except -1:
         """Take NumPy's inner loop of `function` for these dtypes."""
-        cdef cnp.ufunc u = <cnp.ufunc?>function
+        cdef Ufunc* u = <Ufunc*><void*><cnp.ufunc?>function
         cdef int i, j
         wanted = [dtype.num for dtype in kinds]
         for i in range(u.ntypes):
@@ -136,7 +143,7 @@ cdef class Plan:
                 if u.types[i * u.nargs + j] != <int>wanted[j]:
                     break
             else:
-                self.loop = <Loop><void*>u.functions[i]
+                self.loop = <Loop>u.functions[i]
                 self.data = NULL if u.data == NULL else u.data[i]
                 return 1
         return 0
