@@ -302,7 +302,9 @@ def a_view_of_a_captured_array() -> Any:
 def the_shape_of_a_captured_array() -> Any:
     weights = np.arange(6.0)
     yield lambda x: weights.shape[0] * x
-    weights.shape = (2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from NumPy 2.5 on
+        weights.shape = (2, 3)
     yield None
 
 
