@@ -90,7 +90,9 @@ class Family:
                 raise NotClosedError("numbers that are not float64, on many lines")
             slopes = zip(arithmetic.closure.inputs[self._first :], directions, strict=False)
             along = {node: [_along(x, lines)] for node, x in slopes}
-            return Coefficients(arithmetic, lines, self._values, along).results()
+            found = Coefficients(arithmetic, lines, self._values, along).results()
+            lines.hold_guards()
+            return found
         except NotClosedError:
             return self._by_node(lines, directions)
 
@@ -115,7 +117,7 @@ def _along(directions: Any, lines: Lines) -> Coefficient:
     """Directions as coefficients of order 1."""
     if lines.is_summed(1):
         return lines.summed(directions)
-    return Monomial(1.0, Spread(directions, _is_unit(directions)), 1)
+    return Monomial(1.0, Spread(directions, is_unit=True), 1) if _is_unit(directions) else lines.monomial(directions)
 
 
 def _is_unit(directions: Any) -> bool:

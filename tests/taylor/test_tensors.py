@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, GuardError, HoadError, ShapeError
 from hoad.transform.directions import combination, multi_indices, shared
 from hoad.transform.families import Family
 from hoad.transform.taylor import expand
@@ -478,3 +478,69 @@ def test_scales_do_not_leave_the_range(c: float) -> None:
         found = hoad.derivative_tensor(lambda x: np.sqrt(np.sum((c * x) ** 2)) / c, 2)(np.array([0.3, 0.4]))
         assert_allclose(found, np.array([[0.16, -0.12], [-0.12, 0.09]]) / 0.125, rtol=1e-13)
     assert_allclose(hoad.laplacian(lambda x: np.log(c * x[0] ** 2))(x), -2.0 / 0.09, rtol=1e-13)
+
+
+def logsumexp_of_two(index: tuple[int, int], difference: float) -> float:
+    """∂ᵃ log(eˣ + eʸ), which hangs on x - y alone: ± the derivatives of the logistic function."""
+    with mpmath.workdps(40):
+        order = sum(index)
+        logistic = mpmath.diff(lambda t: 1 / (1 + mpmath.exp(-t)), difference, order - 1)
+        return float((-1) ** index[1] * logistic)
+
+
+SHIFTS = [0.0, -300.0, -700.0, 300.0, 0.0, 700.0]
+
+
+def test_replays_scale_by_their_own_sizes() -> None:
+    def f(x: Any) -> Any:
+        return np.log(np.sum(np.exp(x)))
+
+    x = np.array([1.0, 2.0])
+    tensor = hoad.derivative_tensor(f, 6, packed=True)
+    want = np.array([logsumexp_of_two((6 - k, k), -1.0) for k in range(7)])
+    compiled, mapped = hoad.jit(tensor), hoad.jit(hoad.vmap(tensor))
+    chosen = hoad.jit(hoad.partials(f, [(2, 1), (0, 5)]))
+    pair = [logsumexp_of_two((2, 1), -1.0), logsumexp_of_two((0, 5), -1.0)]
+    for shift in SHIFTS:
+        assert_allclose(compiled(x + shift), want, rtol=0, atol=1e-12)
+        assert_allclose(chosen(x + shift), pair, rtol=1e-10)
+    points = x + np.array(SHIFTS)[:, np.newaxis]
+    for _ in range(2):
+        assert_allclose(mapped(points), np.tile(want, (len(SHIFTS), 1)), rtol=0, atol=1e-12)
+    slopes = hoad.jit(hoad.grad(lambda x: tensor(x)[2]))
+    wider = [logsumexp_of_two((5, 2), -1.0), logsumexp_of_two((4, 3), -1.0)]
+    for shift in SHIFTS:
+        assert_allclose(slopes(x + shift), wider, rtol=0, atol=1e-12)
+
+
+def test_replays_at_other_sizes_share_recordings() -> None:
+    compiled = hoad.jit(hoad.derivative_tensor(lambda x: np.log(np.sum(np.exp(x))), 6))
+    for shift in SHIFTS * 3:
+        compiled(np.array([1.0, 2.0]) + shift)
+    assert [len(signature.recorded) for signature in compiled.signatures] == [2]
+
+
+def test_programs_tell_of_sizes_that_they_do_not_serve() -> None:
+    tensor = hoad.derivative_tensor(lambda x: np.log(np.sum(np.exp(x))), 6, packed=True)
+    x = np.array([1.0, 2.0])
+    program = hoad.record(tensor, x)
+    assert_allclose(program.evaluate(x - 20), program.evaluate(x), rtol=0, atol=1e-12)
+    with pytest.raises(GuardError):
+        program.evaluate(x - 700)
+    at_far = hoad.record(tensor, x - 700)  # one that scales serves all
+    assert_allclose(at_far.evaluate(x + 300), program.evaluate(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e-200, 1e-100, 1e100, 1e200])
+def test_directions_of_any_size(c: float) -> None:
+    v = np.array([c, -2 * c])
+    x = np.array([0.5, 0.25]) * c
+
+    def along(v: Any) -> Any:
+        return hoad.directional_derivative(lambda x: np.log(x[0]) * x[1], v, v, v)(
+            x
+        )  # (log x)''' v³ y + 3 (log x)'' v² w
+
+    want = (2 / 0.5**3 * 0.25 + 3 * -1 / 0.5**2 * -2) * c
+    compiled = hoad.jit(along)
+    assert_allclose([along(v), compiled(v), compiled(v)], want, rtol=1e-13)
