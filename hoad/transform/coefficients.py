@@ -19,7 +19,7 @@ from hoad._core.series import NotClosedError
 from hoad._core.ufuncs import mask, sdiv, select, smul
 from hoad.primitive import GETITEM
 from hoad.transform.lined import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
-from hoad.transform.monomials import Coefficient, Lines, is_one, monomial, over_lines
+from hoad.transform.monomials import Coefficient, Lines, is_one, over_lines
 from hoad.transform.series import SAME, SCALED, Arithmetic, is_linear, unsigned
 
 
@@ -198,7 +198,7 @@ class Coefficients:
 
     def _made(self, array: Any, k: int) -> Coefficient:
         """An array as a coefficient of order k."""
-        return array if array is None or self.lines.is_summed(k) else monomial(array)
+        return array if array is None or self.lines.is_summed(k) else self.lines.monomial(array)
 
     def _mask(self, i: int, k: int, operands: list[int]) -> Coefficient:
         return self._made(mask(self._array(operands[0], 0, k), self._array(operands[1], k, k)), k)
@@ -225,7 +225,7 @@ class Coefficients:
             return None
         is_total = name == "sum" and len(params[0]) == self.closure.aval(operands[0]).ndim
         if is_total and not self.lines.is_summed(k):
-            return monomial(self._total(operands[0], k))
+            return self.lines.monomial(self._total(operands[0], k))
         values = [self._whole(x, k) for x in operands]
         if self.lines.is_summed(k):
             if name == "assemble":

@@ -13,17 +13,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.calls import apply_primitive
 from hoad._core.traced import graph_of, is_traced, plain_value
+from hoad.primitive import STOP_GRADIENT
 
-SMALL = 1e-12  # numbers between this and 1 / SMALL have powers of 25 and less that stay in range
+ROOM = 600  # the power of 2 that powers may reach, with room for what they are multiplied by
 
 
 class Spread:
-    """An array with lines along the last axis, and what was made of it; `is_unit` if they are the unit vectors."""
+    """An array with lines along the last axis, and what was made of it.
 
-    def __init__(self, array: Any, is_unit: bool = False) -> None:
+    It `is_scaled` if its powers stay in range wherever it is computed, and `is_unit` if it is the unit vectors.
+    """
+
+    def __init__(self, array: Any, is_unit: bool = False, is_scaled: bool = False) -> None:
         self.array = array
-        self.is_unit = is_unit
+        self.is_unit, self.is_scaled = is_unit, is_scaled
         self._powers: dict[int, Any] = {1: array}
         self._totals: dict[Any, Any] = {}
 
@@ -83,6 +88,7 @@ class Lines:
 
     def __init__(self, count: int, degree: int, weights: Any, collapsed: bool) -> None:
         self.count, self.degree, self.weights, self.collapsed = count, degree, weights, collapsed
+        self._multiplied: dict[int, Spread] = {}
 
     def is_summed(self, k: int) -> bool:
         """Whether coefficients of order k are summed over the lines."""
@@ -109,7 +115,31 @@ class Lines:
         for x in terms:
             groups.setdefault((id(x.spread), x.power), []).append(x)
         merged = [Monomial(_sum([x.factor for x in group]), *group[0][1:]) for group in groups.values()]
-        return merged[0] if len(merged) == 1 else monomial(_sum([self.array(x) for x in merged]))
+        return merged[0] if len(merged) == 1 else self.monomial(_sum([self.array(x) for x in merged]))
+
+    def monomial(self, array: Any) -> Monomial:
+        """An array with lines as a coefficient.
+
+        Where its numbers are so large or small that their powers would leave the range, the factor takes their size:
+        the powers of z₁ are met by those of z₀ below a fraction, as in cₖ z₁ᵏ = z₁ᵏ / z₀ᵏ. What is recorded so holds
+        for all sizes, what is recorded without under a guard: it costs less.
+        """
+        if not np.size(array) or (_has_value(array) and self._is_in_range(plain_value(array))):
+            return Monomial(1.0, Spread(array), 1)
+        sizes = _power_of_2(_size(array))
+        return Monomial(sizes, Spread(np.multiply(array, over_lines(1.0 / sizes)), is_scaled=True), 1)
+
+    def _is_in_range(self, array: Any) -> Any:
+        """Whether the powers of an array stay in range."""
+        top = 2.0 ** (ROOM // self.degree)
+        sizes = _size(array)
+        return np.all((sizes == 0.0) | (np.clip(sizes, 1.0 / top, top) == sizes))
+
+    def hold_guards(self) -> None:
+        """Let what was recorded hold only where all that was multiplied, and not scaled, is in range."""
+        for spread in self._multiplied.values():
+            if is_traced(spread.array) and not spread.is_scaled:
+                bool(self._is_in_range(spread.array))
 
     def scale(self, x: Coefficient, by: Any, k: int) -> Coefficient:
         """A coefficient times what has no lines."""
@@ -126,19 +156,22 @@ class Lines:
     def _each(self, f: Callable[[Any], Any], x: Coefficient, k: int) -> Coefficient:
         if x is None or self.is_summed(k):
             return None if x is None else f(x)
+        self._multiplied[id(x.spread)] = x.spread
         return Monomial(f(x.factor), x.spread, x.power)
 
     def product(self, x: Coefficient, y: Coefficient, k: int) -> Coefficient:
         """Part of a coefficient of order k: the product of two of lower orders."""
         if x is None or y is None:
             return None
+        self._multiplied.update({id(x.spread): x.spread, id(y.spread): y.spread})
         factor = y.factor if is_one(x.factor) else x.factor if is_one(y.factor) else np.multiply(x.factor, y.factor)
         if self.is_summed(k):
             total = x.spread.total(x.power, y.spread, y.power, self.weights)
             return total if is_one(factor) else np.multiply(factor, total)
         if x.spread is y.spread:
             return Monomial(factor, x.spread, x.power + y.power)
-        return Monomial(factor, Spread(np.multiply(x.spread.power(x.power), y.spread.power(y.power))), 1)
+        product = np.multiply(x.spread.power(x.power), y.spread.power(y.power))
+        return Monomial(factor, Spread(product, is_scaled=True), 1)
 
 
 class Curve(Lines):
@@ -160,27 +193,20 @@ class Curve(Lines):
         return None if x is None or y is None else np.multiply(x, y)
 
 
-def monomial(array: Any) -> Monomial:
-    """An array with lines as a coefficient.
-
-    Where its numbers are so large or small that their powers would leave the range, the factor takes their size: the
-    powers of z₁ are met by those of z₀ below a fraction, as in cₖ z₁ᵏ = z₁ᵏ / z₀ᵏ.
-    """
-    sizes = _sizes(array)
-    if sizes is None:
-        return Monomial(1.0, Spread(array), 1)
-    return Monomial(sizes, Spread(np.multiply(array, over_lines(1.0 / sizes))), 1)
+def _has_value(array: Any) -> bool:
+    return not is_traced(array) or graph_of(array).valued
 
 
-def _sizes(array: Any) -> Any:
-    """Powers of 2 near what an array has on its lines, where it was recorded; None where they are in range."""
-    if is_traced(array) and not graph_of(array).valued:
-        return None
-    largest = np.max(np.abs(plain_value(array)), axis=-1, initial=0.0)
-    usual = (largest == 0.0) | ~np.isfinite(largest) | ((largest > SMALL) & (largest < 1.0 / SMALL))
-    if np.all(usual):
-        return None
-    return np.where(usual, 1.0, np.exp2(np.clip(np.rint(np.log2(np.where(usual, 1.0, largest))), -1020, 1020)))
+def _size(array: Any) -> Any:
+    """The largest number that each item has on its lines, without a derivative."""
+    array = apply_primitive(STOP_GRADIENT, None, array) if is_traced(array) else array
+    return np.max(np.abs(array), axis=-1)
+
+
+def _power_of_2(sizes: Any) -> Any:
+    """The powers of 2 nearest to sizes, as far as their inverses are numbers too; 1 for 0 and what is no size."""
+    usual = np.where((sizes > 0.0) & np.isfinite(sizes), sizes, 1.0)
+    return np.exp2(np.clip(np.rint(np.log2(usual)), -1020, 1020))
 
 
 def is_one(x: Any) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
+from hoad.errors import ArgumentError, DomainError, DTypeError, GuardError, HoadError, ShapeError
 from hoad.transform.directions import combination, multi_indices, shared
 from hoad.transform.families import Family
 from hoad.transform.taylor import expand
@@ -360,6 +360,37 @@ def test_singular_points() -> None:
     assert_allclose(hoad.hessian_diagonal(lambda x: np.sum(x**3))(x), [0, 12])
 
 
+SINGULAR: list[Callable[[Any], Any]] = [
+    hoad.laplacian,
+    hoad.biharmonic,
+    hoad.hessian_diagonal,
+    lambda f: hoad.directional_derivative(f, np.ones(2)),
+    *[lambda f, k=k: hoad.derivative_tensor(f, k) for k in (1, 3, 13)],
+    *[lambda f, a=a: hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (8, 0), (4, 4))],
+]
+
+
+@pytest.mark.parametrize("driver", SINGULAR)
+def test_derivatives_that_do_not_exist(driver: Callable[[Any], Any]) -> None:
+    x = np.array([0.0, 0.5])
+
+    def f(x: Any) -> Any:
+        return np.sum(np.sqrt(x))
+
+    with pytest.raises(DomainError, match=r"the derivative of order 1 of f .* inf, .* at sqrt, .*test_tensors\.py"):
+        driver(f)(x)
+    with pytest.raises(DomainError):
+        driver(lambda x: {"y": np.sqrt(x)})(x)
+    assert np.isfinite(driver(f)(x + 0.5)).all()
+    lanes = hoad.vmap(driver(f))(
+        np.array([[0.0, 0.5], [0.5, 0.5]])
+    )  # among others, and inside of others, it is nan or inf
+    assert not np.isfinite(lanes[0]).all()
+    assert np.isfinite(lanes[1]).all()
+    assert not np.isfinite(hoad.jit(driver(f))(x)).all()
+    driver(lambda x: np.log(x[0]))(x)  # as for f itself
+
+
 def test_float32() -> None:
     x = X.astype(np.float32)
     found = hoad.laplacian(sine)(x)
@@ -478,3 +509,163 @@ def test_scales_do_not_leave_the_range(c: float) -> None:
         found = hoad.derivative_tensor(lambda x: np.sqrt(np.sum((c * x) ** 2)) / c, 2)(np.array([0.3, 0.4]))
         assert_allclose(found, np.array([[0.16, -0.12], [-0.12, 0.09]]) / 0.125, rtol=1e-13)
     assert_allclose(hoad.laplacian(lambda x: np.log(c * x[0] ** 2))(x), -2.0 / 0.09, rtol=1e-13)
+
+
+def logsumexp_of_two(index: tuple[int, int], difference: float) -> float:
+    """∂ᵃ log(eˣ + eʸ), which hangs on x - y alone: ± the derivatives of the logistic function."""
+    with mpmath.workdps(40):
+        order = sum(index)
+        logistic = mpmath.diff(lambda t: 1 / (1 + mpmath.exp(-t)), difference, order - 1)
+        return float((-1) ** index[1] * logistic)
+
+
+SHIFTS = [0.0, -300.0, -700.0, 300.0, 0.0, 700.0]
+
+
+def test_replays_scale_by_their_own_sizes() -> None:
+    def f(x: Any) -> Any:
+        return np.log(np.sum(np.exp(x)))
+
+    x = np.array([1.0, 2.0])
+    tensor = hoad.derivative_tensor(f, 6, packed=True)
+    want = np.array([logsumexp_of_two((6 - k, k), -1.0) for k in range(7)])
+    compiled, mapped = hoad.jit(tensor), hoad.jit(hoad.vmap(tensor))
+    chosen = hoad.jit(hoad.partials(f, [(2, 1), (0, 5)]))
+    pair = [logsumexp_of_two((2, 1), -1.0), logsumexp_of_two((0, 5), -1.0)]
+    for shift in SHIFTS:
+        assert_allclose(compiled(x + shift), want, rtol=0, atol=1e-12)
+        assert_allclose(chosen(x + shift), pair, rtol=1e-10)
+    points = x + np.array(SHIFTS)[:, np.newaxis]
+    for _ in range(2):
+        assert_allclose(mapped(points), np.tile(want, (len(SHIFTS), 1)), rtol=0, atol=1e-12)
+    slopes = hoad.jit(hoad.grad(lambda x: tensor(x)[2]))
+    wider = [logsumexp_of_two((5, 2), -1.0), logsumexp_of_two((4, 3), -1.0)]
+    for shift in SHIFTS:
+        assert_allclose(slopes(x + shift), wider, rtol=0, atol=1e-12)
+
+
+def test_replays_at_other_sizes_share_recordings() -> None:
+    compiled = hoad.jit(hoad.derivative_tensor(lambda x: np.log(np.sum(np.exp(x))), 6))
+    for shift in SHIFTS * 3:
+        compiled(np.array([1.0, 2.0]) + shift)
+    assert [len(signature.recorded) for signature in compiled.signatures] == [2]
+
+
+def test_programs_tell_of_sizes_that_they_do_not_serve() -> None:
+    tensor = hoad.derivative_tensor(lambda x: np.log(np.sum(np.exp(x))), 6, packed=True)
+    x = np.array([1.0, 2.0])
+    program = hoad.record(tensor, x)
+    assert_allclose(program.evaluate(x - 20), program.evaluate(x), rtol=0, atol=1e-12)
+    with pytest.raises(GuardError):
+        program.evaluate(x - 700)
+    at_far = hoad.record(tensor, x - 700)  # one that scales serves all
+    assert_allclose(at_far.evaluate(x + 300), program.evaluate(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e-200, 1e-100, 1e100, 1e200])
+def test_directions_of_any_size(c: float) -> None:
+    v = np.array([c, -2 * c])
+    x = np.array([0.5, 0.25]) * c
+
+    def along(v: Any) -> Any:
+        return hoad.directional_derivative(lambda x: np.log(x[0]) * x[1], v, v, v)(
+            x
+        )  # (log x)''' v³ y + 3 (log x)'' v² w
+
+    want = (2 / 0.5**3 * 0.25 + 3 * -1 / 0.5**2 * -2) * c
+    compiled = hoad.jit(along)
+    assert_allclose([along(v), compiled(v), compiled(v)], want, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 13), (2, 40), (3, 13)])
+def test_tensors_of_high_order_keep_their_digits(n: int, k: int) -> None:
+    x = np.array([0.3, -0.4, 0.5])[:n]
+    indices = multi_indices(n, k)
+    with mpmath.workdps(40):
+        point = [mpmath.mpf(float(t)) for t in x]
+        inverse = float((-1) ** k * mpmath.factorial(k) / (2 + mpmath.fsum(point)) ** (k + 1))
+        product = [
+            float(
+                mpmath.fprod((j + 1) ** a * mpmath.sin((j + 1) * t + a * mpmath.pi / 2) for j, (a, t) in enumerate(at))
+            )
+            for at in (list(zip(index, point, strict=True)) for index in indices)
+        ]
+
+    def waves(x: Any) -> Any:
+        return np.prod(np.sin(x * np.arange(1, n + 1)))
+
+    found = hoad.derivative_tensor(lambda x: 1 / (2 + np.sum(x)), k, packed=True)(x)
+    assert_allclose(found, np.full(len(indices), inverse), rtol=1e-13)
+    for f, of in [(waves, lambda y: y), (lambda x: {"y": np.stack([waves(x), x[0]])}, lambda y: y["y"][0])]:
+        tensor = hoad.derivative_tensor(f, k, packed=True)
+        for form in (tensor, hoad.jit(tensor)) if n == 2 else (tensor,):
+            assert_allclose(of(form(x)), product, rtol=0, atol=1e-13 * np.max(np.abs(product)))
+
+
+def test_tensors_of_lower_order_lose_few_digits() -> None:
+    x = np.array([0.3, 0.4, 0.5])
+    for k, lost in [(6, 2e-14), (8, 1e-13), (10, 2e-12), (12, 2e-11)]:
+        want = (-1) ** k * math.factorial(k) / (2 + math.fsum(x)) ** (k + 1)
+        for f in (lambda x: 1 / (2 + np.sum(x)), lambda x: np.array([1.0]) / (2 + np.sum(x))):
+            found = hoad.derivative_tensor(f, k, packed=True)(x)
+            assert_allclose(found, np.full_like(found, want), rtol=lost)
+
+
+def test_whole_tensors_of_high_order() -> None:
+    x = np.array([0.25, 0.5])
+    whole = hoad.derivative_tensor(lambda x: np.exp(x[0] - x[1]), 14)(x)
+    signs = (-1.0) ** np.indices((2,) * 14).sum(axis=0)
+    assert_allclose(whole, np.exp(-0.25) * signs, rtol=1e-13)
+    assert_array_equal(hoad.derivative_tensor(np.sin, 40)(0.0), np.zeros(()))
+    assert hoad.derivative_tensor(lambda x: np.sum(np.exp(x)), 64)(np.zeros(1)).shape == (1,) * 64
+    with pytest.raises(ShapeError, match=r"order 65 has 65 axes, .* 64 at most\. .*packed=True"):
+        hoad.derivative_tensor(lambda x: np.sum(np.exp(x)), 65)(np.zeros(1))
+    with pytest.raises(ArgumentError, match=r"orders to 20 in 4 variables, not 21: .* partials"):
+        hoad.derivative_tensor(np.sum, 21)(np.zeros(4))
+    with pytest.raises(ArgumentError, match="orders to 12 in 40 variables, not 13"):
+        hoad.derivative_tensor(np.sum, 13)(np.zeros(40))
+
+
+def of_float32(x: Any) -> Any:
+    return np.exp(x[0] * x[1])
+
+
+def of_complex_parts(x: Any) -> Any:
+    return np.abs(np.exp((1 + 1j) * x[0] * x[1]))
+
+
+def of_solve(x: Any) -> Any:
+    return np.linalg.solve(np.diag(np.exp(-x * x[::-1])), np.ones(2))[1]
+
+
+def of_loop(x: Any) -> Any:
+    return hoad.scan(lambda s, r: (s * np.exp(r * x[0] * x[1]), s), 1.0, np.array([0.25, 0.75]))[0]
+
+
+@pytest.mark.parametrize("f", [of_float32, of_complex_parts, of_solve, of_loop])
+def test_orders_from_7_on_without_rows_of_series(f: Callable[[Any], Any]) -> None:
+    """exp(x y): Σⱼ j! C(a, j) C(b, j) xᵇ⁻ʲ yᵃ⁻ʲ exp(x y)."""
+
+    def exact(a: int, b: int) -> float:
+        terms = [
+            math.factorial(j) * math.comb(a, j) * math.comb(b, j) * x[0] ** (b - j) * x[1] ** (a - j)
+            for j in range(min(a, b) + 1)
+        ]
+        return math.fsum(terms) * math.exp(x[0] * x[1])
+
+    dtype = np.float32 if f is of_float32 else np.float64
+    x = np.array([0.25, 0.5], dtype)
+    rtol = 1e-4 if f is of_float32 else 1e-10
+    indices = [(4, 4), (7, 0), (3, 5)]
+    if f is not of_loop:
+        indices.append((9, 9))
+        tensor = hoad.derivative_tensor(f, 13, packed=True)(x)
+        close(tensor, [exact(13 - k, k) for k in range(14)], rtol)
+    found = hoad.partials(f, indices)(x)
+    assert found.dtype == dtype
+    assert_allclose(found, [exact(a, b) for a, b in indices], rtol=rtol)
+
+
+def test_loops_at_orders_that_are_too_high() -> None:
+    with pytest.raises(ArgumentError, match=r"derivative of a loop.* 64 are the most\. Ask for a lower order"):
+        hoad.partials(of_loop, [(12, 12)])(np.array([0.25, 0.5]))
