@@ -23,7 +23,7 @@ from hoad._core.threads import check_threads
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import World
-from hoad.arguments import FLOAT64, Key, called, check_argument, check_function, parameters
+from hoad.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
@@ -55,8 +55,9 @@ def jit(
         ``hoad.hessian(g)``, and methods too.
     static_argnums : int or tuple of int, optional
         Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
+        Negative ones count from the last parameter of f, from the last argument of a call where f takes ``*args``.
     static_argnames : str or tuple of str, optional
-        The same by name, whether they are passed by position or as keywords.
+        The same by name. Both hold whether an argument is passed by position or as a keyword.
     threads : int, optional
         The most threads that a replay uses for operations on large arrays. If left out, as many as pay, up to the cores
         that the process may use. The environment variable HOAD_THREADS sets a limit; without it the least of
@@ -79,8 +80,8 @@ def jit(
     Raises
     ------
     ArgumentError
-        If f cannot be called, a static argument is unhashable, `threads` is no number of threads, or `out` is of
-        another kind than the result.
+        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is no number of
+        threads, or `out` is of another kind than the result.
     ShapeError
         If `out` has another shape than the result.
 
@@ -148,15 +149,50 @@ class _Driver:
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
         known = parameters(f)
-        self.positional = known.positional
-        self.takes_out = "out" not in known.positional + known.others
+        self.positional, self.is_known = known.positional, known.is_known
+        self.takes_out = "out" not in known.positional + known.keywords
+        if known.is_known:
+            self.check_static(known)
+        n = len(known.positional)
+        named = [k for k in argnums if (0 if known.takes_any else -n) <= k < n]
+        self.static_names = {*argnames, *(known.positional[k] for k in named)}
+        self.static_places = set(argnums).difference(named)  # among those that have no name of their own
+
+    def check_static(self, known: Parameters) -> None:
+        """Raise where what is to be static names no parameter."""
+        n = len(known.positional)
+        taken = ", ".join(known.positional + known.keywords) or "none"
+        for k in self.argnums:
+            if not known.takes_any and not -n <= k < n:
+                raise ArgumentError(
+                    f"jit was told that argument {k} is static, but {self.name} takes {count(n, 'argument')} by "
+                    f"position: {', '.join(known.positional) or 'none'}. Count from 0, or from -1 at the end; "
+                    "static_argnames takes names."
+                )
+        for name in self.argnames:
+            if not known.takes_any_keyword and name not in known.positional + known.keywords:
+                raise ArgumentError(
+                    f"jit was told that argument {name!r} is static, but the parameters of {self.name} are: {taken}. "
+                    f"Name {'those of *args by static_argnums' if known.takes_any else 'one of these'}."
+                )
+
+    def check_given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """The same, where only a call tells what a function takes."""
+        missing: list[Key] = [k for k in self.argnums if not -len(args) <= k < len(args)]
+        missing += [name for name in self.argnames if name not in kwargs]
+        if missing:
+            raise ArgumentError(
+                f"jit was told that argument {missing[0]!r} is static, but {self.name}, whose parameters Python does "
+                f"not tell, was called with {count(len(args), 'argument')} by position and "
+                f"{', '.join(kwargs) or 'none'} by keyword. Pass it so, or leave it out of the static arguments."
+            )
 
     def is_static(self, key: Key, given: int) -> bool:
         """Whether an argument of a call with so many by position is static."""
-        if isinstance(key, str):
-            return key in self.argnames
-        at = self.positional[key] if key < len(self.positional) else None
-        return key in self.argnums or key - given in self.argnums or at in self.argnames
+        if isinstance(key, int) and (key in self.static_places or key - given in self.static_places):
+            return True
+        name = key if isinstance(key, str) else self.positional[key] if key < len(self.positional) else None
+        return name in self.static_names
 
     def call(
         self,
@@ -313,6 +349,8 @@ class _Given:
     """
 
     def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not driver.is_known:
+            driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros = driver.threads or 0, driver.zeros
         self.keys: list[Key] = [*range(len(args)), *kwargs]

@@ -204,6 +204,74 @@ def test_wrong_options(options: Any) -> None:
         hoad.jit(lambda x: x, **options)
 
 
+class Line:
+    def at(self, x: Any) -> Any:
+        return x
+
+
+STATIC = [  # parameters, a static argument that is none of them, and what is said
+    (lambda x, n=2: x, {"static_argnames": "nn"}, r"argument 'nn' is static, but the parameters of .*: x, n\. Name"),
+    (
+        lambda x, n=2: x,
+        {"static_argnums": 2},
+        r"argument 2 is static, but .* takes 2 arguments by position: x, n\. Count",
+    ),
+    (lambda x, n=2: x, {"static_argnums": (0, -3)}, "argument -3 is static, but .* takes 2 arguments by position"),
+    (lambda x, *, n=2: x, {"static_argnums": 1}, "argument 1 is static, but .* takes 1 argument by position: x.*names"),
+    (
+        lambda x, *rest: x,
+        {"static_argnames": "rest"},
+        r"'rest' is static, .*: x\. Name those of \*args by static_argnums",
+    ),
+    (lambda x, **options: x, {"static_argnums": 1}, "argument 1 is static, but .* takes 1 argument by position: x"),
+    (lambda: 1.0, {"static_argnames": "x"}, "the parameters of .* are: none"),
+    (hoad.grad(lambda x, n=2: x), {"static_argnames": ("n", "m")}, "argument 'm' is static, .*: x, n"),
+    (Line().at, {"static_argnums": 1}, "Line.at takes 1 argument by position: x"),
+]
+
+
+@pytest.mark.parametrize(("f", "options", "said"), STATIC)
+def test_a_static_argument_is_a_parameter(f: Any, options: Any, said: str) -> None:
+    with pytest.raises(hoad.ArgumentError, match=said):
+        hoad.jit(f, **options)
+
+
+def test_a_static_argument_of_a_function_that_does_not_tell_its_parameters() -> None:
+    f = hoad.jit(max, static_argnums=2)
+    with pytest.raises(hoad.ArgumentError, match=r"argument 2 is static, but max, .* 2 arguments by position and none"):
+        f(1.0, 2.0)
+    assert f(1.0, 2.0, 3.0) == 3.0
+    with pytest.raises(hoad.ArgumentError, match=r"argument 'default' is static, but max, .* by position and key by"):
+        hoad.jit(max, static_argnames="default")((1.0, 2.0), key=abs)
+
+
+def by_a_float(x: Any, n: Any) -> Any:
+    return x * n if type(n) is float else math.nan
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnums": -1}, {"static_argnames": "n"}])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_static_argument_by_position_or_as_a_keyword(options: Any, repeated: bool) -> None:
+    if repeated:
+        options = {"static_argnums": (1, -1, 1), "static_argnames": ("n", "n")}
+    f = hoad.jit(by_a_float, **options)
+    assert f(2.0, 3.0) == 6.0
+    assert f(2.0, n=3.0) == f(n=3.0, x=2.0) == 6.0
+
+
+def test_static_arguments_of_any_number() -> None:
+    f = hoad.jit(lambda *args: by_a_float(*args), static_argnums=-1)
+    assert f(2.0, 3.0) == 6.0
+    g = hoad.jit(lambda *args, **options: by_a_float(args[0], **options), static_argnums=7, static_argnames="n")
+    assert g(2.0, n=3.0) == 6.0
+
+
+def test_the_last_parameter_is_static_also_where_it_is_left_out() -> None:
+    f = hoad.jit(lambda x, n=2.0: by_a_float(x, n), static_argnums=-1)
+    assert np.array_equal(f(VECTOR), 2 * VECTOR)
+    assert np.array_equal(f(VECTOR, 3.0), 3 * VECTOR)
+
+
 # ---- branches -------------------------------------------------------------------------------------------------------
 
 
@@ -787,8 +855,10 @@ def test_eight_threads() -> None:
 def test_pickles() -> None:
     again = pickle.loads(pickle.dumps(models.wave))
     assert again is models.wave
-    gradient = pickle.loads(pickle.dumps(hoad.jit(models.cube, static_argnames="n")))
-    assert gradient(VECTOR) == models.cube(VECTOR)
+    static = pickle.loads(pickle.dumps(hoad.jit(models.cube, static_argnames="x")))
+    assert static(2.0) == 8.0
+    with pytest.raises(hoad.ArgumentError, match="argument x is static"):
+        static(VECTOR)
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(hoad.jit(lambda x: x))
 
