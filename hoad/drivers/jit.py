@@ -28,7 +28,7 @@ from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
-from hoad.trace import recorder_among
+from hoad.trace import is_number, recorder_among
 from hoad.transform.programs import without_guards
 from hoad.twins import Twin, twin_of
 
@@ -74,8 +74,9 @@ def jit(
     callable
         Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
         their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
-        themselves. With ``out=``, an array or a tuple of arrays, results are written there and it is returned; unless f
-        has a parameter of that name. ``program(*args)`` gives the `Program` that a call runs.
+        themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
+        written there and it is returned; unless f has a parameter of that name. ``program(*args)`` gives the `Program`
+        that a call runs.
 
     Raises
     ------
@@ -480,7 +481,8 @@ class _Given:
         if audit.watch.unknown is not None:
             return Unseen(f"it calls {audit.watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
-        made = Recorded(program, program._lowered(), world, list(live), arrange, self.threads, self.zeros)
+        lowered, constant = program._lowered(), results.has_constants
+        made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
         return made, results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
@@ -541,9 +543,10 @@ class _Results:
             for constant in parts.constants:
                 _check_constant(constant)
             self.gives: Forms | None = [parts]
+            self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
             outputs = [leaves[k] for k in places]
         else:
-            self.gives = None
+            self.gives, self.has_constants = None, False
             outputs = [returned] if self.single else list(returned)
         self.operands = [d.operand(x) for x in outputs]
 
@@ -572,7 +575,7 @@ def _into(out: Any, result: Any) -> Any:
     """Write a result to arrays."""
     if out is None:
         return result
-    targets, values = list(out) if type(out) is tuple else [out], leaves_of(result)
+    targets, values = out if type(out) is tuple else (out,), [x for x in leaves_of(result) if is_number(x)]
     if len(targets) != len(values):
         raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
     found = [np.array(value) for value in values]  # one may lie where another is written
@@ -581,7 +584,7 @@ def _into(out: Any, result: Any) -> Any:
             raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
         if target.shape != value.shape:
             raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
-        if target.dtype != value.dtype:
+        if target.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
             raise ArgumentError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
         if not target.flags.writeable:
             raise ArgumentError(f"out, for output {k}, is read-only.")

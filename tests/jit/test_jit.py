@@ -357,6 +357,47 @@ def test_results_are_written_to_arrays() -> None:
     np.testing.assert_allclose(gradient(row, out=row), 3 * VECTOR**2, rtol=1e-15)
 
 
+CONSTANT = [  # a function, and what each of the arrays given as out holds then
+    (lambda x: (2 * x, 3.0), [2 * VECTOR, 3.0]),
+    (lambda x: (2 * x, 3, "text", None, True), [2 * VECTOR, 3, True]),
+    (lambda x: {"rate": np.float64(3.0), "x": [2 * x, np.ones(2)]}, [3.0, 2 * VECTOR, np.ones(2)]),
+    (lambda x: 3.0, [3.0]),
+    (lambda x: np.ones(2), [np.ones(2)]),
+    (lambda x: (2 * x, None), [2 * VECTOR]),
+    (hoad.value_and_grad(lambda x: 3.0), [3.0, np.zeros(3)]),
+    (hoad.grad(lambda x: (np.sum(x), 5.0), has_aux=True), [np.ones(3), 5.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "expected"), CONSTANT)
+@pytest.mark.parametrize("turned", [False, True])
+def test_results_that_hang_on_no_input_are_written_to_arrays(f: Any, expected: Any, turned: bool) -> None:
+    jitted = hoad.jit(f)
+    for _ in range(3):
+        dtypes = [np.asarray(y).dtype for y in expected]
+        dtypes = [dtype.newbyteorder() for dtype in dtypes] if turned else dtypes
+        out = tuple(np.empty(np.shape(y), dtype) for y, dtype in zip(expected, dtypes, strict=True))
+        assert jitted(VECTOR, out=out) is out
+        for found, y in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(found, y)
+        with pytest.raises(hoad.ArgumentError, match=f"given {len(out) + 1} arrays by out, for {len(out)} result"):
+            jitted(VECTOR, out=(*out, np.empty(())))
+        if len(out) == 1:
+            target = out[0].astype(out[0].dtype.newbyteorder("="))
+            assert jitted(VECTOR, out=target) is target
+            np.testing.assert_array_equal(target, expected[0])
+    assert recordings(jitted) == [1]
+
+
+def test_a_constant_that_does_not_fit_leaves_all_arrays_as_they_were() -> None:
+    jitted = hoad.jit(lambda x: (2 * x, 3.0))
+    for _ in range(3):
+        out = np.zeros(3), np.zeros(2)
+        with pytest.raises(hoad.ShapeError, match=r"output 1 has shape \(\), but out has shape \(2,\)"):
+            jitted(VECTOR, out=out)
+        assert not out[0].any()
+
+
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize(
     ("out", "message"),
