@@ -171,6 +171,16 @@ def test_keywords_in_another_order() -> None:
     assert [f(a=1.0, b=2.0), f(b=2.0, a=1.0), f(a=3.0, b=4.0)] == [1.0, 2.0, 3.0]
 
 
+def test_which_zeros_absorb_hangs_on_how_a_hessian_is_taken() -> None:
+    """The table of design note 0003: a call takes lanes of unit vectors, a recording the diagonal by itself."""
+    point = np.ones(12)
+    point[0] = np.inf
+    rows = [(lambda x: np.sum(x * np.sqrt(x)), point, (0, 0)), (lambda x: np.max(np.sqrt(x)), np.zeros(12), (0, 1))]
+    with np.errstate(all="ignore"):
+        found = [(hoad.hessian(f)(x)[at], hoad.jit(hoad.hessian(f))(x)[at]) for f, x, at in rows]
+    np.testing.assert_array_equal(found, [(0.0, np.nan), (np.nan, 0.0)])
+
+
 # ---- static arguments -----------------------------------------------------------------------------------------------
 
 
