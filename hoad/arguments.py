@@ -231,9 +231,11 @@ class Parameters(NamedTuple):
     """The names of the parameters of a function; `required` counts those by position that have no default."""
 
     positional: tuple[str, ...]
-    others: tuple[str, ...]
+    keywords: tuple[str, ...]  # that are passed by keyword only
     required: int
     takes_any: bool  # number by position
+    takes_any_keyword: bool
+    is_known: bool = True
 
 
 def parameters(f: Any) -> Parameters:
@@ -245,22 +247,23 @@ def parameters(f: Any) -> Parameters:
             return _parameters_of_code(plain.__code__, len(plain.__defaults__ or ()))
         found = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # of some built-in functions nothing is known
-        return Parameters((), (), 0, False)
+        return Parameters((), (), 0, False, False, is_known=False)
+    kinds = {p.kind for p in found}
     positional = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return Parameters(
         tuple(p.name for p in positional),
-        tuple(p.name for p in found if p not in positional),
+        tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY),
         len([p for p in positional if p.default is p.empty]),
-        any(p.kind is p.VAR_POSITIONAL for p in found),
+        inspect.Parameter.VAR_POSITIONAL in kinds,
+        inspect.Parameter.VAR_KEYWORD in kinds,
     )
 
 
 def _parameters_of_code(code: types.CodeType, defaults: int) -> Parameters:
     """The same of a plain function, for a tenth of the time."""
     takes_any, by_keyword = bool(code.co_flags & inspect.CO_VARARGS), bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    n = code.co_argcount
-    end = n + code.co_kwonlyargcount + takes_any + by_keyword
-    return Parameters(code.co_varnames[:n], code.co_varnames[n:end], n - defaults, takes_any)
+    n, names = code.co_argcount, code.co_varnames
+    return Parameters(names[:n], names[n : n + code.co_kwonlyargcount], n - defaults, takes_any, by_keyword)
 
 
 # ---- which of them --------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from hoad._core.primitive import (
     STRUCTURE,
     UFUNC,
     Primitive,
+    ufunc_primitive,
 )
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import bind_operators
@@ -588,3 +589,22 @@ def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., 
             give_rule(made)
         _calls[nout] = made
     return _calls[nout]
+
+
+# ---- functions that are primitives ----------------------------------------------------------------------------------
+
+# Functions whose calls with traced values NumPy hands to hoad.
+DISPATCHED: Any = type(np.sum)
+
+# NumPy functions that are primitives of ours under another object than a ufunc.
+FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
+
+
+def known_primitive(function: Any) -> Primitive | None:
+    """The primitive that a function is already: one of NumPy's, or a wrapped user function."""
+    if isinstance(function, Primitive):
+        return function
+    if isinstance(function, np.ufunc) and (known := ufunc_primitive(function)) is not None:
+        return known
+    made: Primitive | None = getattr(function, "__hoad_primitive__", None)
+    return FUNCTION_PRIMITIVES.get(function, made)

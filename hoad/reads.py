@@ -28,17 +28,19 @@ from typing import Any, Generic
 import numpy as np
 
 from hoad._core.entry import Jitted
+from hoad._core.primitive import Primitive
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import ABSENT, World
 from hoad.arguments import Choice
+from hoad.primitive import DISPATCHED, known_primitive
 from hoad.program import Program, Tape
 
 MOST_WATCHES = 20_000
 
 # Values that never change.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype)
-PLAIN_KINDS = (np.generic, np.ufunc, Tape)
+PLAIN_KINDS = (np.generic, Tape)
 # Modules whose functions and classes give something else at every call, or read what is outside the process.
 CHANGING = frozenset(
     ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"]
@@ -345,6 +347,17 @@ class Reader:
     def visit_jitted(self, name: str, x: Jitted) -> None:
         self.later(name, x.__wrapped__)
 
+    def visit_primitive(self, name: str, x: Primitive) -> None:
+        """What its rule reads, if that is run at every node: of another one hoad keeps what it gave once."""
+        if x.per_call:
+            self.later(f"the rule of {name}", x.rule)
+
+    def visit_numpy(self, name: str, x: Any) -> None:
+        """A function of NumPy's or SciPy's, which may have a rule of the user's."""
+        known = known_primitive(x)
+        if known is not None:
+            self.visit_primitive(name, known)
+
     def visit_class(self, name: str, x: type) -> None:
         if module_of(x) == "datetime" and NOW & self.names:
             raise Unseen(f"it may ask {name} for the time")
@@ -476,6 +489,9 @@ VISITS: dict[type, Visit] = {
     functools.partial: Reader.visit_partial,
     type: Reader.visit_class,
     Jitted: Reader.visit_jitted,
+    Primitive: Reader.visit_primitive,
+    np.ufunc: Reader.visit_numpy,
+    DISPATCHED: Reader.visit_numpy,
     Program: Reader.visit_list,
 }
 # Of these kinds nothing else is looked at. Tapes never change; a `Choice` keeps a function that is in a cell beside it.

@@ -1,3 +1,3 @@
 """Looking at the functions that Python enters, without a call of Python's for each."""
 
-cdef object unwatched(object function, tuple args)
+cdef object unwatched(object function, tuple args, dict keywords)

@@ -99,18 +99,18 @@ cdef class Watch:
         return 0
 
 
-cdef object unwatched(object function, tuple args):
-    """What a function of hoad's gives, whatever it calls: what is made once of what was recorded already.
+cdef object unwatched(object function, tuple args, dict keywords):
+    """What a function gives, whatever it calls: what outlives the call that is looked at.
 
-    Rules run there too, but the templates that they give outlive the call, so that a look at them would find something
-    the first time only.
+    Programs are made once of what was recorded already, and rules give templates once for all calls, so that a look at
+    them would find something the first time only.
     """
     watch = sys.getprofile()
     if type(watch) is not Watch:
-        return function(*args)
+        return function(*args, **keywords)
     (<Watch>watch).put_back()
     try:
-        return function(*args)
+        return function(*args, **keywords)
     finally:
         PyEval_SetProfile(entered, <PyObject*>watch)
 

@@ -42,6 +42,8 @@ cdef class Recorded:
     cdef readonly World world
     cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
     cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
+    cdef object into                # writes what the function gives to arrays, or says why it cannot be written there
+    cdef bint has_constants         # numbers that no run computes are among what it gives
     cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
     cdef Place* targets             # of each output
@@ -57,6 +59,7 @@ cdef class Recorded:
     cdef int leave(self, Room room) except -1
     cdef int run(self, Room room) except -1
     cdef bint lay_under(self, Room room, object out) except -1
+    cdef bint fits(self, object out) except -1
     cdef object values(self, Room room, list made)
     cdef object write(self, Room room, object out)
 

@@ -32,6 +32,8 @@ class Recorded:
         world: World,
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
+        into: Callable[[Any, Any], Any],
+        has_constants: bool = False,
         threads: int = 0,
         zeros: Zeros | None = None,
     ) -> None: ...

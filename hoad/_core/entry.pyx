@@ -27,7 +27,7 @@ from hoad._core.world cimport World, same
 
 from hoad._core.recording import WATCHERS
 
-from hoad.errors import ArgumentError, GuardError, ShapeError
+from hoad.errors import GuardError, ShapeError
 
 cnp.import_array()
 
@@ -95,8 +95,8 @@ cdef class Room:
 cdef class Recorded:
     """A program that was recorded for a signature, and the world that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange,
-                 int32_t threads=0, Zeros zeros=None):
+    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange, into,
+                 bint has_constants=False, int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
@@ -104,6 +104,8 @@ cdef class Recorded:
         self.world = world
         self.live = live
         self.arrange = arrange
+        self.into = into
+        self.has_constants = has_constants
         self.threads = threads
         self.rooms = []
         self.epoch = EPOCH
@@ -184,16 +186,32 @@ cdef class Recorded:
     cdef bint lay_under(self, Room room, object out) except -1:
         """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
         cdef int32_t register
-        if self.may_stop or not self.is_long or self.lowered.n_outputs != 1 or type(out) is not ndarray:
+        if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
+            return False
+        if type(out) is tuple or not is_ready(<cnp.ndarray>out):
             return False
         register = self.lowered.outputs[0].register
-        if self.targets[0].kind != ARRAY or self.lowered.uniform[register] <= 0 or not is_ready(<cnp.ndarray>out):
+        if self.lowered.uniform[register] <= 0:
             return False
-        check_out(&self.targets[0], out, 0)
         for held in room.held:
             if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
                 return False
         room.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
+        return True
+
+    cdef bint fits(self, object out) except -1:
+        """Whether what a run computes is all that is given, and can be written where it is asked for as it is."""
+        cdef int32_t k
+        cdef int32_t n = self.lowered.n_outputs
+        if self.has_constants:
+            return False
+        if type(out) is not tuple:
+            return n == 1 and can_be_written(&self.targets[0], <PyObject*>out)
+        if PyTuple_GET_SIZE(<PyObject*>out) != n:
+            return False
+        for k in range(n):
+            if not can_be_written(&self.targets[k], PyTuple_GET_ITEM(<PyObject*>out, k)):
+                return False
         return True
 
     cdef object values(self, Room room, list made):
@@ -211,46 +229,28 @@ cdef class Recorded:
     cdef object write(self, Room room, object out):
         """Write what the function gives to arrays."""
         cdef int32_t k
-        cdef int32_t n = self.lowered.n_outputs
-        if n == 1 and type(out) is ndarray:
-            check_out(&self.targets[0], out, 0)
+        if not self.fits(out):
+            return self.into(out, self.values(room, None))
+        if type(out) is not tuple:
             copy_out(self.lowered, room, 0, <cnp.ndarray>out)
             return out
-        if type(out) is tuple and PyTuple_GET_SIZE(<PyObject*>out) == n:
-            for k in range(n):
-                check_out(&self.targets[k], <object>PyTuple_GET_ITEM(<PyObject*>out, k), k)
-            given = {}          # what lies in an argument, which an output before it may be written over
-            for k in range(n):
-                if self.lowered.outputs[k].aval > AVAL_BOOL and (
-                        self.lowered.uniform[self.lowered.outputs[k].register] == 0):
-                    given[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
-            for k in range(n):
-                if k in given:
-                    (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
-                else:
-                    copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
-            return out
-        raise ArgumentError(
-            f"jit was given out={out if type(out) is not tuple else tuple(map(type, out))}, but the function gives {n} "
-            f"array{'' if n == 1 else 's'}. Give {'an array' if n == 1 else 'a tuple of as many arrays'}."
-        )
+        given = {}          # what lies in an argument, which an output before it may be written over
+        for k in range(self.lowered.n_outputs):
+            if self.lowered.outputs[k].aval > AVAL_BOOL and (
+                    self.lowered.uniform[self.lowered.outputs[k].register] == 0):
+                given[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+        for k in range(self.lowered.n_outputs):
+            if k in given:
+                (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
+            else:
+                copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+        return out
 
 
-cdef int check_out(Place* target, object out, int k) except -1:
-    """Raise unless output k can be written to an array."""
-    cdef cnp.ndarray array
-    if type(out) is not ndarray:
-        raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(out).__name__}.")
-    array = <cnp.ndarray>out
-    if not fits_array(target, array):
-        shape = tuple([target.dims[d] for d in range(target.ndim)])
-        if out.shape != shape:
-            raise ShapeError(f"output {k} has shape {shape}, but out has shape {out.shape}.")
-        dtype = cnp.PyArray_DescrFromType(target.type_number)
-        raise ArgumentError(f"output {k} has dtype {dtype}, but out has {out.dtype}.")
-    if not cnp.PyArray_ISWRITEABLE(array):
-        raise ArgumentError(f"out, for output {k}, is read-only.")
-    return 0
+cdef bint can_be_written(Place* target, PyObject* out) noexcept:
+    """Whether an output can be written to an array."""
+    return type(<object>out) is ndarray and fits_array(target, <cnp.ndarray>out) and (
+        cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
 
 
 cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except -1:

@@ -755,7 +755,7 @@ cdef Plan plan_of(Signature sig):
         plan.n_items = sig.avals[1].size
     else:
         plan.batched = primitive.batch is not None
-        plan.native = None if primitive.native is None else unwatched(primitive.native, (sig.params, *sig.avals))
+        plan.native = None if primitive.native is None else unwatched(primitive.native, (sig.params, *sig.avals), {})
         plan.kind = K_PYTHON if plan.native is None else K_NATIVE
     sig.plan = plan
     return plan

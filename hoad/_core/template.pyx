@@ -12,6 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
+from hoad._core.audit cimport unwatched
 from hoad._core.calls cimport record_call
 from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
@@ -414,8 +415,9 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
     keywords = primitive.keywords(sig.params)
     many = primitive.nout > 1
     before = RUNNING.set(graph)     # a derivative taken in the rule is nested in the template
+    args = (tuple(g) if many else g[0], tuple(p) if many else p[0], *x)
     try:
-        adjoints = rule(tuple(g) if many else g[0], tuple(p) if many else p[0], *x, **keywords)
+        adjoints = unwatched(rule, args, keywords) if is_kept(primitive) else rule(*args, **keywords)
     except HoadError as error:
         raise type(error)(f"{describe(sig)} cannot be recorded: {error}") from error
     except Exception as error:
@@ -586,10 +588,10 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     template.n_leaves = graph.size
     dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<Aval>sig.avals[k]).inexact else None
             for k in range(len(x))]
+    args = (tuple(dots), tuple(p) if nout > 1 else p[0], *x)
     before = RUNNING.set(graph)
     try:
-        found = sig.primitive.jvp(tuple(dots), tuple(p) if nout > 1 else p[0], *x,
-                                  **sig.primitive.keywords(sig.params))
+        found = unwatched(sig.primitive.jvp, args, sig.primitive.keywords(sig.params))
     except HoadError as error:
         raise type(error)(f"the jvp of {sig.primitive.name} cannot be recorded: {error}") from error
     except Exception as error:
@@ -604,7 +606,7 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     if not isinstance(found, tuple) or len(found) != nout:
         raise RuleError(f"the jvp of {sig.primitive.name} returns a tuple of {nout} tangents, not {found!r}.")
     template.finish([fitted_tangent(sig, graph, found[k], sig.results[k]) for k in range(nout)])
-    del p, x, dots, found
+    del p, x, dots, found, args
     graph.thread = 0
     check_linear(template, template.n_leaves - len(sig.avals), template.n_leaves, "the tangents")
     return template

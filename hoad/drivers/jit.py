@@ -23,12 +23,12 @@ from hoad._core.threads import check_threads
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import World
-from hoad.arguments import FLOAT64, Key, called, check_argument, check_function, parameters
+from hoad.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
-from hoad.trace import recorder_among
+from hoad.trace import is_number, recorder_among
 from hoad.transform.programs import without_guards
 from hoad.twins import Twin, twin_of
 
@@ -55,8 +55,9 @@ def jit(
         ``hoad.hessian(g)``, and methods too.
     static_argnums : int or tuple of int, optional
         Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
+        Negative ones count from the last parameter of f, from the last argument of a call where f takes ``*args``.
     static_argnames : str or tuple of str, optional
-        The same by name, whether they are passed by position or as keywords.
+        The same by name. Both hold whether an argument is passed by position or as a keyword.
     threads : int, optional
         The most threads that a replay uses for operations on large arrays. If left out, as many as pay, up to the cores
         that the process may use. The environment variable HOAD_THREADS sets a limit; without it the least of
@@ -73,14 +74,15 @@ def jit(
     callable
         Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
         their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
-        themselves. With ``out=``, an array or a tuple of arrays, results are written there and it is returned; unless f
-        has a parameter of that name. ``program(*args)`` gives the `Program` that a call runs.
+        themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
+        written there and it is returned; unless f has a parameter of that name. ``program(*args)`` gives the `Program`
+        that a call runs.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, a static argument is unhashable, `threads` is no number of threads, or `out` is of
-        another kind than the result.
+        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is no number of
+        threads, or `out` is of another kind than the result.
     ShapeError
         If `out` has another shape than the result.
 
@@ -148,15 +150,50 @@ class _Driver:
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
         known = parameters(f)
-        self.positional = known.positional
-        self.takes_out = "out" not in known.positional + known.others
+        self.positional, self.is_known = known.positional, known.is_known
+        self.takes_out = "out" not in known.positional + known.keywords
+        if known.is_known:
+            self.check_static(known)
+        n = len(known.positional)
+        named = [k for k in argnums if (0 if known.takes_any else -n) <= k < n]
+        self.static_names = {*argnames, *(known.positional[k] for k in named)}
+        self.static_places = set(argnums).difference(named)  # among those that have no name of their own
+
+    def check_static(self, known: Parameters) -> None:
+        """Raise where what is to be static names no parameter."""
+        n = len(known.positional)
+        taken = ", ".join(known.positional + known.keywords) or "none"
+        for k in self.argnums:
+            if not known.takes_any and not -n <= k < n:
+                raise ArgumentError(
+                    f"jit was told that argument {k} is static, but {self.name} takes {count(n, 'argument')} by "
+                    f"position: {', '.join(known.positional) or 'none'}. Count from 0, or from -1 at the end; "
+                    "static_argnames takes names."
+                )
+        for name in self.argnames:
+            if not known.takes_any_keyword and name not in known.positional + known.keywords:
+                raise ArgumentError(
+                    f"jit was told that argument {name!r} is static, but the parameters of {self.name} are: {taken}. "
+                    f"Name {'those of *args by static_argnums' if known.takes_any else 'one of these'}."
+                )
+
+    def check_given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """The same, where only a call tells what a function takes."""
+        missing: list[Key] = [k for k in self.argnums if not -len(args) <= k < len(args)]
+        missing += [name for name in self.argnames if name not in kwargs]
+        if missing:
+            raise ArgumentError(
+                f"jit was told that argument {missing[0]!r} is static, but {self.name}, whose parameters Python does "
+                f"not tell, was called with {count(len(args), 'argument')} by position and "
+                f"{', '.join(kwargs) or 'none'} by keyword. Pass it so, or leave it out of the static arguments."
+            )
 
     def is_static(self, key: Key, given: int) -> bool:
         """Whether an argument of a call with so many by position is static."""
-        if isinstance(key, str):
-            return key in self.argnames
-        at = self.positional[key] if key < len(self.positional) else None
-        return key in self.argnums or key - given in self.argnums or at in self.argnames
+        if isinstance(key, int) and (key in self.static_places or key - given in self.static_places):
+            return True
+        name = key if isinstance(key, str) else self.positional[key] if key < len(self.positional) else None
+        return name in self.static_names
 
     def call(
         self,
@@ -313,6 +350,8 @@ class _Given:
     """
 
     def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not driver.is_known:
+            driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros = driver.threads or 0, driver.zeros
         self.keys: list[Key] = [*range(len(args)), *kwargs]
@@ -442,7 +481,8 @@ class _Given:
         if watch.unknown is not None:
             return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
-        made = Recorded(program, program._lowered(), world, list(live), arrange, self.threads, self.zeros)
+        lowered, constant = program._lowered(), results.has_constants
+        made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
         return made, results.arranged(values)
 
     def kept(self) -> Callable[..., Any]:
@@ -503,9 +543,10 @@ class _Results:
             for constant in parts.constants:
                 _check_constant(constant)
             self.gives: Forms | None = [parts]
+            self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
             outputs = [leaves[k] for k in places]
         else:
-            self.gives = None
+            self.gives, self.has_constants = None, False
             outputs = [returned] if self.single else list(returned)
         self.operands = [d.operand(x) for x in outputs]
 
@@ -534,7 +575,7 @@ def _into(out: Any, result: Any) -> Any:
     """Write a result to arrays."""
     if out is None:
         return result
-    targets, values = list(out) if type(out) is tuple else [out], leaves_of(result)
+    targets, values = out if type(out) is tuple else (out,), [x for x in leaves_of(result) if is_number(x)]
     if len(targets) != len(values):
         raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
     found = [np.array(value) for value in values]  # one may lie where another is written
@@ -543,7 +584,7 @@ def _into(out: Any, result: Any) -> Any:
             raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
         if target.shape != value.shape:
             raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
-        if target.dtype != value.dtype:
+        if target.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
             raise ArgumentError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
         if not target.flags.writeable:
             raise ArgumentError(f"out, for output {k}, is read-only.")

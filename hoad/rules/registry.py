@@ -14,13 +14,13 @@ import numpy as np
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
-from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch, ufunc_primitive
+from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
-from hoad.primitive import declare_ufunc
+from hoad.primitive import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive
 from hoad.rules.series import Derivatives
 from hoad.trace import recorder_among
 
@@ -28,12 +28,6 @@ Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 MANY = 10**6  # operands of a rule that takes any number
-
-# Functions whose calls with traced values NumPy hands to hoad.
-_DISPATCHED: Any = type(np.sum)
-
-# NumPy functions that are primitives of ours under another object than a ufunc.
-FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
 
 
 def _named(name: str) -> Any:
@@ -63,20 +57,10 @@ def _found(target: Any) -> Any:
     return found
 
 
-def _known(function: Any) -> Primitive | None:
-    """The primitive that a function is already: one of NumPy's, or a wrapped user function."""
-    if isinstance(function, Primitive):
-        return function
-    if isinstance(function, np.ufunc) and (known := ufunc_primitive(function)) is not None:
-        return known
-    made: Primitive | None = getattr(function, "__hoad_primitive__", None)
-    return FUNCTION_PRIMITIVES.get(function, made)
-
-
 def _resolve(target: Any) -> Primitive:
     """The primitive that `target` is or names: one that is known, or a new one for what NumPy dispatches."""
     target = _found(target)
-    if (known := _known(target)) is not None:
+    if (known := known_primitive(target)) is not None:
         return known
     if isinstance(target, np.ufunc) and target not in FUNCTIONS and _is_elementwise(target):
         return declare_ufunc(target, name_of(target), costly=True)
@@ -85,7 +69,7 @@ def _resolve(target: Any) -> Primitive:
             f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
             "Wrap it in a function of your own with @hoad.primitive to give it another rule."
         )
-    if isinstance(target, (np.ufunc, _DISPATCHED)):
+    if isinstance(target, (np.ufunc, DISPATCHED)):
         return _function_primitive(target)
     if not callable(target):
         raise RuleError(f"a rule belongs to a function, but {target!r} is none. Give vjp the function, or its name.")
@@ -164,7 +148,8 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
 
     Notes
     -----
-    Cost: the rule runs once per signature (primitive, parameters, shapes, active operands).
+    Cost: the rule runs once per signature (primitive, parameters, shapes, active operands). What it reads besides its
+    arguments is kept as it was then; a rule with `per_call` reads it anew.
 
     A rule holds in the whole process from then on, for every user of the function; one for a function that has a rule,
     such as NumPy's own, replaces it.
@@ -237,7 +222,7 @@ def rule_of(target: Any) -> Rule:
     (30.0, 20.0)
     """
     function = _found(target)
-    known = _known(function)
+    known = known_primitive(function)
     if known is not None:
         rule: Rule = known.require_rule()
         return rule

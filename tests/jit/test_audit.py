@@ -124,10 +124,31 @@ def test_a_rule_is_not_looked_at_where_series_are_made_of_it() -> None:
         return np.sin(x) ** 2
 
     hoad.rules.vjp(own, lambda g, p, x: (g * doubled(np.sin(x) * np.cos(x)),))
-    fast = hoad.jit(hoad.derivatives(lambda x: own(x) * x, 2))  # warns the first time or never
+    fast = hoad.jit(hoad.derivatives(lambda x: own(x) * x, 2))
     x = 0.5
     expected = [np.sin(x) ** 2 * x, np.sin(x) ** 2 + x * np.sin(2 * x), 2 * np.sin(2 * x) + 2 * x * np.cos(2 * x)]
     np.testing.assert_allclose(fast(x), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_rule_is_not_looked_at_where_its_template_is_made(order: int) -> None:
+    @hoad.primitive
+    def own(x: Any) -> Any:
+        return np.asarray(x) ** 3
+
+    hoad.rules.vjp(own, lambda g, p, x: (1.5 * g * doubled(x**2),))
+    f: Any = own
+    for _ in range(order):
+        f = hoad.grad(f)
+    assert hoad.jit(f)(0.5) == pytest.approx([0.75, 3.0, 6.0][order - 1], rel=1e-15)  # and does not warn
+
+
+def test_a_jvp_is_not_looked_at_where_its_template_is_made() -> None:
+    @hoad.primitive(jvp=lambda dots, p, x: 1.5 * dots[0] * doubled(x**2))
+    def own(x: Any) -> Any:
+        return np.asarray(x) ** 3
+
+    assert hoad.jit(lambda x: hoad.jvp(own, (x,), (1.0,))[1])(0.5) == pytest.approx(0.75, rel=1e-15)
 
 
 def test_code_is_noticed_after_a_series_was_made() -> None:

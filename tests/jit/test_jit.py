@@ -171,6 +171,16 @@ def test_keywords_in_another_order() -> None:
     assert [f(a=1.0, b=2.0), f(b=2.0, a=1.0), f(a=3.0, b=4.0)] == [1.0, 2.0, 3.0]
 
 
+def test_which_zeros_absorb_hangs_on_how_a_hessian_is_taken() -> None:
+    """The table of design note 0003: a call takes lanes of unit vectors, a recording the diagonal by itself."""
+    point = np.ones(12)
+    point[0] = np.inf
+    rows = [(lambda x: np.sum(x * np.sqrt(x)), point, (0, 0)), (lambda x: np.max(np.sqrt(x)), np.zeros(12), (0, 1))]
+    with np.errstate(all="ignore"):
+        found = [(hoad.hessian(f)(x)[at], hoad.jit(hoad.hessian(f))(x)[at]) for f, x, at in rows]
+    np.testing.assert_array_equal(found, [(0.0, np.nan), (np.nan, 0.0)])
+
+
 # ---- static arguments -----------------------------------------------------------------------------------------------
 
 
@@ -202,6 +212,74 @@ def test_a_static_argument_must_be_hashable() -> None:
 def test_wrong_options(options: Any) -> None:
     with pytest.raises(hoad.ArgumentError, match="jit takes static_arg"):
         hoad.jit(lambda x: x, **options)
+
+
+class Line:
+    def at(self, x: Any) -> Any:
+        return x
+
+
+STATIC = [  # parameters, a static argument that is none of them, and what is said
+    (lambda x, n=2: x, {"static_argnames": "nn"}, r"argument 'nn' is static, but the parameters of .*: x, n\. Name"),
+    (
+        lambda x, n=2: x,
+        {"static_argnums": 2},
+        r"argument 2 is static, but .* takes 2 arguments by position: x, n\. Count",
+    ),
+    (lambda x, n=2: x, {"static_argnums": (0, -3)}, "argument -3 is static, but .* takes 2 arguments by position"),
+    (lambda x, *, n=2: x, {"static_argnums": 1}, "argument 1 is static, but .* takes 1 argument by position: x.*names"),
+    (
+        lambda x, *rest: x,
+        {"static_argnames": "rest"},
+        r"'rest' is static, .*: x\. Name those of \*args by static_argnums",
+    ),
+    (lambda x, **options: x, {"static_argnums": 1}, "argument 1 is static, but .* takes 1 argument by position: x"),
+    (lambda: 1.0, {"static_argnames": "x"}, "the parameters of .* are: none"),
+    (hoad.grad(lambda x, n=2: x), {"static_argnames": ("n", "m")}, "argument 'm' is static, .*: x, n"),
+    (Line().at, {"static_argnums": 1}, "Line.at takes 1 argument by position: x"),
+]
+
+
+@pytest.mark.parametrize(("f", "options", "said"), STATIC)
+def test_a_static_argument_is_a_parameter(f: Any, options: Any, said: str) -> None:
+    with pytest.raises(hoad.ArgumentError, match=said):
+        hoad.jit(f, **options)
+
+
+def test_a_static_argument_of_a_function_that_does_not_tell_its_parameters() -> None:
+    f = hoad.jit(max, static_argnums=2)
+    with pytest.raises(hoad.ArgumentError, match=r"argument 2 is static, but max, .* 2 arguments by position and none"):
+        f(1.0, 2.0)
+    assert f(1.0, 2.0, 3.0) == 3.0
+    with pytest.raises(hoad.ArgumentError, match=r"argument 'default' is static, but max, .* by position and key by"):
+        hoad.jit(max, static_argnames="default")((1.0, 2.0), key=abs)
+
+
+def by_a_float(x: Any, n: Any) -> Any:
+    return x * n if type(n) is float else math.nan
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnums": -1}, {"static_argnames": "n"}])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_static_argument_by_position_or_as_a_keyword(options: Any, repeated: bool) -> None:
+    if repeated:
+        options = {"static_argnums": (1, -1, 1), "static_argnames": ("n", "n")}
+    f = hoad.jit(by_a_float, **options)
+    assert f(2.0, 3.0) == 6.0
+    assert f(2.0, n=3.0) == f(n=3.0, x=2.0) == 6.0
+
+
+def test_static_arguments_of_any_number() -> None:
+    f = hoad.jit(lambda *args: by_a_float(*args), static_argnums=-1)
+    assert f(2.0, 3.0) == 6.0
+    g = hoad.jit(lambda *args, **options: by_a_float(args[0], **options), static_argnums=7, static_argnames="n")
+    assert g(2.0, n=3.0) == 6.0
+
+
+def test_the_last_parameter_is_static_also_where_it_is_left_out() -> None:
+    f = hoad.jit(lambda x, n=2.0: by_a_float(x, n), static_argnums=-1)
+    assert np.array_equal(f(VECTOR), 2 * VECTOR)
+    assert np.array_equal(f(VECTOR, 3.0), 3 * VECTOR)
 
 
 # ---- branches -------------------------------------------------------------------------------------------------------
@@ -287,6 +365,47 @@ def test_results_are_written_to_arrays() -> None:
     np.testing.assert_allclose(gradient(VECTOR, out=strided), 3 * VECTOR**2, rtol=1e-15)
     row = VECTOR.copy()
     np.testing.assert_allclose(gradient(row, out=row), 3 * VECTOR**2, rtol=1e-15)
+
+
+CONSTANT = [  # a function, and what each of the arrays given as out holds then
+    (lambda x: (2 * x, 3.0), [2 * VECTOR, 3.0]),
+    (lambda x: (2 * x, 3, "text", None, True), [2 * VECTOR, 3, True]),
+    (lambda x: {"rate": np.float64(3.0), "x": [2 * x, np.ones(2)]}, [3.0, 2 * VECTOR, np.ones(2)]),
+    (lambda x: 3.0, [3.0]),
+    (lambda x: np.ones(2), [np.ones(2)]),
+    (lambda x: (2 * x, None), [2 * VECTOR]),
+    (hoad.value_and_grad(lambda x: 3.0), [3.0, np.zeros(3)]),
+    (hoad.grad(lambda x: (np.sum(x), 5.0), has_aux=True), [np.ones(3), 5.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "expected"), CONSTANT)
+@pytest.mark.parametrize("turned", [False, True])
+def test_results_that_hang_on_no_input_are_written_to_arrays(f: Any, expected: Any, turned: bool) -> None:
+    jitted = hoad.jit(f)
+    for _ in range(3):
+        dtypes = [np.asarray(y).dtype for y in expected]
+        dtypes = [dtype.newbyteorder() for dtype in dtypes] if turned else dtypes
+        out = tuple(np.empty(np.shape(y), dtype) for y, dtype in zip(expected, dtypes, strict=True))
+        assert jitted(VECTOR, out=out) is out
+        for found, y in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(found, y)
+        with pytest.raises(hoad.ArgumentError, match=f"given {len(out) + 1} arrays by out, for {len(out)} result"):
+            jitted(VECTOR, out=(*out, np.empty(())))
+        if len(out) == 1:
+            target = out[0].astype(out[0].dtype.newbyteorder("="))
+            assert jitted(VECTOR, out=target) is target
+            np.testing.assert_array_equal(target, expected[0])
+    assert recordings(jitted) == [1]
+
+
+def test_a_constant_that_does_not_fit_leaves_all_arrays_as_they_were() -> None:
+    jitted = hoad.jit(lambda x: (2 * x, 3.0))
+    for _ in range(3):
+        out = np.zeros(3), np.zeros(2)
+        with pytest.raises(hoad.ShapeError, match=r"output 1 has shape \(\), but out has shape \(2,\)"):
+            jitted(VECTOR, out=out)
+        assert not out[0].any()
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -787,8 +906,10 @@ def test_eight_threads() -> None:
 def test_pickles() -> None:
     again = pickle.loads(pickle.dumps(models.wave))
     assert again is models.wave
-    gradient = pickle.loads(pickle.dumps(hoad.jit(models.cube, static_argnames="n")))
-    assert gradient(VECTOR) == models.cube(VECTOR)
+    static = pickle.loads(pickle.dumps(hoad.jit(models.cube, static_argnames="x")))
+    assert static(2.0) == 8.0
+    with pytest.raises(hoad.ArgumentError, match="argument x is static"):
+        static(VECTOR)
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(hoad.jit(lambda x: x))
 

@@ -81,14 +81,16 @@ def test_parameters_are_those_of_inspect(f: Callable[..., Any]) -> None:
     positional = [p for p in expected if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     found = parameters(f)
     assert found.positional == tuple(p.name for p in positional)
-    assert sorted(found.others) == sorted(p.name for p in expected if p not in positional)
+    assert found.keywords == tuple(p.name for p in expected if p.kind is p.KEYWORD_ONLY)
     assert found.required == len([p for p in positional if p.default is p.empty])
     assert found.takes_any == any(p.kind is p.VAR_POSITIONAL for p in expected)
+    assert found.takes_any_keyword == any(p.kind is p.VAR_KEYWORD for p in expected)
+    assert found.is_known
 
 
 @pytest.mark.parametrize("f", [iter, 3.0])
 def test_parameters_of_what_says_nothing(f: Any) -> None:
-    assert parameters(f) == ((), (), 0, False)
+    assert parameters(f) == ((), (), 0, False, False, False)
 
 
 class Held:

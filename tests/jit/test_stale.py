@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from scipy import special
 
 import hoad
 
@@ -861,6 +862,68 @@ def a_rule_is_given_anew() -> Any:
     hoad.rules.vjp(own, lambda g, p, x: (2.0 * x * g,))
     yield hoad.grad(lambda x: own(x))
     hoad.rules.vjp(own, lambda g, p, x: (5.0 * x * g,))
+    yield None
+
+
+@case
+def what_a_rule_reads_that_is_run_at_every_node() -> Any:
+    @hoad.primitive
+    def own(x: Any) -> Any:
+        return x * x
+
+    hoad.rules.vjp(own, lambda g, p, x: (RATE * x * g,), per_call=True)
+    yield hoad.grad(lambda x: own(x))
+    with undone("RATE") as known:
+        known["RATE"] = 5.0
+        yield None
+    yield None
+
+
+@case
+def what_a_helper_of_such_a_rule_reads() -> Any:
+    @hoad.primitive
+    def own(x: Any) -> Any:
+        return x * x
+
+    hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,), per_call=True)
+    yield hoad.grad(lambda x: own(x))
+    with undone("HELPER_RATE") as known:
+        known["HELPER_RATE"] = 5.0
+        yield None
+    yield None
+
+
+@case
+def what_such_a_rule_of_a_function_of_numpy_reads() -> Any:
+    hoad.rules.vjp(np.nanpercentile, lambda g, p, x, q: (helper(x) * g, None), per_call=True)
+    yield hoad.grad(lambda x: np.nanpercentile(x, 50.0))
+    with undone("HELPER_RATE") as known:
+        known["HELPER_RATE"] = 5.0
+        yield None
+    yield None
+
+
+@case
+def what_such_a_rule_of_a_ufunc_reads() -> Any:
+    hoad.rules.vjp(special.itstruve0, lambda g, p, x: (helper(x) * g,), per_call=True)
+    yield hoad.grad(lambda x: special.itstruve0(x))
+    with undone("HELPER_RATE") as known:
+        known["HELPER_RATE"] = 5.0
+        yield None
+    yield None
+
+
+@case
+def what_a_rule_reads_once() -> Any:
+    @hoad.primitive
+    def own(x: Any) -> Any:
+        return x * x
+
+    hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,))
+    yield hoad.grad(lambda x: own(x))
+    with undone("HELPER_RATE") as known:
+        known["HELPER_RATE"] = 5.0
+        yield None
     yield None
 
 
