@@ -86,7 +86,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
             returned, _ = call_traced(d, f, (x, *args), (0,), "derivative", kwargs)
             ys, parts = outputs(d, returned, "derivative")
             for y in ys:
-                check_derivative(d, y, holomorphic)
+                check_derivative(d, y, holomorphic, n)
             del returned
             node = d.inputs[0]
             if d.aval(node).shape:

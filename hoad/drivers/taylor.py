@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hoad._core.traced import is_traced
 from hoad.arguments import check_function, checked_order, packed, parts_of
 from hoad.containers import Parts, kind_of
 from hoad.drivers.first import check_numbers
-from hoad.drivers.holomorphic import check_cauchy_riemann, check_series
+from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
 from hoad.errors import DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
@@ -190,31 +190,68 @@ def _expanded(
         del returned
         found = d.results(ys)
     if suspect:
-        _check_holomorphic(driver, f, x)
+        _check_holomorphic(driver, f, x, direction, n)
     if not holds_traced(found) and any(map(_is_missing, found)):
         _raise_missing(driver, f, x, direction, n)
     return pointwise, parts, found
 
 
-def _check_holomorphic(driver: str, f: Callable[..., Any], x: Any) -> None:
-    """Raise where f has no complex derivative at x."""
+def _check_holomorphic(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
+    """Raise where f has no complex derivatives at x."""
     with differentiating() as d:
         returned, _ = call_traced(d, f, (x,), (0,), driver)
         for y in outputs(d, returned, driver)[0]:
             check_cauchy_riemann(d, y, driver)
         del returned
+    if n > 1:
+        (straight, far), (turned, _) = (_turned(driver, f, x, direction, n, turn) for turn in (1.0, TURN))
+        for a, b in zip(straight, turned, strict=True):
+            alike = len(far) == 1 and np.shape(far[0]) == np.shape(a[0])
+            check_turned(driver, a, b, far[0] if alike else min(np.min(r, initial=np.inf) for r in far))
+
+
+def _turned(
+    driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int, turn: complex
+) -> tuple[Sequence[Any], list[Any]]:
+    """The coefficients of f along x + t v, of which complex numbers are turned and real ones stay; where they are 0."""
+    far: list[Any] = []
+
+    def expansion(x: Any) -> Expansion:
+        along, points, curves = _along(driver, f, x, direction, n)
+        moved = [turn * c if p.dtype.kind == "c" else None for p, c in zip(points, curves, strict=True)]
+        far.extend(_zeros(p, c[0]) for p, c in zip(points, moved, strict=True) if c is not None)
+        return Expansion(along, points, moved, n)
+
+    with differentiating() as d:
+        return _by_numbers(call_traced(d, expansion, (x,), (0,), driver)[0]).coefficients(), far
+
+
+def _zeros(x: Any, v: Any) -> Any:
+    """How far from t = 0 the items of x + t v may vanish; 1 for those that are 0, or stay."""
+    x, v = np.abs(plain(x, nested=False)), np.abs(plain(v, nested=False))
+    return np.divide(x, v, out=np.ones(np.shape(x)), where=(x > 0.0) & (v > 0.0))
+
+
+def _by_numbers(expansion: Expansion) -> Expansion:
+    """An expansion at the numbers behind its values."""
+    expansion.values = tuple(plain(v, nested=False) for v in expansion.values)
+    return expansion
 
 
 def _expansion(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> Expansion:
     """f along x + t v."""
-    if kind_of(type(x)) is not None:
-        parts, points = parts_of(driver, f, 0, x)
-        given = [None] * len(points) if direction is None else parts.match(direction, "the direction")
-        curves = [_line(p, v, n) for p, v in zip(points, given, strict=True)]
-        return Expansion(lambda *points: f(parts.filled(points)), points, curves, n)
-    if direction is None:
+    if direction is None and kind_of(type(x)) is None:
         return expansion_at(f, x, n, driver == "derivatives")
-    return Expansion(f, [x], [_line(x, direction, n)], n)
+    return Expansion(*_along(driver, f, x, direction, n), n)
+
+
+def _along(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> tuple[Any, list[Any], list[Any]]:
+    """f of the numbers and arrays of x, these, and their curves."""
+    if kind_of(type(x)) is None:
+        return f, [x], [_line(x, direction, n)]
+    parts, points = parts_of(driver, f, 0, x)
+    given = [None] * len(points) if direction is None else parts.match(direction, "the direction")
+    return lambda *points: f(parts.filled(points)), points, [_line(p, v, n) for p, v in zip(points, given, strict=True)]
 
 
 def _line(x: Any, v: Any, n: int) -> Any:
@@ -251,8 +288,7 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
     before = WATCHERS.set((*WATCHERS.get(), _Lines()))
     try:
         with differentiating() as d:
-            expansion = _expansion(driver, f, d.input(x), direction, n)
-            expansion.values = tuple(plain(v, nested=False) for v in expansion.values)
+            expansion = _by_numbers(_expansion(driver, f, d.input(x), direction, n))
             missing = expansion.first_missing()
             graph = expansion.program._last._graph
     finally:

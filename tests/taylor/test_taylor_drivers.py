@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import hoad
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
@@ -319,3 +320,65 @@ def test_a_forgotten_return(driver: Any) -> None:
     for n in (3, 9):
         with pytest.raises(ShapeError, match="f returned NoneType"):
             driver(lambda x: None, n)(1.0)
+
+
+# ∂f/∂z̄ is 0 at 0, and not beside it; in the third, also along the real axis.
+NOT_HOLOMORPHIC_AT_ORDER_2: list[Any] = [
+    lambda z: z * np.conj(z) + 0j,
+    lambda z: np.conj(z) ** 2,
+    lambda z: z * np.conj(z) - np.conj(z) ** 2 / 2,
+    lambda z: np.exp(np.real(z) ** 2 + 0j),
+    lambda z: 1 + z + (z * z - 3) * np.conj(z) ** 2,
+]
+
+
+@pytest.mark.parametrize("f", NOT_HOLOMORPHIC_AT_ORDER_2)
+def test_a_function_that_is_holomorphic_to_first_order_only(f: Any) -> None:
+    zeros, v = np.zeros(2, complex), np.array([1.0, 2.0])
+    calls: list[Any] = [
+        lambda: hoad.derivatives(f, 2)(0j),
+        lambda: hoad.derivatives(f, 12)(zeros),
+        lambda: hoad.jit(hoad.derivatives(f, 2))(0j),
+        lambda: hoad.vmap(hoad.derivatives(f, 2))(zeros),
+        lambda: hoad.taylor(f, 0j, 3),
+        lambda: hoad.taylor(lambda z: np.sum(f(z)), zeros, 2, v),
+        lambda: hoad.taylor(lambda p: f(p["z"]) * p["x"], {"z": 0j, "x": 1.0}, 2),
+        lambda: hoad.derivative(f, 2, holomorphic=True)(0j),
+        lambda: hoad.derivative(f, 5, holomorphic=True)(zeros),
+        lambda: hoad.hessian(lambda z: np.sum(f(z)), holomorphic=True)(zeros),
+    ]
+    for call in calls:
+        with pytest.raises(DTypeError, match="not holomorphic here"):
+            call()
+
+
+def test_holomorphic_at_the_orders_that_are_asked_for() -> None:
+    def f(z: Any) -> Any:
+        return z**2 + z * np.conj(z) ** 2  # of order 3
+
+    assert hoad.derivatives(f, 2)(0j).tolist() == [0, 0, 2]
+    assert hoad.derivative(f, 2, holomorphic=True)(0j) == 2
+    assert hoad.hessian(f, holomorphic=True)(0j) == 2
+
+
+@pytest.mark.parametrize("z", [1 + 0.5j, 1e-8 + 2e-8j, 1e8 - 3e8j, 1e-3j, -40 + 0j])
+def test_functions_of_parts_that_are_holomorphic(z: complex) -> None:
+    def cube(z: Any) -> Any:
+        return (np.real(z) + 1j * np.imag(z)) ** 3
+
+    def mirrored(z: Any) -> Any:
+        return np.conj(np.exp(np.conj(z) / 100))
+
+    def identity(z: Any) -> Any:
+        return (np.real(z) ** 2 + np.imag(z) ** 2) / np.conj(z)
+
+    found = hoad.taylor(identity, z, 8).coefficients * abs(z) ** np.arange(9)
+    assert_allclose(found, [z, abs(z), *[0] * 7], rtol=0, atol=1e-13 * abs(z))
+    points = np.array([z, 1.0, -1e-5j])
+    for f in (cube, identity):
+        assert hoad.derivatives(f, 6)(points).shape == (7, 3)
+        assert hoad.taylor(lambda p, f=f: f(p["z"]) * p["x"], {"z": z, "x": 1.0}, 5).coefficients.shape == (6,)
+    assert_allclose(hoad.taylor(cube, z, 3).coefficients, [z**3, 3 * z**2, 3 * z, 1], rtol=1e-14)
+    if abs(z) < 1e4:
+        assert_allclose(hoad.derivatives(mirrored, 30)(z), np.exp(z / 100) / 100.0 ** np.arange(31), rtol=1e-13)
+        assert_allclose(hoad.derivative(mirrored, 3, holomorphic=True)(z), np.exp(z / 100) / 1e6, rtol=1e-13)
