@@ -21,8 +21,8 @@ Function = Callable[[Any], Any]
 
 
 def nested(f: Function, x: Any, indices: Sequence[MultiIndex]) -> list[Any]:
-    """For each result of f the derivatives ∂ᵃf, along a first axis, for multi-indices with the same places of zeros."""
-    variables = [j for j in range(len(indices[0])) if indices[0][j]]
+    """For each result of f the derivatives ∂ᵃf, along a first axis; by each variable all orders that are met."""
+    variables = [j for j in range(len(indices[0])) if any(a[j] for a in indices)]
     variables.sort(key=lambda j: max(a[j] for a in indices))  # the last one costs least
     orders = {j: sorted({a[j] for a in indices}) for j in variables}
     *inner, last = variables

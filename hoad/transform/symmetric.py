@@ -115,8 +115,13 @@ def entries_of(n: int, k: int, by_reverse: bool) -> Entries:
 @functools.lru_cache(maxsize=32)
 def unpacking(n: int, k: int) -> Any:
     """For each of the nᵏ entries in C order the place of its equal among the distinct ones."""
-    whole = np.sort(np.indices((n,) * k).reshape(k, -1), axis=0)
-    return _place(whole.T, sorted_places(n, k), n)
+    found = np.zeros(1, dtype=np.intp)
+    for order in range(1, k + 1):
+        shorter = sorted_places(n, order - 1)
+        longer = np.column_stack([np.repeat(shorter, n, axis=0), np.tile(np.arange(n), len(shorter))])
+        with_one_more = _place(np.sort(longer, axis=1), sorted_places(n, order), n).reshape(-1, n)
+        found = with_one_more[found].ravel()
+    return found
 
 
 __all__ = ["Entries", "entries_of", "unpacking"]

@@ -544,3 +544,52 @@ def test_directions_of_any_size(c: float) -> None:
     want = (2 / 0.5**3 * 0.25 + 3 * -1 / 0.5**2 * -2) * c
     compiled = hoad.jit(along)
     assert_allclose([along(v), compiled(v), compiled(v)], want, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 13), (2, 40), (3, 13)])
+def test_tensors_of_high_order_keep_their_digits(n: int, k: int) -> None:
+    x = np.array([0.3, -0.4, 0.5])[:n]
+    indices = multi_indices(n, k)
+    with mpmath.workdps(40):
+        point = [mpmath.mpf(float(t)) for t in x]
+        inverse = float((-1) ** k * mpmath.factorial(k) / (2 + mpmath.fsum(point)) ** (k + 1))
+        product = [
+            float(
+                mpmath.fprod((j + 1) ** a * mpmath.sin((j + 1) * t + a * mpmath.pi / 2) for j, (a, t) in enumerate(at))
+            )
+            for at in (list(zip(index, point, strict=True)) for index in indices)
+        ]
+
+    def waves(x: Any) -> Any:
+        return np.prod(np.sin(x * np.arange(1, n + 1)))
+
+    found = hoad.derivative_tensor(lambda x: 1 / (2 + np.sum(x)), k, packed=True)(x)
+    assert_allclose(found, np.full(len(indices), inverse), rtol=1e-13)
+    for f, of in [(waves, lambda y: y), (lambda x: {"y": np.stack([waves(x), x[0]])}, lambda y: y["y"][0])]:
+        tensor = hoad.derivative_tensor(f, k, packed=True)
+        for form in (tensor, hoad.jit(tensor)) if n == 2 else (tensor,):
+            assert_allclose(of(form(x)), product, rtol=0, atol=1e-13 * np.max(np.abs(product)))
+
+
+def test_tensors_of_lower_order_lose_few_digits() -> None:
+    x = np.array([0.3, 0.4, 0.5])
+    for k, lost in [(6, 2e-14), (8, 1e-13), (10, 2e-12), (12, 2e-11)]:
+        want = (-1) ** k * math.factorial(k) / (2 + math.fsum(x)) ** (k + 1)
+        for f in (lambda x: 1 / (2 + np.sum(x)), lambda x: np.array([1.0]) / (2 + np.sum(x))):
+            found = hoad.derivative_tensor(f, k, packed=True)(x)
+            assert_allclose(found, np.full_like(found, want), rtol=lost)
+
+
+def test_whole_tensors_of_high_order() -> None:
+    x = np.array([0.25, 0.5])
+    whole = hoad.derivative_tensor(lambda x: np.exp(x[0] - x[1]), 14)(x)
+    signs = (-1.0) ** np.indices((2,) * 14).sum(axis=0)
+    assert_allclose(whole, np.exp(-0.25) * signs, rtol=1e-13)
+    assert_array_equal(hoad.derivative_tensor(np.sin, 40)(0.0), np.zeros(()))
+    assert hoad.derivative_tensor(lambda x: np.sum(np.exp(x)), 64)(np.zeros(1)).shape == (1,) * 64
+    with pytest.raises(ShapeError, match=r"order 65 has 65 axes, .* 64 at most\. .*packed=True"):
+        hoad.derivative_tensor(lambda x: np.sum(np.exp(x)), 65)(np.zeros(1))
+    with pytest.raises(ArgumentError, match=r"orders to 20 in 4 variables, not 21: .* partials"):
+        hoad.derivative_tensor(np.sum, 21)(np.zeros(4))
+    with pytest.raises(ArgumentError, match="orders to 12 in 40 variables, not 13"):
+        hoad.derivative_tensor(np.sum, 13)(np.zeros(40))
