@@ -14,7 +14,7 @@ from hoad._core.calls import apply_primitive
 from hoad._core.engine import Lowered
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
-from hoad._core.primitive import Primitive
+from hoad._core.primitive import RESULTS_LIMIT, Primitive
 from hoad._core.recording import (
     WATCHERS,
     callees,
@@ -986,6 +986,11 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
 
 def declare_call_of(nout: int) -> Primitive:
     """The primitive of `call` nodes with so many results."""
+    if nout > RESULTS_LIMIT:
+        raise ArgumentError(
+            f"a derivative of a loop, a map or a call would give {nout} arrays at once, and {RESULTS_LIMIT} are the "
+            "most. Ask for a lower order, let one array go round in place of several, or write the loop as one of Python's."
+        )
     return declare_call(nout, _run_callee, lambda params, *avals: params[0]._native(*avals))
 
 

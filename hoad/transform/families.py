@@ -28,7 +28,7 @@ from hoad.program import Program
 from hoad.transform.coefficients import Coefficients
 from hoad.transform.composite import Apart, hold_guards, program_of
 from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread
-from hoad.transform.taylor import any_float, arithmetic_of, expand
+from hoad.transform.taylor import Taylor, any_float, arithmetic_of, expand
 
 
 class Family:
@@ -94,7 +94,26 @@ class Family:
             lines.hold_guards()
             return found
         except NotClosedError:
-            return self._by_node(lines, directions)
+            by_curve = self._by_curve(lines, directions, given) if lines.count == 1 else None
+            return self._by_node(lines, directions) if by_curve is None else by_curve
+
+    def _by_curve(self, lines: Lines, directions: Sequence[Any], given: Sequence[int]) -> list[list[Any]] | None:
+        """In the operations of one curve, through loops and in numbers of any dtype; None where there are none."""
+        made = Taylor(self._program, tuple(given), lines.degree, None, (False,) * len(given))._spelled()
+        if made is None:
+            return None
+        values = list(self._values)
+        for k, v in enumerate(directions, self._first):
+            x = values[k]
+            values[k] = np.stack([x, np.reshape(v, np.shape(x)).astype(x.dtype)])
+        last = made._last
+        series = inline(last._graph, list(last._outputs), made._input_nodes(), values)
+        return [self._in_orders(c[0], np.reshape(c, (*np.shape(c), 1)), lines) for c in series]
+
+    def _in_orders(self, value: Any, series: Any, lines: Lines) -> list[Any]:
+        """The value and the coefficients along lines, those of the highest order summed if they are to be."""
+        orders = [value, *[series[k] for k in range(1, lines.degree + 1)]]
+        return [*orders[:-1], lines.summed(orders[-1])] if lines.collapsed else orders
 
     def _by_node(self, lines: Lines, directions: Sequence[Any]) -> list[list[Any]]:
         """By one node that expands the program line by line."""
@@ -106,11 +125,8 @@ class Family:
             last = self._program._last
             return inline(last._graph, outputs, self._program._input_nodes(), list(values))
 
-        found = []
-        for series in expand(again, self._values, curves, lines.degree, lines.count):
-            orders = [series[0, 0], *[np.moveaxis(series[k], 0, -1) for k in range(1, lines.degree + 1)]]
-            found.append([*orders[:-1], lines.summed(orders[-1])] if lines.collapsed else orders)
-        return found
+        found = expand(again, self._values, curves, lines.degree, lines.count)
+        return [self._in_orders(c[0, 0], np.moveaxis(c, 1, -1), lines) for c in found]
 
 
 def _along(directions: Any, lines: Lines) -> Coefficient:

@@ -593,3 +593,48 @@ def test_whole_tensors_of_high_order() -> None:
         hoad.derivative_tensor(np.sum, 21)(np.zeros(4))
     with pytest.raises(ArgumentError, match="orders to 12 in 40 variables, not 13"):
         hoad.derivative_tensor(np.sum, 13)(np.zeros(40))
+
+
+def of_float32(x: Any) -> Any:
+    return np.exp(x[0] * x[1])
+
+
+def of_complex_parts(x: Any) -> Any:
+    return np.abs(np.exp((1 + 1j) * x[0] * x[1]))
+
+
+def of_solve(x: Any) -> Any:
+    return np.linalg.solve(np.diag(np.exp(-x * x[::-1])), np.ones(2))[1]
+
+
+def of_loop(x: Any) -> Any:
+    return hoad.scan(lambda s, r: (s * np.exp(r * x[0] * x[1]), s), 1.0, np.array([0.25, 0.75]))[0]
+
+
+@pytest.mark.parametrize("f", [of_float32, of_complex_parts, of_solve, of_loop])
+def test_orders_from_7_on_without_rows_of_series(f: Callable[[Any], Any]) -> None:
+    """exp(x y): Σⱼ j! C(a, j) C(b, j) xᵇ⁻ʲ yᵃ⁻ʲ exp(x y)."""
+
+    def exact(a: int, b: int) -> float:
+        terms = [
+            math.factorial(j) * math.comb(a, j) * math.comb(b, j) * x[0] ** (b - j) * x[1] ** (a - j)
+            for j in range(min(a, b) + 1)
+        ]
+        return math.fsum(terms) * math.exp(x[0] * x[1])
+
+    dtype = np.float32 if f is of_float32 else np.float64
+    x = np.array([0.25, 0.5], dtype)
+    rtol = 1e-4 if f is of_float32 else 1e-11
+    indices = [(4, 4), (7, 0), (3, 5)]
+    if f is not of_loop:
+        indices.append((9, 9))
+        tensor = hoad.derivative_tensor(f, 13, packed=True)(x)
+        close(tensor, [exact(13 - k, k) for k in range(14)], rtol)
+    found = hoad.partials(f, indices)(x)
+    assert found.dtype == dtype
+    assert_allclose(found, [exact(a, b) for a, b in indices], rtol=rtol)
+
+
+def test_loops_at_orders_that_are_too_high() -> None:
+    with pytest.raises(ArgumentError, match=r"derivative of a loop.* 64 are the most\. Ask for a lower order"):
+        hoad.partials(of_loop, [(12, 12)])(np.array([0.25, 0.5]))
