@@ -41,6 +41,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -60,17 +62,19 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     80.0
     """
     check_function("laplacian", f)
-    return functools.wraps(f, updated=())(_laplacian("laplacian", f))
+    return functools.wraps(f, updated=())(_laplacian("laplacian", f, f, 2))
 
 
-def _laplacian(driver: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def _laplacian(driver: str, g: Callable[..., Any], f: Callable[..., Any], order: int) -> Callable[..., Any]:
+    """The Laplacian of g, which makes it a derivative of f of this order."""
+
     def summed(x: Any, *args: Any, **kwargs: Any) -> Any:
         def of(x: Any) -> Any:
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            family = Family(lambda x: g(x, *args, **kwargs), [x])
             found = family.expanded([_units(x)], 2, collapsed=True)
             return family.parts.filled([np.multiply(2.0, series[2]) for series in found])
 
-        return differentiated(driver, f, x, of)
+        return differentiated(driver, lambda x: f(x, *args, **kwargs), x, order, of)
 
     return summed
 
@@ -95,6 +99,8 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -108,7 +114,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     64.0
     """
     check_function("biharmonic", f)
-    return functools.wraps(f, updated=())(_laplacian("biharmonic", _laplacian("biharmonic", f)))
+    return functools.wraps(f, updated=())(_laplacian("biharmonic", _laplacian("biharmonic", f, f, 2), f, 4))
 
 
 def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,6 +137,8 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -158,7 +166,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
                 found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
             return family.parts.derivative(found)
 
-        return differentiated("hessian_diagonal", f, x, of)
+        return differentiated("hessian_diagonal", lambda x: f(x, *args, **kwargs), x, 2, of)
 
     return diagonal
 
@@ -187,6 +195,8 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
         If a direction has not the shape of x.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -228,7 +238,7 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
             expanded = family.expanded([np.stack(found, axis=-1)], len(directions), weights, collapsed=True)
             return family.parts.filled([series[-1] for series in expanded])
 
-        return differentiated("directional_derivative", f, x, of)
+        return differentiated("directional_derivative", lambda x: f(x, *args, **kwargs), x, len(directions), of)
 
     return along
 

@@ -192,7 +192,7 @@ def _expanded(
     if suspect:
         _check_holomorphic(driver, f, x, direction, n)
     if not holds_traced(found) and any(map(_is_missing, found)):
-        _raise_missing(driver, f, x, direction, n)
+        raise_missing(driver, f, x, direction, n)
     return pointwise, parts, found
 
 
@@ -283,13 +283,13 @@ class _Lines:
     def taken(self, where: str) -> None: ...
 
 
-def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
-    """Raise for a coefficient that does not exist, if one of an operation of f does not."""
+def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
+    """Raise for a coefficient that does not exist where f does, if one of an operation of f does not."""
     before = WATCHERS.set((*WATCHERS.get(), _Lines()))
     try:
         with differentiating() as d:
             expansion = _by_numbers(_expansion(driver, f, d.input(x), direction, n))
-            missing = expansion.first_missing()
+            missing = expansion.first_missing() if any(map(_is_missing, expansion.coefficients())) else None
             graph = expansion.program._last._graph
     finally:
         WATCHERS.reset(before)
@@ -308,4 +308,4 @@ def _raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n
     )
 
 
-__all__ = ["derivatives", "taylor"]
+__all__ = ["derivatives", "raise_missing", "taylor"]

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import holds_traced
 from hoad._core.recording import differentiating
 from hoad._core.traced import is_traced
 from hoad.arguments import check_argument, check_function, checked_order
 from hoad.arguments import packed as packed_array
 from hoad.drivers.first import one_like
+from hoad.drivers.taylor import raise_missing
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 from hoad.trace import call_traced, outputs
 from hoad.transform.directions import MultiIndex, multi_indices, shared
@@ -28,8 +30,11 @@ BY_LINES, TENSORS_BY_LINES, MOST_PRODUCTS = 6, 12, 1e7
 MOST_AXES = 64  # of an array of NumPy's
 
 
-def differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[Any], Any]) -> Any:
-    """What `make` records of a traced x, in the form in which f returns its numbers and arrays."""
+def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, make: Callable[[Any], Any]) -> Any:
+    """What `make` records of a traced x, in the form in which f returns its numbers and arrays.
+
+    Outermost, no derivative of f of this order may be undefined.
+    """
     x = packed_array(x)
     check_argument(driver, "0", x)
     if np.iscomplexobj(x) or (is_traced(x) and x.dtype.kind == "c"):
@@ -42,6 +47,8 @@ def differentiated(driver: str, f: Callable[..., Any], x: Any, make: Callable[[A
         ys, parts = outputs(d, returned, driver)
         del returned
         found = d.results(ys)
+    if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
+        raise_missing(driver, f, x, None, order)
     return found[0] if parts is None else parts.derivative(found)
 
 
@@ -74,6 +81,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
         If the tensor has more axes than an array has.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -119,7 +128,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
                 found = [_unpacked(entries, np.shape(x), k) for entries in found]
             return swept.arranged(found)
 
-        return differentiated("derivative_tensor", f, x, of)
+        return differentiated("derivative_tensor", lambda x: f(x, *args, **kwargs), x, k, of)
 
     return tensor
 
@@ -258,6 +267,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
         If a multi-index has not as many entries as x.
     DTypeError
         If x is no float and no array of floats.
+    DomainError
+        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
 
     Notes
     -----
@@ -304,7 +315,7 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
                 return family.parts.filled(found[0])
             return family.parts.filled(np.concatenate(rows)[order] for rows in zip(*found, strict=True))
 
-        return differentiated("partials", f, x, of)
+        return differentiated("partials", lambda x: f(x, *args, **kwargs), x, max(map(sum, indices), default=0), of)
 
     return chosen
 
