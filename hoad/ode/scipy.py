@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hoad._core.steps import DONE
+from hoad.errors import ArgumentError
 from hoad.ode.taylor import Options, System
 
 
@@ -70,7 +72,9 @@ class _Method:
         super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
         if others:
             raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
-        self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step, 0)
+        if not (math.isfinite(t0) and math.isfinite(t_bound)):
+            raise ArgumentError(f"solve_ivp takes finite times, not t_span = ({t0!r}, {t_bound!r}).")
+        self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step)
         self._stepper = self._options.stepper(System(fun, self.y, t0, (), "solve_ivp"), (t0, t_bound))
         self.t_bound = t_bound
 

@@ -8,6 +8,8 @@ any order are those of the truncated series, exact to rounding.
 from __future__ import annotations
 
 import math
+import numbers
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,6 +38,7 @@ from hoad.transform.taylor import EXPANDING, arithmetic_of
 EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is no container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
+MOST_ORDER = 10_000
 SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
 
 
@@ -53,6 +56,8 @@ class System:
                 f"{name} takes y0 made of numbers, but found "
                 f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))} in it."
             )
+        if not any(map(np.size, leaves)):
+            raise ShapeError(f"{name} takes y0 made of numbers, but there are none in {y0!r}.")
         self.y = [_double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
@@ -309,14 +314,19 @@ def _checked_times(t: Any, name: str) -> Any:
     t = packed(t)
     if np.iscomplexobj(t):
         raise DTypeError(f"{name} takes real times, but t is complex.")
-    times = t if is_traced(t) else np.asarray(t, np.float64)
+    times = t if is_traced(t) else np.asarray(t)
+    if times.dtype.kind not in "biuf":
+        raise DTypeError(f"{name} takes real times, but t is an array of {times.dtype}.")
+    times = times if times.dtype == np.float64 else times.astype(np.float64)
     if np.ndim(times) != 1 or not times.shape[0]:
         raise ShapeError(
             f"{name} takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
         )
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
-        raise ArgumentError(f"{name} takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
+        raise ArgumentError(
+            f"{name} takes finite times that rise, or fall, from t[0] on. Sort them, and put the start first."
+        )
     return times if is_traced(times) else np.ascontiguousarray(times)
 
 
@@ -329,21 +339,31 @@ def order_for(tol: float) -> int:
     return max(2, math.ceil(-2.0 / 3.0 * math.log(tol)))
 
 
+def _is_real(x: Any) -> bool:
+    return isinstance(x, numbers.Real) and not isinstance(x, bool)
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, numbers.Integral) and not isinstance(x, bool)
+
+
 class Options:
     """How steps are taken."""
 
     def __init__(
-        self, name: str, tol: float, atol: float | None, order: int | None, max_step: float, max_steps: int
+        self, name: str, tol: float, atol: float | None, order: int | None, max_step: float, max_steps: int = 1
     ) -> None:
-        if not 0.0 < tol < 1.0:
+        if not (_is_real(tol) and 0.0 < tol < 1.0):
             raise ArgumentError(f"{name} takes tol between 0 and 1, not {tol!r}.")
-        if order is not None and not order >= 2:
-            raise ArgumentError(f"{name} takes an order of 2 or more, not {order!r}.")
-        if not max_step > 0.0:
+        if order is not None and not (_is_whole(order) and 2 <= order <= MOST_ORDER):
+            raise ArgumentError(f"{name} takes an order from 2 to {MOST_ORDER}, an int, not {order!r}.")
+        if not (_is_real(max_step) and max_step > 0.0):
             raise ArgumentError(f"{name} takes a positive max_step, not {max_step!r}.")
-        if atol is not None and not atol >= 0.0:
+        if not (_is_whole(max_steps) and max_steps >= 1):
+            raise ArgumentError(f"{name} takes max_steps of 1 or more, an int, not {max_steps!r}.")
+        if atol is not None and not (_is_real(atol) and 0.0 <= atol < math.inf):
             raise ArgumentError(f"{name} takes an atol of 0 or more, not {atol!r}.")
-        self.name, self.max_step, self.max_steps = name, float(max_step), max_steps
+        self.name, self.max_step, self.max_steps = name, float(max_step), min(int(max_steps), sys.maxsize)
         self.tol = max(float(tol), EPSILON)
         self.atol = self.tol if atol is None else float(atol)
         self.order = order_for(self.tol) + EXPANDING.get() if order is None else int(order)
@@ -360,6 +380,8 @@ class Options:
     def trouble(self, code: int, stepper: Stepper) -> str:
         """Why a step could not be taken, and where."""
         where = f"at t = {stepper.t:.17g}, after {stepper.taken} steps"
+        if code == NOT_FINITE and not np.isfinite(stepper.state).all():
+            return f"has a y with nan or inf in it {where}. Start from finite numbers."
         if code == NOT_FINITE:
             return (
                 f"found a Taylor coefficient that is nan or infinite {where}. rhs is singular there: start elsewhere, "

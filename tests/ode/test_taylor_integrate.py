@@ -498,7 +498,7 @@ def test_too_many_steps_raise():
     ("change", "error", "message"),
     [
         ({"tol": 0.0}, hoad.errors.ArgumentError, "tol between 0 and 1"),
-        ({"order": 1}, hoad.errors.ArgumentError, "order of 2 or more"),
+        ({"order": 1}, hoad.errors.ArgumentError, "order from 2 to 10000"),
         ({"max_step": -1.0}, hoad.errors.ArgumentError, "positive max_step"),
         ({"atol": -1.0}, hoad.errors.ArgumentError, "atol of 0 or more"),
         ({"args": 3.0}, hoad.errors.ArgumentError, "args as a tuple"),
@@ -640,3 +640,60 @@ def test_gradients_of_derivatives_of_solutions() -> None:
     f, exact = HIGH["system"]
     found = hoad.grad(lambda p: hoad.derivatives(f, 2)(p)[2])(0.7)
     assert abs(found / series_of(exact, 0.7, 3)[3] - 1) < 1e-12
+
+
+WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    *[({"order": order}, "an order from 2 to 10000, an int") for order in (2.5, 0, 1, -3, True, np.nan, 10**30, "5")],
+    *[({"tol": tol}, "tol between 0 and 1") for tol in (0, -1.0, 1.0, np.nan, True, None, "1", np.array([1e-3, 1e-4]))],
+    *[({"atol": atol}, "an atol of 0 or more") for atol in (-1.0, np.nan, np.inf, True, "1", np.zeros(2))],
+    *[({"max_step": step}, "a positive max_step") for step in (0, -1.0, np.nan, True, None, "1")],
+    *[({"max_steps": steps}, "max_steps of 1 or more, an int") for steps in (0, -1, 2.5, np.inf, True, None)],
+]
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG_OPTIONS)
+def test_options_that_are_none(options: dict[str, Any], words: str) -> None:
+    for integrate in (hoad.ode.taylor_integrate, hoad.ode.taylor_solution):
+        with pytest.raises(ArgumentError, match=rf"{integrate.__name__} takes {words}, not "):
+            integrate(lambda t, y: -y, np.ones(2), [0.0, 1.0], **options)
+
+
+def test_options_of_other_types() -> None:
+    options = {"order": np.int64(20), "tol": np.float32(1e-6), "max_step": 1, "max_steps": 10**30, "atol": 0}
+    found = hoad.ode.taylor_integrate(lambda t, y: -y, 1.0, [0, 1], **options)
+    assert found[-1] == pytest.approx(np.exp(-1.0), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("y0", "t", "error", "words"),
+    [
+        (np.array([]), [0.0, 1.0], ShapeError, "made of numbers, but there are none"),
+        ({}, [0.0, 1.0], ShapeError, "made of numbers, but there are none"),
+        (
+            np.array([1.0, np.nan]),
+            [0.0, 1.0],
+            ArgumentError,
+            "a y with nan or inf in it at t = 0, .* Start from finite",
+        ),
+        (np.inf, [0.0, 1.0], ArgumentError, "a y with nan or inf in it at t = 0, "),
+        (1.0, [0.0, np.nan], ArgumentError, "finite times that rise, or fall"),
+        (1.0, [0.0, np.inf], ArgumentError, "finite times that rise, or fall"),
+        (1.0, ["a", "b"], DTypeError, "real times, but t is an array of <U1"),
+        (1.0, [], ShapeError, r"the times as an array of shape \(T,\)"),
+    ],
+)
+def test_starts_and_times_that_are_none(y0: Any, t: Any, error: type[Exception], words: str) -> None:
+    for integrate in (hoad.ode.taylor_integrate, hoad.ode.taylor_solution):
+        with pytest.raises(error, match=words):
+            integrate(lambda t, y: y, y0, t)
+
+
+def test_spans_of_scipy_that_are_none() -> None:
+    scipy_integrate = pytest.importorskip("scipy.integrate")
+    for span in [(0.0, np.nan), (0.0, np.inf), (np.nan, 1.0)]:
+        with pytest.raises(ArgumentError, match=r"solve_ivp takes finite times, not t_span"):
+            scipy_integrate.solve_ivp(lambda t, y: -y, span, [1.0], method=hoad.ode.Taylor)
+    with pytest.raises(ArgumentError, match=r"solve_ivp takes an order from 2 to 10000, an int, not 2\.5"):
+        scipy_integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=hoad.ode.Taylor, order=2.5)
+    with pytest.raises(ArgumentError, match="solve_ivp takes tol between 0 and 1, not nan"):
+        scipy_integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=hoad.ode.Taylor, rtol=np.nan)
