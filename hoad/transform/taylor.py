@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.native import Native
-from hoad._core.operands import holds_traced
+from hoad._core.operands import as_argument, holds_traced
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import (
     Recording,
@@ -370,7 +370,7 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
     """
     if degree and x.dtype == np.float64:
         zero = -0.0  # to which zeros of both signs can be added
-        return Expansion(lambda x, t: f(x + t), [x, zero], [None, np.ones(1)], degree, None, scaled)
+        return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, np.ones(1)], degree, None, scaled)
     return Expansion(f, [x], [np.ones((1, *np.shape(x)), x.dtype) if degree else None], degree, None, scaled)
 
 
