@@ -298,7 +298,7 @@ class Expansion:
     ) -> None:
         token = EXPANDING.set(EXPANDING.get() + degree)
         try:
-            apart = Apart(f, points, any_float)
+            apart = Apart(of_floats(f), points, any_float)
         finally:
             EXPANDING.reset(token)
         segment = apart.segment
@@ -387,6 +387,22 @@ def expand(
     return Expansion(f, points, curves, degree, lanes).results()
 
 
+def of_floats(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, of which an integer or a truth value, if that is all that it returns, is a float."""
+
+    def of(*points: Any) -> Any:
+        y = f(*points)
+        return np.multiply(y, 1.0) if _is_integral(y) else y
+
+    return of
+
+
+def _is_integral(y: Any) -> bool:
+    if isinstance(y, (np.ndarray, np.generic)):
+        return y.dtype.kind in "biu"
+    return isinstance(y, int)
+
+
 def any_float(d: Recording, leaf: Any) -> int | None:
     """The operand of a number or array that was returned, traced or not; of truth values and integers as floats."""
     if is_traced(leaf) and leaf.dtype.kind not in "fc":
@@ -411,5 +427,6 @@ __all__ = [
     "expand",
     "expansion_at",
     "factorials",
+    "of_floats",
     "series_of",
 ]
