@@ -159,7 +159,7 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
 
 def _is_at(c: Any, x: Any) -> bool:
     """Whether coefficients have an item for each of x; what does not hang on x need not."""
-    return np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x)
+    return bool(np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x))
 
 
 def _spread(c: Any, shape: tuple[int, ...]) -> Any:
