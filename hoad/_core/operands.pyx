@@ -206,6 +206,11 @@ cdef object argument(Graph graph, int32_t node):
     return traced
 
 
+def as_argument(value):
+    """A traced value as an argument, to which nothing is written."""
+    return argument((<Array>value).graph, operand_of((<Array>value).graph, value)) if type(value) is Array else value
+
+
 def new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand

@@ -112,7 +112,8 @@ def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwa
             return None
         if not expansion.program.results:
             return None
-        found = d.results([d.operand(c[n]) for c in expansion.coefficients()])
+        found = [c[n] if np.ndim(c) > 1 else np.broadcast_to(c[n], np.shape(x)) for c in expansion.coefficients()]
+        found = d.results([d.operand(y) for y in found])
     if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
     return expansion.parts.derivative(found)

@@ -10,8 +10,10 @@ import numpy as np
 
 from hoad._core.traced import is_traced
 from hoad.arguments import check_function, packed
+from hoad.drivers.first import check_numbers
+from hoad.drivers.taylor import check_finite
 from hoad.drivers.tensors import differentiated
-from hoad.errors import ArgumentError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.transform.directions import MultiIndex, shared
 from hoad.transform.families import Family
 
@@ -39,6 +41,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ArgumentError
         If f cannot be called.
+    ShapeError
+        If x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -97,6 +101,8 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ArgumentError
         If f cannot be called.
+    ShapeError
+        If x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -135,6 +141,8 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ArgumentError
         If f cannot be called.
+    ShapeError
+        If x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -190,9 +198,9 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     Raises
     ------
     ArgumentError
-        If f cannot be called, or there is no direction.
+        If f cannot be called, there is no direction, or one is not finite.
     ShapeError
-        If a direction has not the shape of x.
+        If a direction has not the shape of x, or x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -221,14 +229,13 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
 
     @functools.wraps(f, updated=())
     def along(x: Any, *args: Any, **kwargs: Any) -> Any:
-        for v in vectors:
-            if np.shape(v) != np.shape(x):
-                raise ShapeError(
-                    f"directional_derivative was given a direction of shape {np.shape(v)}, but x has shape "
-                    f"{np.shape(x)}. They must be the same."
-                )
-
         def of(x: Any) -> Any:
+            for v in vectors:
+                if np.shape(v) != np.shape(x):
+                    raise ShapeError(
+                        f"directional_derivative was given a direction of shape {np.shape(v)}, but x has shape "
+                        f"{np.shape(x)}. They must be the same."
+                    )
             lines, (pairs,) = shared([index])
             found = [functools.reduce(np.add, map(np.multiply, map(float, s), vectors)) for s in lines]
             weights = np.zeros(len(lines))
@@ -247,8 +254,7 @@ def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:
     """The distinct directions, and how often each is there."""
     distinct: list[Any] = []
     times: list[int] = []
-    for v in map(packed, directions):
-        v = v if is_traced(v) else np.asarray(v, np.float64)
+    for v in map(_direction, directions):
         at = next((k for k, w in enumerate(distinct) if _is_same(v, w)), None)
         if at is None:
             distinct.append(v)
@@ -256,6 +262,17 @@ def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:
         else:
             times[at] += 1
     return distinct, tuple(times)
+
+
+def _direction(v: Any) -> Any:
+    """A direction as an array of floats."""
+    v = packed(v)
+    check_numbers(v, "directional_derivative: a direction")
+    v = v if is_traced(v) else np.asarray(v)
+    if v.dtype.kind == "c":
+        raise DTypeError("directional_derivative takes real directions, but was given a complex one.")
+    check_finite("directional_derivative", v)
+    return v if is_traced(v) else v.astype(np.float64)
 
 
 def _is_same(v: Any, w: Any) -> bool:

@@ -15,7 +15,7 @@ from hoad.arguments import check_function, checked_order, packed, parts_of
 from hoad.containers import Parts, kind_of
 from hoad.drivers.first import check_numbers
 from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
-from hoad.errors import DomainError, DTypeError, ShapeError
+from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
@@ -117,7 +117,7 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     Raises
     ------
     ArgumentError
-        If f cannot be called, or n is no degree.
+        If f cannot be called, n is no degree, or the direction is not finite.
     ShapeError
         If the direction does not have the shape of x.
     DTypeError
@@ -153,8 +153,13 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     check_function("taylor", f)
     n = checked_order("taylor", n)
     pointwise, parts, found = _expanded("taylor", f, x, direction, n)
-    point = x if direction is None and pointwise and kind_of(type(x)) is None else 0
-    return _arranged(parts, [TaylorSeries(c, point) for c in found])
+    at_x = direction is None and pointwise and kind_of(type(x)) is None
+    return _arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])
+
+
+def _is_at(c: Any, x: Any) -> bool:
+    """Whether coefficients have an item for each of x; what does not hang on x need not."""
+    return bool(np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x))
 
 
 def _spread(c: Any, shape: tuple[int, ...]) -> Any:
@@ -261,12 +266,21 @@ def _line(x: Any, v: Any, n: int) -> Any:
     if np.shape(v) != np.shape(x):
         raise ShapeError(f"taylor takes a direction with the shape of x, {np.shape(x)}, but was given {np.shape(v)}.")
     v = v if is_traced(v) else np.asarray(v)
+    check_finite("taylor", v)
     if v.dtype.kind == "c" and x.dtype.kind != "c":
         raise DTypeError(
             "taylor takes a real direction for a real x, but was given a complex one. Expand along its real part, and "
             "along its imaginary part; or, if f is holomorphic, about x + 0j."
         )
     return np.reshape(v, (1, *np.shape(x))) if n else None
+
+
+def check_finite(driver: str, v: Any) -> None:
+    """Raise for a direction of which an item is no number."""
+    if not is_traced(v) and not np.isfinite(v).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(v))[0])
+        place = f", at {at if len(at) > 1 else at[0]}" if at else ""
+        raise ArgumentError(f"{driver} takes a direction of finite numbers, but was given one with {v[at]}{place}.")
 
 
 def _is_missing(coefficients: Any) -> bool:
@@ -288,7 +302,11 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     before = WATCHERS.set((*WATCHERS.get(), _Lines()))
     try:
         with differentiating() as d:
-            expansion = _by_numbers(_expansion(driver, f, d.input(x), direction, n))
+
+            def expand(x: Any) -> Expansion:
+                return _expansion(driver, f, x, direction, n)
+
+            expansion = _by_numbers(call_traced(d, expand, (x,), (0,), driver)[0])
             missing = expansion.first_missing() if any(map(_is_missing, expansion.coefficients())) else None
             graph = expansion.program._last._graph
     finally:
@@ -308,4 +326,4 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     )
 
 
-__all__ = ["derivatives", "raise_missing", "taylor"]
+__all__ = ["check_finite", "derivatives", "raise_missing", "taylor"]

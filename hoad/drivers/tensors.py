@@ -23,11 +23,13 @@ from hoad.transform.directions import MultiIndex, multi_indices, shared
 from hoad.transform.families import Family
 from hoad.transform.nested import nested
 from hoad.transform.symmetric import entries_of, unpacking
+from hoad.transform.taylor import of_floats
 
 # Docs/design/0029: the highest order of a mixed derivative, and of a tensor, that is combined of lines; beyond, how
 # many products of coefficients are taken for each product in a function.
 BY_LINES, TENSORS_BY_LINES, MOST_PRODUCTS = 6, 12, 1e7
 MOST_AXES = 64  # of an array of NumPy's
+HIGHEST, LARGEST = 170, int(np.finfo(float).max)  # 171! is beyond the largest float
 
 
 def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, make: Callable[[Any], Any]) -> Any:
@@ -42,6 +44,8 @@ def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, mak
             f"{driver} takes real arguments, but x is {getattr(x, 'dtype', 'complex')}. Differentiate by its real and "
             "imaginary parts, two arrays."
         )
+    if np.size(x) == 0:
+        raise ShapeError(f"{driver} takes an x of one number or more, but it is empty, of shape {np.shape(x)}.")
     with differentiating() as d:
         returned, _ = call_traced(d, make, (x,), (0,), driver, {})
         ys, parts = outputs(d, returned, driver)
@@ -78,7 +82,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     ArgumentError
         If f cannot be called, or k is no order, or higher than 12 and more than can be computed: 20 in 4 variables.
     ShapeError
-        If the tensor has more axes than an array has.
+        If the tensor has more axes than an array has, or x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -114,14 +118,13 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     array([0., 2., 0., 0.])
     """
     check_function("derivative_tensor", f)
-    k = checked_order("derivative_tensor", k, least=1)
+    k = checked_order("derivative_tensor", k, 1, HIGHEST)
 
     @functools.wraps(f, updated=())
     def tensor(x: Any, *args: Any, **kwargs: Any) -> Any:
-        n = int(np.size(x))
-        _check_size(n, k)
-
         def of(x: Any) -> Any:
+            n = int(np.size(x))
+            _check_size(n, k)
             swept = _Swept(f, args, kwargs)
             found = _by_lines(swept, x, k) if n == 1 or k <= TENSORS_BY_LINES else _by_variables(swept, x, k)
             if not packed:
@@ -181,7 +184,8 @@ class _Swept:
 
     def __call__(self, x: Any) -> list[Any]:
         with differentiating() as d:
-            returned, _ = call_traced(d, self._f, (x, *self._args), (0,), "derivative_tensor", self._kwargs)
+            f = of_floats(lambda x: self._f(x, *self._args, **self._kwargs))
+            returned, _ = call_traced(d, f, (x,), (0,), "derivative_tensor")
             ys, self._parts = outputs(d, returned, "derivative_tensor")
             del returned
             aval = d.aval(ys[0])
@@ -215,7 +219,7 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     Raises
     ------
     ArgumentError
-        If k is no order.
+        If k is no order, or `shape` no shape.
     ShapeError
         If there are not as many entries as this takes.
 
@@ -232,7 +236,12 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
            [2., 3.]])
     """
     k = checked_order("unpack_tensor", k, least=1)
-    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    try:
+        shape = tuple(map(operator.index, shape if np.iterable(shape) else (shape,)))
+    except TypeError:
+        raise ArgumentError(f"unpack_tensor takes the shape of x, an int or a tuple of ints, not {shape!r}.") from None
+    if any(n < 0 for n in shape):
+        raise ArgumentError(f"unpack_tensor takes the shape of x, which has no negative numbers, not {shape!r}.")
     n = math.prod(shape)
     size = math.comb(n + k - 1, k) if n else 0
     if np.ndim(packed) == 0 or np.shape(packed)[-1] != size:
@@ -264,7 +273,7 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     ArgumentError
         If f cannot be called, or a multi-index is no sequence of whole numbers from 0 on.
     ShapeError
-        If a multi-index has not as many entries as x.
+        If a multi-index has not as many entries as x, or x has none.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -289,20 +298,21 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     array([12., 24., 12.])
     """
     check_function("partials", f)
+    if not np.iterable(multi_indices):
+        raise ArgumentError(f"partials takes a list of multi-indices, [(1, 0), (2, 1)], not {multi_indices!r}.")
     indices = [_multi_index(a) for a in multi_indices]
     groups = _grouped(indices)
     order = np.argsort([k for places in groups.values() for k in places], kind="stable")
 
     @functools.wraps(f, updated=())
     def chosen(x: Any, *args: Any, **kwargs: Any) -> Any:
-        for a in indices:
-            if len(a) != np.size(x):
-                raise ShapeError(
-                    f"partials was given the multi-index {a} of {count(len(a), 'entry', 'entries')}, but x has "
-                    f"{np.size(x)}. Give one number for each entry of x."
-                )
-
         def of(x: Any) -> Any:
+            for a in indices:
+                if len(a) != np.size(x):
+                    raise ShapeError(
+                        f"partials was given the multi-index {a} of {count(len(a), 'entry', 'entries')}, but x has "
+                        f"{np.size(x)}. Give one number for each entry of x."
+                    )
             family = Family(lambda x: f(x, *args, **kwargs), [x])
             found = []
             for support, places in groups.items():
@@ -327,6 +337,10 @@ def _multi_index(a: Any) -> MultiIndex:
         found = (-1,)
     if any(n < 0 for n in found):
         raise ArgumentError(f"partials takes multi-indices, tuples of whole numbers from 0 on, not {a!r}.")
+    if any(n > HIGHEST for n in found) or math.prod(map(math.factorial, found)) > LARGEST:
+        raise ArgumentError(
+            f"partials takes multi-indices a with a! = a₁! a₂! ... a float, {HIGHEST} of one variable, but found {a!r}."
+        )
     return found
 
 

@@ -28,7 +28,7 @@ from hoad.program import Program
 from hoad.transform.coefficients import Coefficients
 from hoad.transform.composite import Apart, hold_guards, program_of
 from hoad.transform.monomials import Coefficient, Lines, Monomial, Spread
-from hoad.transform.taylor import Taylor, any_float, arithmetic_of, expand
+from hoad.transform.taylor import Taylor, any_float, arithmetic_of, expand, of_floats
 
 
 class Family:
@@ -48,7 +48,7 @@ class Family:
     """
 
     def __init__(self, f: Callable[..., Any], points: Sequence[Any]) -> None:
-        apart = Apart(f, points, any_float)
+        apart = Apart(of_floats(f), points, any_float)
         segment = apart.segment
         self.parts: Parts = apart.parts
         self._program: Program = program_of(segment)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.native import Native
-from hoad._core.operands import holds_traced
+from hoad._core.operands import as_argument, holds_traced
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import (
     Recording,
@@ -298,7 +298,7 @@ class Expansion:
     ) -> None:
         token = EXPANDING.set(EXPANDING.get() + degree)
         try:
-            apart = Apart(f, points, any_float)
+            apart = Apart(of_floats(f), points, any_float)
         finally:
             EXPANDING.reset(token)
         segment = apart.segment
@@ -370,7 +370,7 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
     """
     if degree and x.dtype == np.float64:
         zero = -0.0  # to which zeros of both signs can be added
-        return Expansion(lambda x, t: f(x + t), [x, zero], [None, np.ones(1)], degree, None, scaled)
+        return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, np.ones(1)], degree, None, scaled)
     return Expansion(f, [x], [np.ones((1, *np.shape(x)), x.dtype) if degree else None], degree, None, scaled)
 
 
@@ -385,6 +385,22 @@ def expand(
 ) -> Any:
     """What f returns, expanded along curves: see `Expansion`."""
     return Expansion(f, points, curves, degree, lanes).results()
+
+
+def of_floats(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, of which an integer or a truth value, if that is all that it returns, is a float."""
+
+    def of(*points: Any) -> Any:
+        y = f(*points)
+        return np.multiply(y, 1.0) if _is_integral(y) else y
+
+    return of
+
+
+def _is_integral(y: Any) -> bool:
+    if isinstance(y, (np.ndarray, np.generic)):
+        return y.dtype.kind in "biu"
+    return isinstance(y, int)
 
 
 def any_float(d: Recording, leaf: Any) -> int | None:
@@ -411,5 +427,6 @@ __all__ = [
     "expand",
     "expansion_at",
     "factorials",
+    "of_floats",
     "series_of",
 ]

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hoad
-from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
+from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError, TracedValueError
 
 
 def main_function(x: Any) -> Any:
@@ -382,3 +382,41 @@ def test_functions_of_parts_that_are_holomorphic(z: complex) -> None:
     if abs(z) < 1e4:
         assert_allclose(hoad.derivatives(mirrored, 30)(z), np.exp(z / 100) / 100.0 ** np.arange(31), rtol=1e-13)
         assert_allclose(hoad.derivative(mirrored, 3, holomorphic=True)(z), np.exp(z / 100) / 1e6, rtol=1e-13)
+
+
+def test_arguments_are_never_changed() -> None:
+    def assigns(x: Any) -> Any:
+        x[0] = 5.0
+        return x**3
+
+    def in_place(x: Any) -> Any:
+        x *= 2.0
+        return x**3
+
+    def through_a_view(x: Any) -> Any:
+        x[1:][0] = 1.0
+        return np.sum(x)
+
+    x = np.array([1.0, 2.0])
+    for f in (assigns, in_place, through_a_view):
+        for call in (
+            lambda f=f: hoad.taylor(f, x, 3),
+            lambda f=f: hoad.taylor(f, x, 3, np.ones(2)),
+            lambda f=f: hoad.derivatives(f, 3)(x),
+            lambda f=f: hoad.derivative(f, 5)(x),
+            lambda f=f: hoad.derivative_tensor(f, 3)(x),
+            lambda f=f: hoad.partials(f, [(1, 0), (7, 0)])(x),
+            lambda f=f: hoad.laplacian(f)(x),
+        ):
+            with pytest.raises(
+                TracedValueError, match=r"argument .* is never changed .*test_taylor_drivers.*x\.copy\(\)"
+            ):
+                call()
+    assert x.tolist() == [1.0, 2.0]
+
+    def copied(x: Any) -> Any:
+        x = x.copy()
+        x[0] = 5.0
+        return np.sum(x**3)
+
+    assert hoad.taylor(copied, x, 2).coefficients.tolist() == [133.0, 12.0, 6.0]

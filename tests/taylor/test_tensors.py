@@ -423,7 +423,7 @@ def test_sums_of_what_has_no_coefficient_of_this_order(k: int) -> None:
     ("call", "error", "words"),
     [
         (lambda: hoad.derivative_tensor(3.0, 2), ArgumentError, "takes a function"),
-        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order of 1 or more, an int, not 0"),
+        (lambda: hoad.derivative_tensor(np.sin, 0), ArgumentError, "order from 1 to 170, an int, not 0"),
         (lambda: hoad.derivative_tensor(np.sin, 2.0), ArgumentError, "not 2.0"),
         (lambda: hoad.derivative_tensor(np.sin, True), ArgumentError, "not True"),
         (lambda: hoad.derivative_tensor(np.sin, 2)(np.arange(3)), DTypeError, r"x.astype\(float\)"),
@@ -669,3 +669,76 @@ def test_orders_from_7_on_without_rows_of_series(f: Callable[[Any], Any]) -> Non
 def test_loops_at_orders_that_are_too_high() -> None:
     with pytest.raises(ArgumentError, match=r"derivative of a loop.* 64 are the most\. Ask for a lower order"):
         hoad.partials(of_loop, [(12, 12)])(np.array([0.25, 0.5]))
+
+
+def all_drivers(f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
+    return [
+        hoad.laplacian(f),
+        hoad.biharmonic(f),
+        hoad.hessian_diagonal(f),
+        hoad.directional_derivative(f, np.ones(2), np.ones(2)),
+        *[hoad.derivative_tensor(f, k, packed=True) for k in (1, 2, 13)],
+        *[hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (4, 4))],
+    ]
+
+
+@pytest.mark.parametrize("constant", [3, True, np.int64(3), np.array(3), 3.0, np.array([1, 2])])
+def test_constants_have_zero_derivatives(constant: Any) -> None:
+    x = np.array([1.0, 2.0])
+    for driver in all_drivers(lambda x: constant):
+        for form in (driver, hoad.jit(driver)):
+            assert_array_equal(form(x), np.zeros_like(form(x), dtype=float))
+    for k in (1, 5):
+        assert hoad.derivative(lambda x: constant, k)(x).tolist() == [0.0, 0.0]
+    values = np.broadcast_to(constant, 2).tolist()
+    assert hoad.derivatives(lambda x: constant, 2)(x).tolist() == [values, [0.0, 0.0], [0.0, 0.0]]
+    coefficients = hoad.taylor(lambda x: constant, x, 1).coefficients
+    assert_array_equal(coefficients, [np.asarray(constant, float), np.zeros(np.shape(constant))])
+
+
+@pytest.mark.parametrize("point", [{"a": np.ones(2)}, [1.0, 2.0], (1.0, 2.0), [np.ones(2)] * 2, None, "x"])
+def test_points_that_are_no_arrays(point: Any) -> None:
+    for driver in all_drivers(np.sum):
+        with pytest.raises(DTypeError, match=rf" takes floats and arrays, but argument 0 is {type(point).__name__}\."):
+            driver(point)
+
+
+def test_empty_points() -> None:
+    for driver in all_drivers(np.sum):
+        with pytest.raises(ShapeError, match=r" takes an x of one number or more, but it is empty, of shape \(0,\)"):
+            driver(np.zeros(0))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_directions_that_are_not_finite(bad: float) -> None:
+    v, x = np.array([1.0, bad]), np.ones(2)
+    words = rf"takes a direction of finite numbers, but was given one with {bad}, at 1\."
+    with pytest.raises(ArgumentError, match=f"directional_derivative {words}"):
+        hoad.directional_derivative(np.sum, v)
+    with pytest.raises(ArgumentError, match=f"taylor {words}"):
+        hoad.taylor(np.sum, x, 2, v)
+    with pytest.raises(ArgumentError, match=f"taylor {words}"):
+        hoad.taylor(lambda p: np.sum(p["x"]), {"x": x}, 2, {"x": v})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: hoad.directional_derivative(np.sum, "v"), DTypeError, "a direction must be a float or an array"),
+        (lambda: hoad.directional_derivative(np.sum, 1j), DTypeError, "takes real directions"),
+        (lambda: hoad.partials(np.sum, 3), ArgumentError, r"a list of multi-indices, \[\(1, 0\), \(2, 1\)\], not 3"),
+        (lambda: hoad.partials(np.sum, [(171, 0)]), ArgumentError, r"170 of one variable, but found \(171, 0\)"),
+        (lambda: hoad.partials(np.sum, [(150, 150)]), ArgumentError, "a! = a₁! a₂! ... a float"),
+        (lambda: hoad.derivative_tensor(np.sum, 171), ArgumentError, "order from 1 to 170"),
+        (lambda: hoad.unpack_tensor(np.ones(4), -2, 2), ArgumentError, "no negative numbers"),
+        (lambda: hoad.unpack_tensor(np.ones(4), 2.5, 2), ArgumentError, "an int or a tuple of ints, not 2.5"),
+        (
+            lambda: hoad.taylor(lambda p: np.sqrt(p["x"]), {"x": 0.0}, 2),
+            DomainError,
+            "the derivative of order 1 of f comes out as inf, where f has a value: at sqrt",
+        ),
+    ],
+)
+def test_what_is_refused(call: Callable[[], Any], error: type[HoadError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
