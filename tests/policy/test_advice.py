@@ -39,6 +39,9 @@ def target(name: str) -> Any:
 ROWS = [row for row in INSTEAD if row[0].count(".") > 1 or target(row[0]) not in FUNCTIONS]
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # from NumPy 2.5 on
+
+
 @pytest.mark.parametrize(("name", "call", "expression"), INSTEAD, ids=[row[0] for row in INSTEAD])
 def test_what_is_advised_gives_the_same(name: str, call: str, expression: str) -> None:
     assert callable(target(name)) and call.startswith(f"{name}(")
