@@ -12,8 +12,8 @@ question the one is taken for which the fewest numbers are to be put in another 
 
 cimport cython
 
-from hoad._core.blocks cimport give, room
-from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step
+from hoad._core.blocks cimport room
+from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, Steps
 from hoad._core.plan cimport Plan, plan_of
 from hoad._core.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, signature
 from hoad._core.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t, intern_aval
@@ -29,8 +29,7 @@ cdef class Layouts:
 
     cdef Lowered program
     cdef Primitive transpose
-    cdef Step* steps                # those to be
-    cdef int32_t n_steps, cap_steps
+    cdef Steps steps                # those to be
     cdef dict wanted                # register -> {(lengths, orders that serve a reader): how many numbers it reads}
     cdef dict laid                  # register -> (the register whose memory has it, order, lengths, what it is)
     cdef dict plain                 # register -> one that has it in its own order
@@ -39,10 +38,8 @@ cdef class Layouts:
     def __cinit__(self, Lowered program, Primitive transpose):
         self.program = program
         self.transpose = transpose
+        self.steps = Steps()
         self.wanted, self.laid, self.plain, self.turned = {}, {}, {}, {}
-
-    def __dealloc__(self):
-        give(self.steps, self.cap_steps * sizeof(Step))
 
     # ---- what is asked for
 
@@ -116,7 +113,7 @@ cdef class Layouts:
                 continue
             if step.form == ITEM_STEP:
                 step.a = self.in_own_order(step.a)
-            self.add(step)
+            self.steps.add(step)
         for k in range(program.n_outputs):
             program.outputs[k].register = self.in_own_order(program.outputs[k].register)
         for k in range(program.n_checks):
@@ -124,13 +121,7 @@ cdef class Layouts:
         for i in range(count, program.n_steps):
             if program.steps[i].form == ARRAY_STEP:
                 self.read_in_own_order(&program.array_steps[program.steps[i].a])
-        program.first_varying = self.n_steps
-        for i in range(count, program.n_steps):
-            self.add(program.steps[i])
-        program.steps, self.steps = self.steps, program.steps
-        program.n_steps, self.n_steps = self.n_steps, program.n_steps
-        program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
-        return 0
+        return self.steps.put_in(program)
 
     cdef int place(self, Step step, Signature sig) except -1:
         """A step on arrays, in the order that suits it."""
@@ -142,7 +133,7 @@ cdef class Layouts:
         elif not (is_elementwise(sig) and self.place_elementwise(registers, sig)
                   or is_reduction(sig) and self.place_reduction(registers, sig)):
             self.read_in_own_order(&self.program.array_steps[step.a])
-            self.add(step)
+            self.steps.add(step)
         return 0
 
     cdef int show(self, int32_t x, int32_t out, Signature sig) except -1:
@@ -286,12 +277,6 @@ cdef class Layouts:
 
     # ---- steps
 
-    cdef int add(self, Step step) except -1:
-        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(Step))
-        self.steps[self.n_steps] = step
-        self.n_steps += 1
-        return 0
-
     cdef int emit(self, Primitive primitive, params, list avals, list registers) except -1:
         """A step on arrays: operands, then the result."""
         cdef Lowered program = self.program
@@ -317,7 +302,7 @@ cdef class Layouts:
             program.n_places += 1
         step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
         program.n_array_steps += 1
-        return self.add(step)
+        return self.steps.add(step)
 
     cdef int emit_transpose(self, int32_t x, Aval aval, lengths, tuple present, tuple asked, int32_t out) except -1:
         """Put an array that lies in one order in another; as its shape says, if that is its own."""
