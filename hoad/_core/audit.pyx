@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF
 
-from hoad._core.where import is_library
+from hoad._core.where cimport is_library
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
@@ -23,8 +23,6 @@ cdef extern from "Python.h":
     PyThreadState* PyThreadState_Get() noexcept
     void PyEval_SetProfile(Py_tracefunc function, PyObject* owner) except *
     void* PyFrame_GetCode(PyFrameObject* frame) noexcept
-
-cdef dict LIBRARY = {}          # files: whether they are of hoad, NumPy, SciPy or Python's library
 
 
 @cython.final
@@ -91,10 +89,10 @@ cdef class Watch:
         """Note the code of a frame, if it is unknown."""
         code = <object><PyObject*>PyFrame_GetCode(frame)
         Py_DECREF(code)
-        if is_of_library(code) or <size_t><PyObject*>code in self.expected:
+        if is_library(code.co_filename) or <size_t><PyObject*>code in self.expected:
             return 0
         above = (<object>frame).f_back
-        if above is None or not is_of_library(above.f_code):
+        if above is None or not is_library(above.f_code.co_filename):
             self.unknown = getattr(code, "co_qualname", code.co_name)
         return 0
 
@@ -122,12 +120,3 @@ cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* arg
     if event == PyTrace_CALL and not watch.collecting:
         watch.look(frame)
     return 0
-
-
-cdef bint is_of_library(object code) except -1:
-    """Whether code is no user's."""
-    cdef str file = code.co_filename
-    known = LIBRARY.get(file)
-    if known is None:
-        known = LIBRARY[file] = file.startswith("<frozen ") or is_library(file)
-    return known

@@ -140,6 +140,14 @@ cdef class Lowered:
     cdef int check(self, Workspace* work) noexcept nogil
 
 
+cdef class Steps:               # those that a program is to have instead of its steps without lanes
+    cdef Step* rows
+    cdef int32_t count, cap_rows
+
+    cdef int add(self, Step step) except -1
+    cdef int put_in(self, Lowered program) except -1
+
+
 cdef inline double number(uint16_t op, double x, double y) noexcept nogil:
     """An operation on numbers, of one or two operands."""
     if op == OP_MULTIPLY:

@@ -17,3 +17,6 @@ class Lowered:
     def run(self, values: Iterable[Any], lanes: int = 1, threads: int | None = None) -> list[Any]: ...
     @property
     def worth(self) -> int: ...
+
+class Steps:
+    """Steps that a program is to have instead of those without lanes."""

@@ -634,3 +634,28 @@ cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept
     else:
         for lane in range(n):
             p[lane] = INFO[op].f2(x[lane], y[lane])
+
+
+cdef class Steps:
+    """Steps that a program is to have instead of those without lanes."""
+
+    def __dealloc__(self):
+        give(self.rows, self.cap_rows * sizeof(Step))
+
+    cdef int add(self, Step step) except -1:
+        room(<void**>&self.rows, &self.cap_rows, self.count + 1, sizeof(Step))
+        self.rows[self.count] = step
+        self.count += 1
+        return 0
+
+    cdef int put_in(self, Lowered program) except -1:
+        """Let the program have them, before its steps with lanes."""
+        cdef int32_t i
+        cdef int32_t end = self.count
+        for i in range(program.first_varying, program.n_steps):
+            self.add(program.steps[i])
+        program.first_varying = end
+        program.steps, self.rows = self.rows, program.steps
+        program.n_steps, self.count = self.count, program.n_steps
+        program.cap_steps, self.cap_rows = self.cap_rows, program.cap_steps
+        return 0

@@ -32,7 +32,6 @@ cdef class Zeros:               # what tells whether an array holds the zeros of
 
 cdef class Room:                # the memory of one run
     cdef char* memory
-    cdef bint is_over               # the result is made where it is asked for, which holds its zeros
     cdef int64_t size
     cdef Workspace work
     cdef list held              # the inputs as arrays; those of numbers are its own
@@ -57,7 +56,7 @@ cdef class Recorded:
 
     cdef Room enter(self)
     cdef int leave(self, Room room) except -1
-    cdef int run(self, Room room) except -1
+    cdef int run(self, Room room, bint is_over) except -1
     cdef bint lay_under(self, Room room, object out) except -1
     cdef bint fits(self, object out) except -1
     cdef object values(self, Room room, list made)

@@ -159,11 +159,11 @@ cdef class Recorded:
             self.rooms.append(room)
         return 0
 
-    cdef int run(self, Room room) except -1:
-        """Run the program on what the room holds."""
+    cdef int run(self, Room room, bint is_over) except -1:
+        """Run the program on what the room holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
         self.lowered.place_inputs(room.held, &room.work)
-        if room.is_over and self.blank >= 0:
+        if is_over and self.blank >= 0:
             room.work.uniform[self.blank].o = room.work.uniform[self.lowered.outputs[0].register].o
         room.work.threads = self.lowered.threads(self.threads)
         if self.is_long:
@@ -373,8 +373,7 @@ cdef class Signature:
                 is_there = recorded.lay_under(room, out)
             if out is not None and recorded.zeros is not None:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
-            room.is_over = is_over
-            code = recorded.run(room)
+            code = recorded.run(room, is_over)
             if code == DONE and is_there:
                 return out
             if code == DONE:

@@ -12,8 +12,8 @@ question the one is taken for which the fewest numbers are to be put in another 
 
 cimport cython
 
-from hoad._core.blocks cimport give, room
-from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step
+from hoad._core.blocks cimport room
+from hoad._core.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, Steps
 from hoad._core.plan cimport Plan, plan_of
 from hoad._core.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, signature
 from hoad._core.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t, intern_aval
@@ -24,25 +24,34 @@ cdef enum:
 
 
 @cython.final
+cdef class Laid:
+    """How an array lies: which register has the memory, and in which order it has the axes that are longer than 1."""
+
+    cdef int32_t memory
+    cdef tuple order, lengths
+    cdef Aval aval
+
+    def __cinit__(self, int32_t memory, tuple order, tuple lengths, Aval aval):
+        self.memory, self.order, self.lengths, self.aval = memory, order, lengths, aval
+
+
+@cython.final
 cdef class Layouts:
     """The orders of the axes of the arrays of a program."""
 
     cdef Lowered program
     cdef Primitive transpose
-    cdef Step* steps                # those to be
-    cdef int32_t n_steps, cap_steps
+    cdef Steps steps                # those to be
     cdef dict wanted                # register -> {(lengths, orders that serve a reader): how many numbers it reads}
-    cdef dict laid                  # register -> (the register whose memory has it, order, lengths, what it is)
+    cdef dict laid                  # register -> how it is `Laid`, where that is not its own order
     cdef dict plain                 # register -> one that has it in its own order
     cdef dict turned                # (register, order) -> one that has it so
 
     def __cinit__(self, Lowered program, Primitive transpose):
         self.program = program
         self.transpose = transpose
+        self.steps = Steps()
         self.wanted, self.laid, self.plain, self.turned = {}, {}, {}, {}
-
-    def __dealloc__(self):
-        give(self.steps, self.cap_steps * sizeof(Step))
 
     # ---- what is asked for
 
@@ -116,7 +125,7 @@ cdef class Layouts:
                 continue
             if step.form == ITEM_STEP:
                 step.a = self.in_own_order(step.a)
-            self.add(step)
+            self.steps.add(step)
         for k in range(program.n_outputs):
             program.outputs[k].register = self.in_own_order(program.outputs[k].register)
         for k in range(program.n_checks):
@@ -124,13 +133,7 @@ cdef class Layouts:
         for i in range(count, program.n_steps):
             if program.steps[i].form == ARRAY_STEP:
                 self.read_in_own_order(&program.array_steps[program.steps[i].a])
-        program.first_varying = self.n_steps
-        for i in range(count, program.n_steps):
-            self.add(program.steps[i])
-        program.steps, self.steps = self.steps, program.steps
-        program.n_steps, self.n_steps = self.n_steps, program.n_steps
-        program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
-        return 0
+        return self.steps.put_in(program)
 
     cdef int place(self, Step step, Signature sig) except -1:
         """A step on arrays, in the order that suits it."""
@@ -142,7 +145,7 @@ cdef class Layouts:
         elif not (is_elementwise(sig) and self.place_elementwise(registers, sig)
                   or is_reduction(sig) and self.place_reduction(registers, sig)):
             self.read_in_own_order(&self.program.array_steps[step.a])
-            self.add(step)
+            self.steps.add(step)
         return 0
 
     cdef int show(self, int32_t x, int32_t out, Signature sig) except -1:
@@ -151,14 +154,14 @@ cdef class Layouts:
         memory, order = self.memory_of(x, lengths)
         ranks = axes_shown(sig)
         aval = sig.results[0]
-        self.laid[out] = memory, tuple([ranks.index(rank) for rank in order]), lengths_of(aval.shape), aval
+        self.laid[out] = Laid(memory, tuple([ranks.index(rank) for rank in order]), lengths_of(aval.shape), aval)
         return 0
 
     cdef tuple memory_of(self, int32_t register, lengths):
         """(the register whose memory has an array with these lengths, in which order)."""
-        found = self.laid.get(register)
-        if found is not None and found[2] == lengths:
-            return found[0], found[1]
+        cdef Laid found = self.laid.get(register)
+        if found is not None and found.lengths == lengths:
+            return found.memory, found.order
         return self.in_own_order(register), tuple(range(len(lengths)))
 
     cdef bint place_elementwise(self, list registers, Signature sig) except -1:
@@ -184,13 +187,13 @@ cdef class Layouts:
                     for register, seen, aval in zip(registers, ranks, sig.avals)]
         self.emit(sig.primitive, sig.params, avals, [*operands, registers[-1]])
         if order != own:
-            self.laid[registers[-1]] = registers[-1], order, lengths, p
+            self.laid[registers[-1]] = Laid(registers[-1], order, lengths, p)
         return True
 
     cdef tuple memory_of_laid(self, int32_t register, lengths, own):
         """The order of an array in memory."""
-        found = self.laid.get(register)
-        return found[1] if found is not None and found[2] == lengths else own
+        cdef Laid found = self.laid.get(register)
+        return found.order if found is not None and found.lengths == lengths else own
 
     cdef int64_t cost(self, list registers, list ranks, Signature sig, tuple order, list wanted) except -1:
         """How many numbers are put in another order if a result has this one."""
@@ -209,11 +212,11 @@ cdef class Layouts:
 
     cdef bint has_order(self, int32_t register, lengths, tuple order) except -1:
         """Whether an array lies in memory in this order."""
+        cdef Laid found = self.laid.get(register)
         own = tuple(range(len(order)))
-        found = self.laid.get(register)
-        if found is None or found[2] != lengths:
+        if found is None or found.lengths != lengths:
             return order == own
-        return found[1] == order or (register, order) in self.turned or (order == own and register in self.plain)
+        return found.order == order or (register, order) in self.turned or (order == own and register in self.plain)
 
     cdef int32_t in_order(self, int32_t register, Aval aval, list seen, tuple order) except -1:
         """The register that has an operand whose axes are `seen` in the order of a result."""
@@ -252,8 +255,8 @@ cdef class Layouts:
         self.emit(sig.primitive, (axes, shape), [aval], [memory, registers[1]])
         if left != sorted(left):
             kept = sorted(left)
-            self.laid[registers[1]] = (
-                registers[1], tuple([kept.index(rank) for rank in left]), lengths_of(p.shape), p)
+            order = tuple([kept.index(rank) for rank in left])
+            self.laid[registers[1]] = Laid(registers[1], order, lengths_of(p.shape), p)
         return True
 
     # ---- arrays in their own order
@@ -261,17 +264,16 @@ cdef class Layouts:
     cdef int32_t in_own_order(self, int32_t register) except? -2147483648:
         """The register that has an array as its shape says."""
         cdef int32_t made
-        found = self.laid.get(register)
+        cdef Laid found = self.laid.get(register)
         if register < 0 or found is None:
             return register
         if register in self.plain:
             return self.plain[register]
-        memory, order, lengths, aval = found
-        own = tuple(range(len(order)))
-        if order == own:
-            return memory
-        made = register if memory != register else self.new_register(aval)
-        self.emit_transpose(memory, aval, lengths, order, own, made)
+        own = tuple(range(len(found.order)))
+        if found.order == own:
+            return found.memory
+        made = register if found.memory != register else self.new_register(found.aval)
+        self.emit_transpose(found.memory, found.aval, found.lengths, found.order, own, made)
         self.plain[register] = made
         return made
 
@@ -286,14 +288,8 @@ cdef class Layouts:
 
     # ---- steps
 
-    cdef int add(self, Step step) except -1:
-        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(Step))
-        self.steps[self.n_steps] = step
-        self.n_steps += 1
-        return 0
-
     cdef int emit(self, Primitive primitive, params, list avals, list registers) except -1:
-        """A step on arrays: operands, then the result."""
+        """A step on arrays, of what acts number by number or on one operand: operands, then the result."""
         cdef Lowered program = self.program
         cdef int32_t numbers[MOST_OPERANDS]
         cdef ArrayStep* made
@@ -317,7 +313,7 @@ cdef class Layouts:
             program.n_places += 1
         step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
         program.n_array_steps += 1
-        return self.add(step)
+        return self.steps.add(step)
 
     cdef int emit_transpose(self, int32_t x, Aval aval, lengths, tuple present, tuple asked, int32_t out) except -1:
         """Put an array that lies in one order in another; as its shape says, if that is its own."""

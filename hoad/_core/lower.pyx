@@ -250,11 +250,11 @@ cdef class Lowering:
         return <int32_t>spare.pop() if spare else self.new_register(aval, True, True)
 
     cdef int32_t preset(self, int32_t aval, Slot slot) except? -2147483648:
-        """A register that holds this value before the run."""
+        """A register that holds this value before the run, or zeros that lie nowhere, for no array."""
         cdef Lowered program = self.program
         cdef int32_t register = self.new_register(aval, False, False)
         room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
-        if aval > AVAL_BOOL:
+        if aval > AVAL_BOOL and slot.o != NULL:
             program.alive.append(<object>slot.o)
             slot.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
         program.presets[program.n_presets].register = register
@@ -447,6 +447,7 @@ cdef class Lowering:
     cdef int lower_ext(self, int32_t i, bint varies) except -1:
         cdef Lowered program = self.program
         cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Slot nowhere
         cdef Signature sig
         cdef Plan plan
         cdef int32_t k
@@ -473,7 +474,8 @@ cdef class Lowering:
         for k in range(count):
             self.set_place(at + k, self.graph.pool[first + k])
         if plan.kind == K_PUT and self.is_blank(self.graph.pool[first]):
-            program.places[at] = self.blank_register(self.graph.pool[first])
+            nowhere.o = NULL
+            program.places[at] = self.preset(operand_aval(self.graph, self.graph.pool[first]), nowhere)
         for k in range(nout):
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
@@ -497,16 +499,6 @@ cdef class Lowering:
         if operand >= 0 or self.graph.consts[~operand].aval <= AVAL_BOOL:
             return False
         return not (<object>self.graph.consts[~operand].value.o).reshape(-1).view(np.uint8).any()
-
-    cdef int32_t blank_register(self, int32_t operand) except? -2147483648:
-        """A register for zeros that are written where they are asked for: they lie nowhere."""
-        cdef Lowered program = self.program
-        cdef int32_t register = self.new_register(operand_aval(self.graph, operand), False, False)
-        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
-        program.presets[program.n_presets].register = register
-        program.presets[program.n_presets].value.o = NULL
-        program.n_presets += 1
-        return register
 
     cdef int set_place(self, int32_t at, int32_t operand) except -1:
         self.program.places[at] = self.register_of(operand)

@@ -59,6 +59,18 @@ cdef enum:
     MOST_DIMS = 64
     MOST_LOOP_OPERANDS = 16
     BLOCK = 256                 # elements that are put side by side for a kernel
+    ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
+    FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
+
+
+cdef inline int32_t rows_at_once(int64_t numbers, int32_t lanes) noexcept nogil:
+    """How many lanes of rows to multiply at once with a matrix of so many numbers.
+
+    Threads of BLAS wait for each other at every product, and where a core is busy they wait for the system: a small
+    product takes some milliseconds then. Lanes have threads of their own.
+    """
+    cdef int64_t rows = ONE_THREAD // max(numbers, 1)
+    return lanes if rows < FEW_ROWS else <int32_t>min(rows, <int64_t>lanes)
 
 
 cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
@@ -394,15 +406,21 @@ cdef class Plan:
         cdef cnp.npy_intp* own = self.core_steps + 3
         cdef int left = 0 if moves[1] == 0 and self.core_dims[1] == 1 else 1    # which factor has rows for lanes
         cdef int right = 1 - left
+        cdef int32_t rows
+        cdef int32_t first = 0
         if moves[left] == 0 or moves[right] != 0 or self.core_dims[1 if left == 0 else 3] != 1 or self.empty:
             return False
-        dims[0], dims[1], dims[2], dims[3] = 1, lanes, self.core_dims[2], self.core_dims[3 if left == 0 else 1]
+        dims[0], dims[2], dims[3] = 1, self.core_dims[2], self.core_dims[3 if left == 0 else 1]
+        rows = rows_at_once(<int64_t>dims[2] * dims[3], lanes)
         steps[0] = steps[1] = steps[2] = 0
         steps[3], steps[4] = moves[left], own[1] if left == 0 else own[2]
         steps[5], steps[6] = (own[2], own[3]) if left == 0 else (own[1], own[0])
         steps[7], steps[8] = moves[2], own[5] if left == 0 else own[4]
-        args[0], args[1], args[2] = at[left], at[right], at[2]
-        self.loop(args, dims, steps, self.data)
+        while first < lanes:
+            dims[1] = min(rows, lanes - first)
+            args[0], args[1], args[2] = at[left] + first * moves[left], at[right], at[2] + first * moves[2]
+            self.loop(args, dims, steps, self.data)
+            first += rows
         return True
 
     cdef int run_loops(self, char** operands, char** results) noexcept nogil:

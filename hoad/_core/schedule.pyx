@@ -5,7 +5,7 @@
 
 cimport cython
 
-from hoad._core.blocks cimport give, room, take_zeroed
+from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.chain cimport Chain
 from hoad._core.engine cimport (
     ARRAY_STEP,
@@ -17,6 +17,7 @@ from hoad._core.engine cimport (
     ArrayStep,
     Lowered,
     Step,
+    Steps,
 )
 from hoad._core.layout cimport choose_layouts
 from hoad._core.pack cimport pack
@@ -39,11 +40,11 @@ cdef class Scheduler:
     cdef int32_t registers      # before the runs had theirs
     cdef int32_t* maker         # room for `serial`
     cdef int32_t* uses          # how often a register is read
-    cdef Step* steps
-    cdef int32_t n_steps, cap_steps
+    cdef Steps steps
 
     def __cinit__(self, Lowered program):
         self.program = program
+        self.steps = Steps()
         self.registers = program.n_uniform
         self.maker = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
         self.uses = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
@@ -53,21 +54,14 @@ cdef class Scheduler:
     def __dealloc__(self):
         give(self.maker, max(self.registers, 1) * sizeof(int32_t))
         give(self.uses, max(self.registers, 1) * sizeof(int32_t))
-        give(self.steps, self.cap_steps * sizeof(Step))
 
     cdef int run(self) except -1:
         cdef Lowered program = self.program
-        cdef int32_t end
         self.count_uses()
         self.section = Section(program)
         if self.section.arrange():
             self.emit(self.section)
-            end = self.n_steps
-            self.copy(program.first_varying, program.n_steps)
-            program.first_varying = end
-            program.steps, self.steps = self.steps, program.steps
-            program.n_steps, self.n_steps = self.n_steps, program.n_steps
-            program.cap_steps, self.cap_steps = self.cap_steps, program.cap_steps
+            self.steps.put_in(program)
             self.follow()
         return self.serialise()
 
@@ -97,15 +91,6 @@ cdef class Scheduler:
         if register >= 0:
             self.uses[register] += 1
 
-    cdef int copy(self, int32_t first, int32_t end) except -1:
-        """Keep steps as they are."""
-        cdef int32_t i
-        room(<void**>&self.steps, &self.cap_steps, self.n_steps + end - first, sizeof(Step))
-        for i in range(first, end):
-            self.steps[self.n_steps] = self.program.steps[i]
-            self.n_steps += 1
-        return 0
-
     cdef int emit(self, Section section) except -1:
         """Steps for the phases, in turn: those that are left, then chains."""
         cdef int32_t phase, i, k
@@ -130,21 +115,15 @@ cdef class Scheduler:
             for phase in range(section.phases + 1):
                 i = heads[phase]
                 while i:
-                    self.add(section.steps[i - 1])
+                    self.steps.add(section.steps[i - 1])
                     i = following[i - 1]
                 for i in extras.get(phase, ()):
-                    self.add(section.extra[i])
+                    self.steps.add(section.extra[i])
                 while k < len(chains) and section.links[<int32_t>chains[k]].phase == phase:
                     self.add_chain(section.build(chains[k]))
                     k += 1
         finally:
             give(following, rows * sizeof(int32_t))
-        return 0
-
-    cdef int add(self, Step step) except -1:
-        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(Step))
-        self.steps[self.n_steps] = step
-        self.n_steps += 1
         return 0
 
     cdef int add_chain(self, Chain chain) except -1:
@@ -153,7 +132,7 @@ cdef class Scheduler:
         step.a = self.program.add_part(chain)
         self.program.scratch = max(self.program.scratch, chain.scratch())
         self.program.worth = max(self.program.worth, chain.threads())
-        return self.add(step)
+        return self.steps.add(step)
 
     cdef void follow(self) noexcept:
         """Let what reads numbers that went elsewhere look there."""

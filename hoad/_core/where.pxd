@@ -2,6 +2,7 @@
 
 cdef tuple user_position()
 cdef tuple user_place()
+cpdef bint is_library(str filename) except -1
 cpdef str here()
 cdef bint assigns()
 cpdef str name_of(object function)

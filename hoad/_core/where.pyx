@@ -67,11 +67,11 @@ cdef bint is_part_of(str package, str filename):
     return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
 
 
-def is_library(str filename):
+cpdef bint is_library(str filename) except -1:
     """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
     cdef object known = IS_LIBRARY.get(filename)
     if known is None:
-        known = filename.startswith(OWN_FOLDERS) or is_part_of("scipy", filename) or (
+        known = filename.startswith((*OWN_FOLDERS, "<frozen ")) or is_part_of("scipy", filename) or (
             filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename)
         IS_LIBRARY[filename] = known
     return known

@@ -1,7 +1,7 @@
 """What to write instead of a function that has no rule: an expression that is recorded and gives the same.
 
 Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a truth value
-for each item, n and i are numbers.
+and k a whole number for each item, n and i are numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ INSTEAD = [
     ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
     ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
     ("np.linspace", "np.linspace(x[0], x[1], 5)", "x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5)"),
+    ("np.geomspace", "np.geomspace(y[0], y[1], 5)", "y[0] * (y[1] / y[0]) ** np.linspace(0.0, 1.0, 5)"),
+    ("np.logspace", "np.logspace(x[0], x[1], 5)", "10.0 ** (x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5))"),
+    ("np.unwrap", "np.unwrap(x)", "x - 2 * np.pi * np.cumsum(np.rint(np.diff(x, prepend=x[:1]) / (2 * np.pi)))"),
+    ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
+    ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
+    ("np.bincount", "np.bincount(k, x)", "np.stack([np.sum(x[k == j]) for j in range(np.max(k) + 1)])"),
+    ("np.partition", "np.partition(x, n)", "np.sort(x)"),
+    ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
     ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
     ("np.fix", "np.fix(x)", "np.trunc(x)"),
     ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),

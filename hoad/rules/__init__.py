@@ -1,9 +1,9 @@
 """The derivative table, a line per primitive, and the door for rules of one's own."""
 
 from hoad._core.primitive import TABLES
-from hoad.rules import decompositions, elementwise, fft, linalg, reduction, shaping
+from hoad.rules import decompositions, elementwise, fft, linalg, reduction, removable, shaping
 from hoad.rules.registry import rule_of, vjp
 
 TABLES["scipy.special"] = "hoad.rules.special"  # imported when one of its ufuncs is met: SciPy is an extra
 
-__all__ = ["decompositions", "elementwise", "fft", "linalg", "reduction", "rule_of", "shaping", "vjp"]
+__all__ = ["decompositions", "elementwise", "fft", "linalg", "reduction", "removable", "rule_of", "shaping", "vjp"]

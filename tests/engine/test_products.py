@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -89,3 +90,20 @@ def test_single_precision() -> None:
     found = hoad.jit(lambda a: (a + 1).T @ a)(a)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, (a + 1).T @ a, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(64, 64), (40, 100), (100, 40), (128, 128), (129, 130)])
+@pytest.mark.parametrize("lanes", [1, 15, 127, 128, 131, 300])
+def test_products_with_a_matrix_go_in_pieces_of_lanes(rows: int, columns: int, lanes: int) -> None:
+    matrix, left, right = (RNG.normal(size=shape) for shape in [(rows, columns), (lanes, rows), (lanes, columns)])
+    expected = [
+        [math.fsum(matrix[i, j] * right[k, j] for j in range(columns)) for i in (0, rows - 1)] for k in range(lanes)
+    ]
+    found = hoad.vmap(lambda x: matrix @ x)(right)
+    np.testing.assert_allclose(found[:, [0, -1]], expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found, right @ matrix.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(hoad.vmap(lambda x: x @ matrix)(left), left @ matrix, rtol=1e-12, atol=1e-12)
+    turned = hoad.vmap(lambda x: np.ascontiguousarray(matrix.T).T @ x)(right)
+    np.testing.assert_allclose(turned, right @ matrix.T, rtol=1e-12, atol=1e-12)
+    slopes = hoad.vmap(hoad.grad(lambda x: np.sum((matrix @ x) ** 2)))(right)
+    np.testing.assert_allclose(slopes, 2 * right @ (matrix.T @ matrix), rtol=1e-11, atol=1e-11)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import hoad
 from hoad._core.refusals import ADVICE
@@ -20,12 +21,12 @@ from hoad.numpy_protocol.advice import CONSTANT, IN_PYTHON, INSTEAD
 X = np.array([1.5, -0.5, 2.25])
 GIVEN = {
     "x": X, "y": np.array([0.25, 3.0, -1.25]), "a": np.array([[2.0, 0.5, 0.25], [0.5, 3.0, -1.0], [0.0, 1.0, 1.5]]),
-    "c": np.array([True, False, True]), "n": 2, "i": 1,
+    "c": np.array([True, False, True]), "k": np.array([2, 0, 2]), "n": 2, "i": 1,
 }  # fmt: skip
 
 
 def evaluated(expression: str, **values: Any) -> Any:
-    return eval(compile(expression, __file__, "eval"), {"np": np, "hoad": hoad, **GIVEN, **values})
+    return eval(compile(expression, __file__, "eval"), {"np": np, "scipy": scipy, "hoad": hoad, **GIVEN, **values})
 
 
 def target(name: str) -> Any:
@@ -50,7 +51,7 @@ def test_what_is_advised_gives_the_same(name: str, call: str, expression: str) -
 
 @pytest.mark.parametrize(("name", "call", "expression"), ROWS, ids=[row[0] for row in ROWS])
 def test_what_is_advised_is_differentiated(name: str, call: str, expression: str) -> None:
-    variable = "x" if "x" in re.findall(r"\b\w+\b", call) else "a"
+    variable = next(name for name in "xya" if name in re.findall(r"\b\w+\b", call))
     point = GIVEN[variable]
     with pytest.raises(hoad.NoRuleError, match=re.escape(f"{name} has no derivative rule (test_advice.py:")) as caught:
         hoad.jacobian(lambda v: evaluated(call, **{variable: v}))(point)
@@ -63,6 +64,13 @@ def test_what_is_advised_is_differentiated(name: str, call: str, expression: str
         behind[at] -= step
         wanted = (evaluated(call, **{variable: ahead}) - evaluated(call, **{variable: behind})) / (2 * step)
         np.testing.assert_allclose(found[(..., *at)], wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_what_is_advised_for_unwrap_turns_by_whole_turns() -> None:
+    expression = {name: expression for name, _, expression in INSTEAD}["np.unwrap"]
+    x = np.array([0.0, 3.0, -3.0, -1.0, 5.0, 20.0, 19.0, -30.0])
+    np.testing.assert_allclose(evaluated(expression, x=x), np.unwrap(x), atol=1e-13)
+    np.testing.assert_array_equal(hoad.jacobian(lambda x: evaluated(expression, x=x))(x), np.eye(8))
 
 
 @pytest.mark.parametrize(("name", "call", "expression"), IN_PYTHON, ids=[row[0] for row in IN_PYTHON])
