@@ -44,12 +44,6 @@ class Ruled(Callee):
         self._reverse_only = not owner._is_linear
         self._described = f"the rule of {owner._name}"
 
-    @property
-    def _identity(self) -> Any:
-        if any(parts is not None for parts in self._forms) or self._result.structure.size > 1:
-            return id(self)
-        return id(self._program), self._numbers, tuple(self._taken), id(self._rule), self._reverse_only
-
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         middle = self._numbers + self._program._fixed
         taken = [values[k] for k in self._taken]

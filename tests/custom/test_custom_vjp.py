@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -457,3 +459,32 @@ def test_defaults_of_parameters_reach_the_rule() -> None:
     assert hoad.grad(lambda x: np.sum(scaled(x)))(x).tolist() == [[3.0] * 3] * 2
     assert hoad.grad(lambda x: np.sum(scaled(x, factor=2.0)))(x).tolist() == [[2.0] * 3] * 2
     assert hoad.grad(lambda x: np.sum(scaled(x, axis=1)))(x).tolist() == [[3.0] * 3] * 2
+
+
+SCALE = 2.0
+READERS: dict[str, Callable[[Any], Any]] = {
+    "grad": lambda f: hoad.grad(f),
+    "derivatives": lambda f: lambda x: hoad.derivatives(f, 3)(x)[1],
+    "taylor": lambda f: lambda x: hoad.taylor(f, x, 4)[1],
+    "checkpoint": lambda f: hoad.grad(hoad.checkpoint(f)),
+    "scan": lambda f: hoad.grad(lambda x: hoad.scan(lambda c, _: (f(c), None), x, None, length=1)[0]),
+    "vmap": lambda f: lambda x: hoad.vmap(hoad.grad(f))(np.array([x, x]))[1],
+    "laplacian": lambda f: lambda x: hoad.directional_derivative(lambda y: f(y[0]), np.ones(1))(np.array([x])),
+}
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("name", READERS)
+def test_what_a_rule_reads_is_read_each_time(name: str, jitted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program with the same operations is not the same program if it has a rule of the user's in it."""
+
+    @hoad.custom_vjp
+    def square(x: Any) -> Any:
+        return x * x * 1.0
+
+    square.defvjp(lambda g, p, x: (g * SCALE * x,))
+    f = READERS[name](square)
+    f = hoad.jit(f) if jitted else f
+    for scale in (2.0, 5.0, -1.0):
+        monkeypatch.setattr(sys.modules[__name__], "SCALE", scale)
+        assert f(3.0) == scale * 3.0
