@@ -148,19 +148,18 @@ class Recurrence(Callee):
     # ---- series of it
 
     def _along_curve(self, values: Sequence[Any], counts: Sequence[int], degree: int) -> list[Any]:
-        """The coefficients by s: those of y by t and s are a recurrence of those by s, and y has them all."""
-        if self._forced or self._of._last._guards:
-            raise NotClosedError("a recurrence that is forced, or branches")
-        own = [len(aval.shape) for aval in self._of.inputs]
-        first = len(values) - self._n
+        """The coefficients by s: those of y by t and s are a recurrence of those by s, and y has them all, as has σ."""
+        if self._of._last._guards:
+            raise NotClosedError("a recurrence that branches")
+        ys = self._of.inputs[-self._n :]
+        own = [len(aval.shape) for aval in (*self._of.inputs, *(ys if self._forced else ()))]
+        first = len(self._of.inputs) - self._n
         moves = [count > 1 or k >= first for k, count in enumerate(counts)]
         placed = [
             np.moveaxis(whole(x, count, degree), 0, len(aval.shape) - n) if moved else x
             for x, count, aval, n, moved in zip(values, counts, self.inputs, own, moves, strict=True)
         ]
-        both = Recurrence(
-            self._by_curve(tuple(moves), degree), self._n, self._given, self._divisors, self._lanes, self._have_lanes
-        )
+        both = Recurrence(self._by_curve(tuple(moves[: len(self._of.inputs)]), degree), *self._key)
         return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
 
     def _by_curve(self, moves: tuple[bool, ...], degree: int) -> Program:
@@ -170,7 +169,7 @@ class Recurrence(Callee):
         if key not in known:
             given = [degree + 1 if moved else 1 for moved in moves]
             made = program_along(self._of, arithmetic_of(self._of, given, degree))
-            made._fixed = self._of._fixed
+            made._fixed, made._linear = self._of._fixed, self._of._linear
             known[key] = made
         found: Program = known[key]
         return found

@@ -43,7 +43,7 @@ from hoad.transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad.transform.curves import program_along
 from hoad.transform.programs import recorded
 from hoad.transform.series import Arithmetic
-from hoad.transform.stages import given_aval, series_aval, stages_of
+from hoad.transform.stages import given_aval, series_aval, stages_of, whole
 
 # The degree to which what is recorded is expanded, for those who choose how exactly they compute.
 EXPANDING = ContextVar("hoad_expanding", default=0)
@@ -126,6 +126,32 @@ class Taylor(Callee):
 
     def _is_series(self, k: int) -> bool:
         return self._given[k] > 1 or self._have_lanes[k]
+
+    # ---- series of it
+
+    def _along_curve(self, values: Sequence[Any], counts: Sequence[int], degree: int) -> list[Any]:
+        """The coefficients by s: those by t and s are the coefficients by t of a program that gives those by s.
+
+        Branches of the program are guarded where this node was recorded, and so where it is expanded.
+        """
+        program = self._program()
+        lead = [len(outer.shape) - len(own.shape) for outer, own in zip(self.inputs, program.inputs, strict=True)]
+        placed = [
+            np.moveaxis(whole(x, count, degree), 0, at) if count > 1 else x
+            for x, count, at in zip(values, counts, lead, strict=True)
+        ]
+        both = Taylor(self._by_curve(tuple(count > 1 for count in counts), degree), *self._key)
+        return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
+
+    def _by_curve(self, moves: tuple[bool, ...], degree: int) -> Program:
+        """The program of the coefficients by s."""
+        program = self._program()
+        given = tuple(degree + 1 if moved else 1 for moved in moves)
+        made = Taylor(program, given, degree, None, (False,) * len(given))._spelled()
+        if made is None:
+            raise NotClosedError("an expansion of what has no series")
+        made._fixed = program._fixed
+        return made
 
     # ---- running
 

@@ -453,23 +453,21 @@ def test_derivative_orders() -> None:
     assert hoad.derivative(np.sin, np.int64(2))(0.5) == -np.sin(0.5)
     assert hoad.derivative(np.sin)(0.5) == np.cos(0.5)
     x, y = hoad.symbols("x y")
-    takers: list[tuple[str, int, Callable[[Any], Any]]] = [
-        ("derivative", 0, lambda n: hoad.derivative(np.sin, n)),
-        ("derivatives", 0, lambda n: hoad.derivatives(np.sin, n)),
-        ("taylor", 0, lambda n: hoad.taylor(np.sin, 0.5, n)),
-        ("derivative_tensor", 1, lambda n: hoad.derivative_tensor(np.sin, n)),
-        ("unpack_tensor", 1, lambda n: hoad.unpack_tensor(np.ones(1), 1, n)),
-        ("derivative", 0, lambda n: (x * y).derivative(x, n)),
+    takers: list[tuple[str, int, str, Callable[[Any], Any]]] = [
+        ("derivative", 0, "of 0 or more", lambda n: hoad.derivative(np.sin, n)),
+        ("derivatives", 0, "of 0 or more", lambda n: hoad.derivatives(np.sin, n)),
+        ("taylor", 0, "of 0 or more", lambda n: hoad.taylor(np.sin, 0.5, n)),
+        ("derivative_tensor", 1, "from 1 to 170", lambda n: hoad.derivative_tensor(np.sin, n)),
+        ("unpack_tensor", 1, "of 1 or more", lambda n: hoad.unpack_tensor(np.ones(1), 1, n)),
+        ("derivative", 0, "of 0 or more", lambda n: (x * y).derivative(x, n)),
     ]
-    for driver, least, take in takers:
+    for driver, least, orders, take in takers:
         for order in (2, np.int64(2), np.uint8(2), np.array(2)):
             take(order)
         wrong = [(1.5, "1.5 (float)"), ("2", "'2' (str)"), (None, "None (NoneType)"), (True, "True (bool)")]
         wrong += [(np.float64(2.0), "np.float64(2.0) (float64)"), (least - 1, f"{least - 1} (int)")]
         for order, shown in wrong:
-            message = (
-                f"{driver} takes an order of {least} or more, an int, not {shown}. Write 2 for the second derivative."
-            )
+            message = f"{driver} takes an order {orders}, an int, not {shown}. Write 2 for the second derivative."
             with pytest.raises(hoad.ArgumentError, match=f"^{re.escape(message)}$"):
                 take(order)
         with pytest.raises(hoad.ArgumentError, match=r"not .*True"):

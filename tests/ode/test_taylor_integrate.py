@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -636,10 +637,17 @@ def test_derivatives_of_high_order(case: str) -> None:
     assert np.allclose(several, [series_of(exact, 0.5, 5), true[:6]], rtol=1e-12, atol=1e-13)
 
 
-def test_gradients_of_derivatives_of_solutions() -> None:
-    f, exact = HIGH["system"]
-    found = hoad.grad(lambda p: hoad.derivatives(f, 2)(p)[2])(0.7)
-    assert abs(found / series_of(exact, 0.7, 3)[3] - 1) < 1e-12
+@pytest.mark.parametrize("case", HIGH)
+def test_gradients_of_derivatives_of_solutions(case: str) -> None:
+    """The adjoint of a series of a solution, along a curve once more."""
+    f, exact = HIGH[case]
+    x = 0.7
+    true = series_of(exact, x, 6)
+    close = partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-11 * np.max(np.abs(true)))
+    close(hoad.grad(lambda p: hoad.derivatives(f, 3)(p)[3])(x), true[4])
+    close(hoad.derivatives(lambda p: hoad.derivatives(f, 2)(p)[2], 4)(x), true[2:])
+    close(hoad.derivatives(hoad.grad(f), 5)(x), true[1:])
+    close(hoad.grad(hoad.grad(lambda p: hoad.derivatives(f, 2)(p)[2]))(x), true[4])
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
