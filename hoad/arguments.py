@@ -141,6 +141,13 @@ def packed(value: Any) -> Any:
     return value
 
 
+def packed_list(value: Any) -> Any:
+    """The same, and of a list of numbers, some of them traced, where an array is meant by it."""
+    if isinstance(value, (list, tuple)) and holds_traced(value):
+        value = np.array(value, dtype=object)
+    return packed(value)
+
+
 class Numbers(Parts):
     """A container whose numbers are apart from what else it holds, which stays as it is."""
 

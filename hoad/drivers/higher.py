@@ -17,12 +17,14 @@ from hoad._core.where import here
 from hoad.arguments import check_function, checked_order, packed
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
+from hoad.drivers.taylor import check_holomorphic
 from hoad.errors import ShapeError, TracedValueError
 from hoad.trace import call_traced, outputs, plain, recorder_among
 from hoad.transform.taylor import expansion_at
 
 BY_SERIES = 4  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
 WATCHED_BY_SERIES = 8  # the same for who watches every operation: a series is one
+MOST_SWEEPS = 7  # beyond, each takes twice as long as the one before
 
 
 def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
@@ -78,8 +80,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if n >= (WATCHED_BY_SERIES if WATCHERS.get() else BY_SERIES) and not holomorphic:
-            found = _by_series(f, n, x, args, kwargs)
+        if n >= (WATCHED_BY_SERIES if WATCHERS.get() else BY_SERIES):
+            found = _by_series(lambda x: f(x, *args, **kwargs), n, x, holomorphic)
             if found is not None:
                 return found
         with differentiating() as d:
@@ -99,24 +101,41 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     return nth_derivative
 
 
-def _by_series(f: Callable[..., Any], n: int, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> Any:
     """The n-th derivative from a Taylor series; None where a sweep after the other is to find it, or to refuse.
 
-    A series that meets an infinite coefficient is undefined beyond; sweeps may find more there.
+    A series that meets an infinite coefficient is undefined beyond; sweeps may find more there, as far as they go.
     """
-    if type(x) is not float and (not isinstance(x, (np.ndarray, Scalar, Array)) or x.dtype != np.float64):
+    if not _has_series(x, n, holomorphic):
         return None
     with differentiating() as d:
-        expansion = expansion_at(lambda x: f(x, *args, **kwargs), d.input(x), n, True)
-        if np.ndim(x) and not expansion.is_pointwise():
+        expansion = expansion_at(f, d.input(x), n, True)
+        results = expansion.program.results
+        if not results or (np.ndim(x) and not expansion.is_pointwise()):
             return None
-        if not expansion.program.results:
+        if holomorphic and not all(aval.is_complex for aval in results):
+            return None
+        suspect = holomorphic and expansion.takes_apart()
+        if suspect and n <= MOST_SWEEPS:
             return None
         found = [c[n] if np.ndim(c) > 1 else np.broadcast_to(c[n], np.shape(x)) for c in expansion.coefficients()]
         found = d.results([d.operand(y) for y in found])
-    if not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
+    if suspect:
+        check_holomorphic("derivative", f, x, None, n)
+    if n <= MOST_SWEEPS and not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
     return expansion.parts.derivative(found)
+
+
+def _has_series(x: Any, n: int, holomorphic: bool) -> bool:
+    """Whether a point is of a kind whose n-th derivatives come from series."""
+    if type(x) in (float, complex):
+        return holomorphic == isinstance(x, complex)
+    if not isinstance(x, (np.ndarray, np.inexact, Scalar, Array)):
+        return False
+    if holomorphic:
+        return x.dtype.kind == "c"
+    return x.dtype == np.float64 or (n > MOST_SWEEPS and x.dtype.kind == "f")
 
 
 def _pointwise(d: Recording, y: int, x: int) -> int:

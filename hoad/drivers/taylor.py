@@ -195,13 +195,13 @@ def _expanded(
         del returned
         found = d.results(ys)
     if suspect:
-        _check_holomorphic(driver, f, x, direction, n)
+        check_holomorphic(driver, f, x, direction, n)
     if not holds_traced(found) and any(map(_is_missing, found)):
         raise_missing(driver, f, x, direction, n)
     return pointwise, parts, found
 
 
-def _check_holomorphic(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
+def check_holomorphic(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
     """Raise where f has no complex derivatives at x."""
     with differentiating() as d:
         returned, _ = call_traced(d, f, (x,), (0,), driver)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed
+from hoad.arguments import check_function, packed, packed_list
 from hoad.containers import Structure, flatten
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
@@ -194,7 +194,7 @@ def odeint(
             "odeint with adjoint='continuous' chooses its steps, within tolerances. Leave steps out, with method="
             "'dopri5' or 'bosh3', or take adjoint='discrete'."
         )
-    t = packed(t)
+    t = packed_list(t)
     if np.iscomplexobj(t):
         raise DTypeError("odeint takes real times, but t is complex. Along a path t(s), solve dy/ds = rhs(y, t) t'(s).")
     times = t if is_traced(t) else np.asarray(t, np.float64)

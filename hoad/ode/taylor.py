@@ -20,7 +20,7 @@ from hoad._core.series import NotClosedError, Series
 from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed
+from hoad.arguments import check_function, packed, packed_list
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
@@ -311,7 +311,7 @@ def _sums(coefficients: Any, h: Any) -> Any:
 
 
 def _checked_times(t: Any, name: str) -> Any:
-    t = packed(t)
+    t = packed_list(t)
     if np.iscomplexobj(t):
         raise DTypeError(f"{name} takes real times, but t is complex.")
     times = t if is_traced(t) else np.asarray(t)

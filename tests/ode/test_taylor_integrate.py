@@ -437,6 +437,14 @@ def test_derivatives_by_the_times():
     assert np.abs(hoad.jacobian(end)(t) - expected).max() < 1e-13
 
 
+def test_times_in_a_list():
+    for times in (lambda end: [0.0, end], lambda end: (0, end / 2, end)):
+        found = hoad.derivatives(lambda end: taylor_integrate(lambda t, y: -y, 1.0, times(end))[-1], 3)(2.0)
+        np.testing.assert_allclose(found, np.exp(-2.0) * np.array([1.0, -1.0, 1.0, -1.0]), rtol=1e-12)
+        slope = hoad.grad(lambda end: hoad.ode.odeint(lambda y, t: -y, 1.0, times(end))[-1])(2.0)
+        assert slope == pytest.approx(-np.exp(-2.0), rel=1e-6)
+
+
 def test_derivatives_of_containers_and_captured_values():
     def end(mass):
         y = taylor_integrate(

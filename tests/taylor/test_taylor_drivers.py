@@ -420,3 +420,31 @@ def test_arguments_are_never_changed() -> None:
         return np.sum(x**3)
 
     assert hoad.taylor(copied, x, 2).coefficients.tolist() == [133.0, 12.0, 6.0]
+
+
+def test_high_derivatives_where_some_or_none_exist() -> None:
+    """Beyond order 7 no sweep is asked for: each would take twice as long as the one before."""
+    f = lambda x: np.log(x) / np.sqrt(1 + x * x)  # noqa: E731
+    with mpmath.workdps(60):
+        true = float(mpmath.diff(lambda x: mpmath.log(x) / mpmath.sqrt(1 + x * x), 1, 30))
+    found = hoad.derivative(f, 30)(np.array([1.0, 0.0, -1.0]))
+    assert abs(found[0] / true - 1) < 1e-10 and np.isnan(found[1:]).all()
+    assert np.isnan(hoad.derivative(lambda x: x**2.5, 30)(0.0))
+    assert hoad.derivative(lambda x: x**2.5, 4)(0.0) == -np.inf
+
+
+def test_high_derivatives_of_other_dtypes() -> None:
+    z = 1 + 1j
+    for x in (z, np.complex128(z), np.array([z, 2 * z])):
+        found = hoad.derivative(np.log, 30, holomorphic=True)(x)
+        np.testing.assert_allclose(found, -math.factorial(29) * np.asarray(x) ** -30, rtol=1e-13)
+    assert abs(hoad.jit(hoad.derivative(np.log, 30, holomorphic=True))(z) / (-math.factorial(29) * z**-30) - 1) < 1e-13
+    apart = hoad.derivative(lambda z: (np.real(z) + 1j * np.imag(z)) ** 3 * np.exp(z), 12, holomorphic=True)(z)
+    whole = hoad.derivative(lambda z: z**3 * np.exp(z), 12, holomorphic=True)(z)
+    exact = np.exp(z) * (z**3 + 36 * z**2 + 396 * z + 1320)  # by Leibniz's rule
+    assert abs(apart / exact - 1) < 1e-12 and abs(whole / exact - 1) < 1e-12
+    for n in (5, 12):
+        with pytest.raises(hoad.DTypeError, match=r"^derivative .* is not holomorphic here"):
+            hoad.derivative(lambda z: z * np.conj(z) * z, n, holomorphic=True)(z)
+    single = hoad.derivative(np.sin, 25)(np.array([0.5], np.float32))
+    assert single.dtype == np.float32 and abs(single[0] - np.cos(0.5)) < 1e-6
