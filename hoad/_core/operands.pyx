@@ -191,8 +191,9 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
         return function.resolve_dtypes((*kinds, *[None] * function.nout))[: function.nin]
     except TypeError:
         if any([getattr(kind, "kind", "") == "c" for kind in kinds]):
+            name = primitive.name if "." in primitive.name else f"np.{primitive.name}"
             raise DTypeError(
-                f"np.{primitive.name} takes no complex numbers ({here()}). Give it np.real, np.imag or np.abs of them."
+                f"{name} takes no complex numbers ({here()}). Give it np.real, np.imag or np.abs of them."
             ) from None
         raise
 

@@ -118,13 +118,20 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         suspect = holomorphic and expansion.takes_apart()
         if suspect and n <= MOST_SWEEPS:
             return None
-        found = [c[n] if np.ndim(c) > 1 else np.broadcast_to(c[n], np.shape(x)) for c in expansion.coefficients()]
+        found = [_at_shape(c[n], np.shape(x)) for c in expansion.coefficients()]
         found = d.results([d.operand(y) for y in found])
     if suspect:
         check_holomorphic("derivative", f, x, None, n)
     if n <= MOST_SWEEPS and not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
         return None
     return expansion.parts.derivative(found)
+
+
+def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
+    """A derivative in the shape of x; what has another shape is constant."""
+    if np.shape(y) == shape:
+        return y
+    return np.zeros(shape, y.dtype) if np.ndim(y) else np.broadcast_to(y, shape)
 
 
 def _has_series(x: Any, n: int, holomorphic: bool) -> bool:

@@ -162,7 +162,7 @@ def check_turned(
         for order, (a, b) in enumerate(zip(straight, turned, strict=True)):
             if order:
                 envelope = np.maximum(envelope / far, np.abs(a))
-                if np.any(np.abs(b - TURN**order * a) > np.finfo(np.asarray(a).dtype).eps ** 0.75 * envelope):
+                if np.any(np.abs(b - TURN**order * a) > np.finfo(np.asarray(a).dtype).eps ** 0.5 * envelope):
                     _raise_not_holomorphic(driver, asked, advice)
 
 

@@ -16,6 +16,7 @@ from hoad.drivers.tensors import differentiated
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.transform.directions import MultiIndex, shared
 from hoad.transform.families import Family
+from hoad.transform.sizes import exponents, scaled
 
 
 def _units(x: Any) -> Any:
@@ -237,17 +238,28 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
                         f"{np.shape(x)}. They must be the same."
                     )
             lines, (pairs,) = shared([index])
-            found = [functools.reduce(np.add, map(np.multiply, map(float, s), vectors)) for s in lines]
+            far = _lengths(x, vectors) if len(vectors) > 1 else [0.0]
+            units = [np.multiply(np.exp2(-length), v) for length, v in zip(far, vectors, strict=True)]
+            found = [functools.reduce(np.add, map(np.multiply, map(float, s), units)) for s in lines]
             weights = np.zeros(len(lines))
             for place, factor in pairs:
                 weights[place] = factor
             family = Family(lambda x: f(x, *args, **kwargs), [x])
             expanded = family.expanded([np.stack(found, axis=-1)], len(directions), weights, collapsed=True)
-            return family.parts.filled([series[-1] for series in expanded])
+            back = sum(k * length for k, length in zip(index, far, strict=True))
+            return family.parts.filled([scaled(series[-1], back) for series in expanded])
 
         return differentiated("directional_derivative", lambda x: f(x, *args, **kwargs), x, len(directions), of)
 
     return along
+
+
+def _lengths(x: Any, vectors: list[Any]) -> list[Any]:
+    """How much longer a direction is than others, beside x, as exponents: differences would lose the shorter one."""
+    near = np.exp2(-exponents(np.abs(x)))
+    found = [exponents(np.max(np.multiply(np.abs(v), near))) for v in vectors]
+    mean = np.rint(sum(found) / len(found))
+    return [length - mean for length in found]
 
 
 def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:

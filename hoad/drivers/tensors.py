@@ -22,13 +22,14 @@ from hoad.trace import call_traced, outputs
 from hoad.transform.directions import MultiIndex, multi_indices, shared
 from hoad.transform.families import Family
 from hoad.transform.nested import nested
+from hoad.transform.sizes import exponents, scaled
 from hoad.transform.symmetric import entries_of, unpacking
 from hoad.transform.taylor import of_floats
 
 # Docs/design/0029: the highest order of a mixed derivative, and of a tensor, that is combined of lines; beyond, how
 # many products of coefficients are taken for each product in a function.
 BY_LINES, TENSORS_BY_LINES, MOST_PRODUCTS = 6, 12, 1e7
-MOST_AXES = 64  # of an array of NumPy's
+MOST_AXES, MOST_ENTRIES = 64, 1 << 31  # of an array of NumPy's; of a whole tensor, 16 GB
 HIGHEST, LARGEST = 170, int(np.finfo(float).max)  # 171! is beyond the largest float
 
 
@@ -82,7 +83,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     ArgumentError
         If f cannot be called, or k is no order, or higher than 12 and more than can be computed: 20 in 4 variables.
     ShapeError
-        If the tensor has more axes than an array has, or x is empty.
+        If the tensor has more axes than an array has, or more than 2³¹ entries, or x is empty.
     DTypeError
         If x is no float and no array of floats.
     DomainError
@@ -125,6 +126,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
         def of(x: Any) -> Any:
             n = int(np.size(x))
             _check_size(n, k)
+            if not packed:
+                _check_entries(n, k)
             swept = _Swept(f, args, kwargs)
             found = _by_lines(swept, x, k) if n == 1 or k <= TENSORS_BY_LINES else _by_variables(swept, x, k)
             if not packed:
@@ -136,9 +139,18 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     return tensor
 
 
+def _check_entries(n: int, k: int) -> None:
+    """Raise for a whole tensor that no memory holds."""
+    if n**k > MOST_ENTRIES:
+        raise ShapeError(
+            f"the whole tensor of order {k} in {count(n, 'variable')} has {n**k} entries. Take the distinct ones, "
+            "derivative_tensor(f, k, packed=True), or those that you need, partials(f, multi_indices)."
+        )
+
+
 def _check_size(n: int, k: int) -> None:
     """Raise for a tensor that would be taken by one variable after the other for minutes."""
-    if n == 1 or k <= TENSORS_BY_LINES or (k * k / 2) ** (n - 1) <= MOST_PRODUCTS:
+    if n == 1 or k <= TENSORS_BY_LINES or (n - 1) * math.log(k * k / 2) <= math.log(MOST_PRODUCTS):
         return
     most = max(TENSORS_BY_LINES, int((2 * MOST_PRODUCTS ** (1 / (n - 1))) ** 0.5))
     raise ArgumentError(
@@ -172,6 +184,7 @@ def _unpacked(entries: Any, shape: tuple[int, ...], k: int) -> Any:
             f"the whole tensor of order {k} has {axes} axes, but NumPy's arrays have {MOST_AXES} at most. Take its "
             "distinct entries, derivative_tensor(f, k, packed=True)."
         )
+    _check_entries(math.prod(shape), k)
     return entries[..., unpacking(math.prod(shape), k).reshape(shape * k)]
 
 
@@ -318,7 +331,7 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
             for support, places in groups.items():
                 chosen = [indices[k] for k in places]
                 if support is None:
-                    found.append(_combined(family, chosen, np.shape(x)))
+                    found.append(_combined(family, chosen, x))
                 else:
                     found.append(nested(lambda x: f(x, *args, **kwargs), x, chosen))
             if len(found) == 1:
@@ -353,11 +366,20 @@ def _grouped(indices: list[MultiIndex]) -> dict[tuple[int, ...] | None, list[int
     return groups or {None: []}
 
 
-def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...]) -> list[Any]:
-    """For each result of a family the partial derivatives, along a first axis."""
+def _combined(family: Family, indices: list[MultiIndex], x: Any) -> list[Any]:
+    """For each result of a family the partial derivatives at x, along a first axis.
+
+    Where variables are combined in a line, one goes further than another as it is larger: differences would lose it.
+    """
     directions, rows = shared(indices)
-    degree = max(map(sum, indices), default=0)
+    shape, degree = np.shape(x), max(map(sum, indices), default=0)
     lines = np.array(directions, np.float64).T.reshape(*shape, -1) if degree else np.zeros((*shape, 1))
+    used = lines.reshape(-1, lines.shape[-1]) != 0.0
+    far = None
+    if np.sum(used, axis=0).max(initial=0) > 1:
+        far = exponents(np.abs(x))
+        far = far - np.rint(np.mean(np.reshape(far, (-1,))[used.any(axis=1)]))
+        lines = np.multiply(lines, np.reshape(np.exp2(far), (*shape, 1)))
     matrix = np.zeros((len(indices), lines.shape[-1]))
     for row, pairs in zip(matrix, rows, strict=True):
         for place, factor in pairs:
@@ -379,7 +401,11 @@ def _combined(family: Family, indices: list[MultiIndex], shape: tuple[int, ...])
             else:
                 rows_of = np.matmul(np.reshape(series[k], (-1, lines.shape[-1])), matrix[places].T)
                 parts.append(np.reshape(np.transpose(rows_of), (len(places), *of)))
-        found.append(np.concatenate(parts)[order] if len(parts) > 2 else parts[-1])
+        made = np.concatenate(parts)[order] if len(parts) > 2 else parts[-1]
+        if far is not None:
+            back = np.negative(np.matmul(np.array(indices, np.float64), np.reshape(far, (-1,))))
+            made = scaled(made, np.reshape(back, (-1, *[1] * len(of))))
+        found.append(made)
     return found
 
 

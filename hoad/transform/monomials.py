@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.calls import apply_primitive
 from hoad._core.traced import graph_of, is_traced, plain_value
-from hoad.primitive import STOP_GRADIENT
+from hoad.transform.sizes import constant, exponents
 
 ROOM = 600  # the power of 2 that powers may reach, with room for what they are multiplied by
 
@@ -126,7 +125,7 @@ class Lines:
         """
         if not np.size(array) or (_has_value(array) and self._is_in_range(plain_value(array))):
             return Monomial(1.0, Spread(array), 1)
-        sizes = _power_of_2(_size(array))
+        sizes = np.exp2(exponents(_size(array)))
         return Monomial(sizes, Spread(np.multiply(array, over_lines(1.0 / sizes)), is_scaled=True), 1)
 
     def _is_in_range(self, array: Any) -> Any:
@@ -199,14 +198,7 @@ def _has_value(array: Any) -> bool:
 
 def _size(array: Any) -> Any:
     """The largest number that each item has on its lines, without a derivative."""
-    array = apply_primitive(STOP_GRADIENT, None, array) if is_traced(array) else array
-    return np.max(np.abs(array), axis=-1)
-
-
-def _power_of_2(sizes: Any) -> Any:
-    """The powers of 2 nearest to sizes, as far as their inverses are numbers too; 1 for 0 and what is no size."""
-    usual = np.where((sizes > 0.0) & np.isfinite(sizes), sizes, 1.0)
-    return np.exp2(np.clip(np.rint(np.log2(usual)), -1020, 1020))
+    return np.max(np.abs(constant(array)), axis=-1)
 
 
 def is_one(x: Any) -> bool:

@@ -210,3 +210,23 @@ def test_sums_of_rows(shape: tuple[int, ...]) -> None:
     for x in (values, np.full(shape, -0.0)):
         for axis in (-1, tuple(range(1, len(shape))), 0):
             require_bits(hoad.jit(lambda x, axis=axis: np.sum(x, axis=axis))(x), np.sum(x, axis=axis))
+
+
+@pytest.mark.parametrize("n", [33, 512, 528, 1040, 1537])
+@pytest.mark.parametrize("columns", [2, 32, 33, 70])
+def test_columns_are_stored_together(columns: int, n: int) -> None:
+    """More and fewer than are stored at a time; operands that later columns read too."""
+    x, y = np.random.default_rng(n).normal(size=(2, n))
+
+    def f(x: Any, y: Any) -> Any:
+        found = [x * y]
+        for k in range(1, columns):
+            found.append(found[-1] * 0.5 + x * (y - float(k)))
+        return np.stack(found, axis=1), found[0] - found[-1]
+
+    program = hoad.record(f, y, x)
+    require_bits(program.evaluate(x, y)[0], f(x, y)[0])
+    require_bits(program.evaluate(x, y)[1], f(x, y)[1])
+    if n % 3 == 0:  # behind others, which are read at earlier coordinates
+        g = lambda x, y: f(x, y)[0][1:] - f(x, y)[0][:-1]  # noqa: E731
+        require_bits(hoad.record(g, y, x).evaluate(x, y), g(x, y))

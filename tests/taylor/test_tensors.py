@@ -742,3 +742,42 @@ def test_directions_that_are_not_finite(bad: float) -> None:
 def test_what_is_refused(call: Callable[[], Any], error: type[HoadError], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_whole_tensors_that_no_memory_holds() -> None:
+    with pytest.raises(ShapeError, match="order 10 in 10 variables has 10000000000 entries"):
+        hoad.derivative_tensor(lambda x: np.sum(np.exp(x)), 10)(np.zeros(10))
+    packed = hoad.derivative_tensor(lambda x: np.sum(x**4), 4, packed=True)(np.ones(10))
+    assert packed.size == 715 and sorted(packed)[-10:] == [24.0] * 10
+
+
+def by_hand(a: int, b: int, p: float, q: float) -> float:
+    """∂ᵃ by p and ∂ᵇ by q of q exp(-p q), by Leibniz's rule."""
+    with mpmath.workdps(60):
+        p, q = mpmath.mpf(p), mpmath.mpf(q)
+        terms = (mpmath.binomial(b, i) * mpmath.ff(a + 1, i) * q ** (a + 1 - i) * (-p) ** (b - i) for i in range(b + 1))
+        return float((-1) ** a * sum(terms) * mpmath.exp(-p * q))
+
+
+SIZES = [(101325.0, 1.3e-5), (1e3, 1.7e-3), (3e5, 3e-6), (1e-40, 2e40), (1.0, 2.0), (2e40, 1e-41), (0.5, 3.0)]
+
+
+def test_variables_of_other_sizes() -> None:
+    """Pascal and metre: what is combined of lines is scaled by the point, also by that of a replay and of each lane."""
+    f = lambda x: x[1] * np.exp(-x[0] * x[1])  # noqa: E731
+    indices = [(3, 3), (1, 1), (2, 1), (1, 0), (0, 2)]
+    exact = np.array([[by_hand(*a, *x) for a in indices] for x in SIZES])
+    points = np.array(SIZES)
+    partials = hoad.partials(f, indices)
+    replayed = hoad.jit(partials)
+    np.testing.assert_allclose([partials(x) for x in points], exact, rtol=1e-13)
+    np.testing.assert_allclose([replayed(x) for x in points], exact, rtol=1e-13)
+    np.testing.assert_allclose(hoad.vmap(partials)(points), exact, rtol=1e-13)
+    p, q = np.eye(2)
+    along = hoad.directional_derivative(f, p, 3.0 * q, p)
+    replayed = hoad.jit(along)
+    np.testing.assert_allclose([along(x) for x in points], 3.0 * exact[:, 2], rtol=1e-13)
+    np.testing.assert_allclose([replayed(x) for x in points], 3.0 * exact[:, 2], rtol=1e-13)
+    slopes = hoad.grad(lambda x: hoad.partials(f, [(2, 1)])(x)[0])
+    for x in SIZES:
+        np.testing.assert_allclose(slopes(np.array(x)), [by_hand(3, 1, *x), by_hand(2, 2, *x)], rtol=1e-12)
