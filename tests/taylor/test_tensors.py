@@ -656,19 +656,12 @@ def test_orders_from_7_on_without_rows_of_series(f: Callable[[Any], Any]) -> Non
     dtype = np.float32 if f is of_float32 else np.float64
     x = np.array([0.25, 0.5], dtype)
     rtol = 1e-4 if f is of_float32 else 1e-10
-    indices = [(4, 4), (7, 0), (3, 5)]
-    if f is not of_loop:
-        indices.append((9, 9))
-        tensor = hoad.derivative_tensor(f, 13, packed=True)(x)
-        close(tensor, [exact(13 - k, k) for k in range(14)], rtol)
+    indices = [(4, 4), (7, 0), (3, 5), (9, 9)]
+    tensor = hoad.derivative_tensor(f, 13, packed=True)(x)
+    close(tensor, [exact(13 - k, k) for k in range(14)], rtol)
     found = hoad.partials(f, indices)(x)
     assert found.dtype == dtype
     assert_allclose(found, [exact(a, b) for a, b in indices], rtol=rtol)
-
-
-def test_loops_at_orders_that_are_too_high() -> None:
-    with pytest.raises(ArgumentError, match=r"derivative of a loop.* 64 are the most\. Ask for a lower order"):
-        hoad.partials(of_loop, [(12, 12)])(np.array([0.25, 0.5]))
 
 
 def all_drivers(f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
@@ -759,7 +752,7 @@ def by_hand(a: int, b: int, p: float, q: float) -> float:
         return float((-1) ** a * sum(terms) * mpmath.exp(-p * q))
 
 
-SIZES = [(101325.0, 1.3e-5), (1e3, 1.7e-3), (3e5, 3e-6), (1e-40, 2e40), (1.0, 2.0), (2e40, 1e-41), (0.5, 3.0)]
+SIZES = [(101325.0, 1.3e-5), (1e3, 1.7e-3), (3e5, 3e-6), (1e-40, 2.5e40), (1.0, 1.7), (2e40, 1e-41), (0.5, 3.0)]
 
 
 def test_variables_of_other_sizes() -> None:
