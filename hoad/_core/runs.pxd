@@ -99,7 +99,7 @@ cdef class Runs:
     cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
     cdef void append(self, int32_t chain, int32_t number) noexcept
     cdef int64_t shift(self, Run* run, Source* source) noexcept
-    cdef int note_use(self, Run* run, int32_t number, Source* source) except -1
+    cdef int note_use(self, Run* run, Source* source) except -1
     cdef int give_room(self, Run* run) except -1
     cdef list chains_of(self)
     cdef Chain build(self, int32_t number)

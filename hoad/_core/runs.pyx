@@ -168,7 +168,7 @@ cdef class Runs:
         self.append(run.chain, number)
         self.n_runs += 1
         for side in range(run.sides):
-            self.note_use(run, number, &run.source[side])
+            self.note_use(run, &run.source[side])
         return 0
 
     cdef bint joins(self, Source* source, int32_t phase) noexcept:
@@ -203,7 +203,7 @@ cdef class Runs:
         """How many coordinates before its own a run reads another of its chain."""
         return run.low - self.runs[source.of].low - source.start
 
-    cdef int note_use(self, Run* run, int32_t number, Source* source) except -1:
+    cdef int note_use(self, Run* run, Source* source) except -1:
         """Keep the run that is read from beyond its block."""
         cdef Run* other
         if source.kind != IN_RUN or source.gathered:

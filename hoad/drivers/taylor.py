@@ -326,4 +326,4 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     )
 
 
-__all__ = ["check_finite", "derivatives", "raise_missing", "taylor"]
+__all__ = ["check_finite", "check_holomorphic", "derivatives", "raise_missing", "taylor"]

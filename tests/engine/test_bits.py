@@ -228,5 +228,8 @@ def test_columns_are_stored_together(columns: int, n: int) -> None:
     require_bits(program.evaluate(x, y)[0], f(x, y)[0])
     require_bits(program.evaluate(x, y)[1], f(x, y)[1])
     if n % 3 == 0:  # behind others, which are read at earlier coordinates
-        g = lambda x, y: f(x, y)[0][1:] - f(x, y)[0][:-1]  # noqa: E731
+
+        def g(x: Any, y: Any) -> Any:
+            return f(x, y)[0][1:] - f(x, y)[0][:-1]
+
         require_bits(hoad.record(g, y, x).evaluate(x, y), g(x, y))

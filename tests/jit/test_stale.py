@@ -63,6 +63,14 @@ def undone(name: str) -> Iterator[dict[str, Any]]:
     known[name] = before
 
 
+def while_it_is(name: str, value: Any) -> Iterator[None]:
+    """With another value of a global, and with its own again."""
+    with undone(name) as known:
+        known[name] = value
+        yield None
+    yield None
+
+
 @case
 def a_global_number() -> Any:
     with undone("RATE") as known:
@@ -873,10 +881,7 @@ def what_a_rule_reads_that_is_run_at_every_node() -> Any:
 
     hoad.rules.vjp(own, lambda g, p, x: (RATE * x * g,), per_call=True)
     yield hoad.grad(lambda x: own(x))
-    with undone("RATE") as known:
-        known["RATE"] = 5.0
-        yield None
-    yield None
+    yield from while_it_is("RATE", 5.0)
 
 
 @case
@@ -887,30 +892,21 @@ def what_a_helper_of_such_a_rule_reads() -> Any:
 
     hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,), per_call=True)
     yield hoad.grad(lambda x: own(x))
-    with undone("HELPER_RATE") as known:
-        known["HELPER_RATE"] = 5.0
-        yield None
-    yield None
+    yield from while_it_is("HELPER_RATE", 5.0)
 
 
 @case
 def what_such_a_rule_of_a_function_of_numpy_reads() -> Any:
     hoad.rules.vjp(np.nanpercentile, lambda g, p, x, q: (helper(x) * g, None), per_call=True)
     yield hoad.grad(lambda x: np.nanpercentile(x, 50.0))
-    with undone("HELPER_RATE") as known:
-        known["HELPER_RATE"] = 5.0
-        yield None
-    yield None
+    yield from while_it_is("HELPER_RATE", 5.0)
 
 
 @case
 def what_such_a_rule_of_a_ufunc_reads() -> Any:
     hoad.rules.vjp(special.itstruve0, lambda g, p, x: (helper(x) * g,), per_call=True)
     yield hoad.grad(lambda x: special.itstruve0(x))
-    with undone("HELPER_RATE") as known:
-        known["HELPER_RATE"] = 5.0
-        yield None
-    yield None
+    yield from while_it_is("HELPER_RATE", 5.0)
 
 
 @case
@@ -921,10 +917,7 @@ def what_a_rule_reads_once() -> Any:
 
     hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,))
     yield hoad.grad(lambda x: own(x))
-    with undone("HELPER_RATE") as known:
-        known["HELPER_RATE"] = 5.0
-        yield None
-    yield None
+    yield from while_it_is("HELPER_RATE", 5.0)
 
 
 # ---- what changes by itself -----------------------------------------------------------------------------------------

@@ -757,7 +757,10 @@ SIZES = [(101325.0, 1.3e-5), (1e3, 1.7e-3), (3e5, 3e-6), (1e-40, 2.5e40), (1.0, 
 
 def test_variables_of_other_sizes() -> None:
     """Pascal and metre: what is combined of lines is scaled by the point, also by that of a replay and of each lane."""
-    f = lambda x: x[1] * np.exp(-x[0] * x[1])  # noqa: E731
+
+    def f(x: Any) -> Any:
+        return x[1] * np.exp(-x[0] * x[1])
+
     indices = [(3, 3), (1, 1), (2, 1), (1, 0), (0, 2)]
     exact = np.array([[by_hand(*a, *x) for a in indices] for x in SIZES])
     points = np.array(SIZES)
