@@ -28,11 +28,10 @@ from hoad._core.tape import Aval
 from hoad.errors import NoRuleError
 from hoad.program import Callee, Program, called
 from hoad.transform.adjoint import adjoint_of, adjoints_by
-from hoad.transform.curves import program_along
 from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
-from hoad.transform.stages import given_aval, series_aval, whole
-from hoad.transform.taylor import Taylor, arithmetic_of
+from hoad.transform.stages import given_aval, series_aval
+from hoad.transform.taylor import Taylor, by_curve, inside
 
 
 class Recurrence(Callee):
@@ -151,28 +150,12 @@ class Recurrence(Callee):
         """The coefficients by s: those of y by t and s are a recurrence of those by s, and y has them all, as has σ."""
         if self._of._last._guards:
             raise NotClosedError("a recurrence that branches")
-        ys = self._of.inputs[-self._n :]
-        own = [len(aval.shape) for aval in (*self._of.inputs, *(ys if self._forced else ()))]
+        own = (*self._of.inputs, *(self._of.inputs[-self._n :] if self._forced else ()))
         first = len(self._of.inputs) - self._n
-        moves = [count > 1 or k >= first for k, count in enumerate(counts)]
-        placed = [
-            np.moveaxis(whole(x, count, degree), 0, len(aval.shape) - n) if moved else x
-            for x, count, aval, n, moved in zip(values, counts, self.inputs, own, moves, strict=True)
-        ]
-        both = Recurrence(self._by_curve(tuple(moves[: len(self._of.inputs)]), degree), *self._key)
+        moves = tuple(count > 1 or k >= first for k, count in enumerate(counts))
+        placed = inside(values, counts, moves, self.inputs, own, degree)
+        both = Recurrence(by_curve(self._of, moves[: len(self._of.inputs)], degree), *self._key)
         return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
-
-    def _by_curve(self, moves: tuple[bool, ...], degree: int) -> Program:
-        """The program of the coefficients of F by s."""
-        key = ("along a curve", moves, degree, rules_epoch())
-        known = self._of._known_series
-        if key not in known:
-            given = [degree + 1 if moved else 1 for moved in moves]
-            made = program_along(self._of, arithmetic_of(self._of, given, degree))
-            made._fixed, made._linear = self._of._fixed, self._of._linear
-            known[key] = made
-        found: Program = known[key]
-        return found
 
     # ---- running
 

@@ -135,23 +135,10 @@ class Taylor(Callee):
         Branches of the program are guarded where this node was recorded, and so where it is expanded.
         """
         program = self._program()
-        lead = [len(outer.shape) - len(own.shape) for outer, own in zip(self.inputs, program.inputs, strict=True)]
-        placed = [
-            np.moveaxis(whole(x, count, degree), 0, at) if count > 1 else x
-            for x, count, at in zip(values, counts, lead, strict=True)
-        ]
-        both = Taylor(self._by_curve(tuple(count > 1 for count in counts), degree), *self._key)
+        moves = tuple(count > 1 for count in counts)
+        placed = inside(values, counts, moves, self.inputs, program.inputs, degree)
+        both = Taylor(by_curve(program, moves, degree), *self._key)
         return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
-
-    def _by_curve(self, moves: tuple[bool, ...], degree: int) -> Program:
-        """The program of the coefficients by s."""
-        program = self._program()
-        given = tuple(degree + 1 if moved else 1 for moved in moves)
-        made = Taylor(program, given, degree, None, (False,) * len(given))._spelled()
-        if made is None:
-            raise NotClosedError("an expansion of what has no series")
-        made._fixed = program._fixed
-        return made
 
     # ---- running
 
@@ -221,6 +208,31 @@ class Taylor(Callee):
 
     def __repr__(self) -> str:
         return f"<Taylor expansion to order {self._degree} of {self._inner!r}>"
+
+
+def by_curve(program: Program, moves: tuple[bool, ...], degree: int) -> Program:
+    """The program of the coefficients of the results by s, for those of the inputs that move."""
+    given = tuple(degree + 1 if moved else 1 for moved in moves)
+    made = Taylor(program, given, degree, None, (False,) * len(given))._spelled()
+    if made is None:
+        raise NotClosedError("an expansion of what has no series")
+    made._fixed, made._linear = program._fixed, program._linear
+    return made
+
+
+def inside(
+    values: Sequence[Any],
+    counts: Sequence[int],
+    moves: Sequence[bool],
+    outer: Sequence[Aval],
+    own: Sequence[Aval],
+    degree: int,
+) -> list[Any]:
+    """The coefficients by s of those that move, behind the axes that are beside their own already."""
+    return [
+        np.moveaxis(whole(x, count, degree), 0, len(aval.shape) - len(item.shape)) if moved else x
+        for x, count, moved, aval, item in zip(values, counts, moves, outer, own, strict=True)
+    ]
 
 
 def factorials(degree: int) -> np.ndarray:
@@ -450,9 +462,11 @@ __all__ = [
     "Taylor",
     "any_float",
     "arithmetic_of",
+    "by_curve",
     "expand",
     "expansion_at",
     "factorials",
+    "inside",
     "of_floats",
     "series_of",
 ]
