@@ -171,13 +171,30 @@ class Reader:
         self.handles = False
         self.codes: dict[int, types.CodeType] = {}
         roots = list(roots)
-        before: Any = None
-        while before != (before := (len(self.names), self.by_name, self.handles)):  # until no new name is met
+        while True:
+            self.asked: tuple[int, bool, bool] | None = None  # what was known when names were first asked for
             self.watches: dict[Any, Watch] = {}
             self.met: dict[int, Any] = {}
             self.ahead = [(name, root) for name, root in reversed(roots)]
-            while self.ahead:
-                self.visit(*self.ahead.pop())
+            self.waiting: list[tuple[Callable[..., None], tuple[Any, ...]]] = []  # for names that others may name
+            while self.ahead or self.waiting:
+                if self.ahead:
+                    self.visit(*self.ahead.pop())
+                else:
+                    visit, found = self.waiting.pop()
+                    visit(*found)
+            if self.asked in (None, self.known()):
+                break
+
+    def known(self) -> tuple[int, bool, bool]:
+        """What decides which attributes may be read; it only grows."""
+        return len(self.names), self.by_name, self.handles
+
+    def met_names(self) -> set[str]:
+        """The attributes that any code met so far names; asked for before all is met, they are asked for again."""
+        if self.asked is None:
+            self.asked = self.known()
+        return self.names
 
     def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
         """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
@@ -219,6 +236,10 @@ class Reader:
     def later(self, name: str, x: Any) -> None:
         self.ahead.append((name, x))
 
+    def last(self, visit: Callable[..., None], *found: Any) -> None:
+        """Let what hangs on the names that code names wait for code that is met before."""
+        self.waiting.append((visit, found))
+
     # ---- by kind
 
     def visit_items(self, name: str, x: Any) -> None:
@@ -257,9 +278,13 @@ class Reader:
             self.visit_items(name, x.ravel().tolist())
 
     def visit_module(self, name: str, x: types.ModuleType) -> None:
+        self.last(self.visit_items_of_module, name, x)
+
+    def visit_items_of_module(self, name: str, x: types.ModuleType) -> None:
         known = vars(x)
         library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
-        asked = self.names if not self.by_name or library else self.names | set(known)
+        names = self.met_names()
+        asked = names if not self.by_name or library else names | set(known)
         for key in sorted(asked):
             if key in known:
                 self.watch("item", known, key, known[key], f"{name}.{key}")
@@ -280,7 +305,7 @@ class Reader:
         defaults, keywords = x.__defaults__, x.__kwdefaults__
         none = [ABSENT if held is None else held for held in (defaults, keywords)]
         self.watch("function", x, None, (x.__code__, *none), name)
-        self.visit_attributes(name, x, vars(x))
+        self.last(self.visit_attributes, name, x, vars(x))
         self.later(f"a default of {name}", defaults)
         self.later(f"a default of {name}", keywords)
         self.visit_code(x.__code__, x.__globals__)
@@ -359,15 +384,16 @@ class Reader:
             self.visit_primitive(name, known)
 
     def visit_class(self, name: str, x: type) -> None:
-        if module_of(x) == "datetime" and NOW & self.names:
+        if module_of(x) == "datetime" and NOW & self.met_names():
             raise Unseen(f"it may ask {name} for the time")
         own = [cls for cls in x.__mro__ if not is_library_class(cls)]
         if not own:
             return
         said = {key: held for cls in reversed(x.__mro__[:-1]) for key, held in vars(cls).items()}
         special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
-        names = special | (set(said) if self.by_name else self.names & set(said))
-        keys = tuple(sorted(names | (self.names if self.handles else set())))
+        met = self.met_names()
+        names = special | (set(said) if self.by_name else met & set(said))
+        keys = tuple(sorted(names | (met if self.handles else set())))
         self.watch("class", x, keys, tuple(said.get(key, ABSENT) for key in keys), name)
         for key in keys:
             self.later(f"{name}.{key}", said.get(key))
@@ -376,24 +402,22 @@ class Reader:
 
     def visit_instance(self, name: str, x: Any) -> None:
         """An object of a class: its attributes."""
-        kind = type(x)
+        kind: type = type(x)
         self.watch("type", x, None, kind, f"the class of {name}")
         self.later(kind.__name__, kind)
         held = object_attribute(x, "__dict__")
         if type(held) is dict:
-            self.visit_attributes(name, x, held)
-        for cls in kind.__mro__:
-            for key, slot in vars(cls).items():
-                if isinstance(slot, types.MemberDescriptorType):
-                    value = object_attribute(x, key)
-                    self.watch("slot", x, key, value, f"{name}.{key}")
-                    self.later(f"{name}.{key}", value)
+            self.last(self.visit_attributes, name, x, held)
+        for key in slots_of(kind):
+            value = object_attribute(x, key)
+            self.watch("slot", x, key, value, f"{name}.{key}")
+            self.later(f"{name}.{key}", value)
 
     def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
         if self.by_name or (not isinstance(x, types.FunctionType) and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
-        own = {key for key in self.names if key in held or self.handles or has_attribute(type(x), key)}
+        own = {key for key in self.met_names() if key in held or self.handles or has_attribute(type(x), key)}
         keys = tuple(sorted(own))
         if keys:
             self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
@@ -421,6 +445,13 @@ def object_attribute(x: Any, key: str) -> Any:
         return ABSENT
 
 
+@functools.lru_cache(maxsize=1024)
+def slots_of(cls: type) -> list[str]:
+    """The slots that objects of a class have."""
+    every = [item for base in cls.__mro__[:-1] for item in vars(base).items()]
+    return [key for key, held in every if isinstance(held, types.MemberDescriptorType)]
+
+
 def has_attribute(cls: type, key: str) -> bool:
     """Whether a class, or one that it derives from, says something of this name."""
     return any(key in vars(base) for base in cls.__mro__)
@@ -437,6 +468,7 @@ def module_of(cls: type) -> str:
     return found if isinstance(found, str) else ""
 
 
+@functools.lru_cache(maxsize=1024)
 def is_library_class(cls: type) -> bool:
     """Whether a class is of Python, NumPy, SciPy or hoad."""
     module = sys.modules.get(module_of(cls))

@@ -34,11 +34,6 @@ from hoad._core.recording import RUNNING
 cdef class Closure:
     """Nodes without values, copied from a sealed graph and simplified, to which more are added; equal ones are one."""
 
-    cdef readonly Graph graph
-    cdef Emitter emitter
-    cdef readonly list inputs       # nodes
-    cdef readonly list outputs      # operands
-
     def __init__(self, Graph source, list outputs, list inputs):
         cdef Template template = Template.__new__(Template)
         cdef int32_t i

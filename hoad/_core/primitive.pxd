@@ -1,6 +1,6 @@
 """Primitives and signatures: what an operation is, and what it is at given abstract operands."""
 
-from hoad._core.tape cimport Aval, int32_t, uint8_t, uint16_t, uint64_t
+from hoad._core.tape cimport Aval, Graph, int32_t, uint8_t, uint16_t, uint64_t
 
 from hoad._core.vector cimport Forms2, Kernel1, Kernel2
 
@@ -76,6 +76,7 @@ cdef class Signature:
 cdef Primitive primitive_of(int op)
 cdef int primitive_count() noexcept
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
+cdef object params_of(Graph graph, int32_t i)
 cdef int rules_version(Primitive primitive) noexcept
 cdef dict UFUNCS
 cdef int EPOCH      # how many rules have been given so far

@@ -11,6 +11,7 @@ from importlib import import_module
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
     ARITY,
+    F_EXT,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
@@ -30,6 +31,7 @@ from hoad._core.tape cimport (
     OP_SQUARE,
     OP_STOP,
     OP_SUBTRACT,
+    Node,
     aval_of,
 )
 from hoad._core.vector cimport arithmetic, is_faster, vector1, vector2
@@ -166,6 +168,18 @@ def next_epoch():
     """A rule is given: what was derived from rules by way of programs is out of date."""
     global EPOCH
     EPOCH += 1
+
+
+cdef object params_of(Graph graph, int32_t i):
+    """The parameters of what node `i` is; None if it has none."""
+    cdef Node* node = &graph.nodes[i]
+    if node.op == OP_ITEM:
+        return (node.b,)
+    if node.op == OP_RESULT:
+        return (graph.pool[graph.exts[node.a].first + 1],)
+    if node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
+        return (<Signature>graph.exts[node.a].sig).params
+    return None
 
 
 cdef int rules_version(Primitive primitive) noexcept:

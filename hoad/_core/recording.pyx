@@ -19,7 +19,7 @@ from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
-from hoad._core.primitive cimport INFO, K_PYTHON, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
 from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
@@ -30,7 +30,6 @@ from hoad._core.tape cimport (
     F_VALUED,
     OP_IDENTITY,
     OP_INPUT,
-    OP_ITEM,
     OP_MASK,
     OP_RESULT,
     OP_STOP,
@@ -690,21 +689,11 @@ def node_row(Graph graph, int i):
     """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong)."""
     cdef int32_t n, k
     cdef const int32_t* operands
-    cdef Node* node = &graph.nodes[i]
-    cdef object params = None
     if not 0 <= i < graph.size:
         raise IndexError(f"node {i} of a graph with {graph.size} nodes")
-    cdef list numbers
     operands = node_operands(graph, i, &n)
-    numbers = [operands[k] for k in range(n)]
-    if node.op == OP_ITEM:
-        params = (node.b,)
-    elif node.op == OP_RESULT:
-        params = (graph.pool[graph.exts[node.a].first + 1],)
-    elif node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
-        params = (<Signature>graph.exts[node.a].sig).params
-    return (primitive_of(node.op), numbers, params, aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)),
-            bool(node.flags & F_STRONG))
+    return (primitive_of(graph.nodes[i].op), [operands[k] for k in range(n)], params_of(graph, i),
+            aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)), bool(graph.nodes[i].flags & F_STRONG))
 
 
 def is_repeated(value):

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import apply_primitive
+from hoad._core.ordering import SAME, SCALED, is_linear, unsigned
 from hoad._core.series import NotClosedError
 from hoad._core.ufuncs import mask, sdiv, select, smul
 from hoad.primitive import GETITEM
 from hoad.transform.lined import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
 from hoad.transform.monomials import Coefficient, Lines, is_one, over_lines
-from hoad.transform.series import SAME, SCALED, Arithmetic, is_linear, unsigned
+from hoad.transform.series import Arithmetic
 
 
 class Coefficients:

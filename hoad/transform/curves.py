@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import apply_primitive
+from hoad._core.ordering import is_multilinear
 from hoad._core.series import NotClosedError
 from hoad.program import Program
 from hoad.transform.coefficients import Coefficients
 from hoad.transform.monomials import Coefficient, Curve
 from hoad.transform.programs import recorded
-from hoad.transform.series import Arithmetic, is_multilinear
+from hoad.transform.series import Arithmetic
 from hoad.transform.stages import given_aval
 
 

@@ -15,7 +15,6 @@ Griewank and Walther (2008), Evaluating Derivatives, chapter 13: tables 13.1 and
 from __future__ import annotations
 
 import functools
-import heapq
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -23,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
+from hoad._core.building import SIGNS, series_of
 from hoad._core.calls import apply_primitive
 from hoad._core.closing import Closure
-from hoad._core.primitive import CONCATENATE, GATHER, PUT, REDUCE, STRIDED, STRUCTURE, UFUNC, Primitive, signature_at
-from hoad._core.recording import node_row
+from hoad._core.ordering import SAME, SCALED, Ordering, is_linear, is_multilinear
+from hoad._core.primitive import STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad.errors import HoadError, NoRuleError
@@ -38,16 +38,8 @@ LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 a
 MOST_LOWERED = 4  # the same, of exponents that are not known
 MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
 
-# Kinds that do with truth values as with floats.
-MOVING = frozenset((CONCATENATE, GATHER, PUT, REDUCE, STRIDED))
-
 # Operations whose result is a constant of the curve, but for jumps.
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient start".split())
-# On each coefficient by itself.
-EACH = frozenset("sum assemble cumsum put astype real imag complex".split())
-SIGNS = {"add", "subtract", "negative", "square", "select", "mask"}  # whose steps have their names
-SAME = frozenset("identity positive conjugate".split())  # of real numbers
-SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180, "deg2rad": np.pi / 180}
 # p' = Σ h x' summed over what is reduced.
 EXTREMES = frozenset(("max", "min"))
 
@@ -58,7 +50,7 @@ RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=Tr
 START = Primitive("start", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
 
 
-class Arithmetic:
+class Arithmetic(Ordering):
     """The Taylor arithmetic of what is behind some nodes of a sealed graph.
 
     Parameters
@@ -84,63 +76,17 @@ class Arithmetic:
         given: Sequence[int],
         degree: int,
     ) -> None:
-        self.closure = Closure(graph, [*outputs, *[node for node, _ in guards]], inputs)
-        self.outputs = self.closure.outputs[: len(outputs)]
-        self.guards = [(k, was) for k, (_, was) in zip(self.closure.outputs[len(outputs) :], guards, strict=True)]
+        closure = Closure(graph, [*outputs, *[node for node, _ in guards]], inputs)
+        first, behind = closure.outputs[: len(outputs)], closure.outputs[len(outputs) :]
+        super().__init__(closure, first, [(k, was) for k, (_, was) in zip(behind, guards, strict=True)], degree)
         self.given = given
-        self._given = dict(zip(self.closure.inputs, given, strict=True))
-        self.degree = degree
-        self._rows: dict[int, tuple[str, Primitive, list[int], Any, Aval]] = {}
-        self._made_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
-        self.tops: list[int] = []  # of every node: the highest order at which it is not zero, and asked for
-        self.lags: list[int] = []  # of every node: how many orders it is behind what it is made of, for rates in it
-        self.slopes: dict[int, list[tuple[int, int]]] = {}  # node: [(h, x), ...], where a rule gives them
-        self.integrands: dict[int, int] = {}  # node: its rate, where it is found as the integral of that
+        self._given = dict(zip(closure.inputs, given, strict=True))
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
-        self.instead: dict[int, int] = {}  # node: the operand that has its coefficients beyond the value
-        self.powers: dict[int, int] = {}  # node x**y with a recurrence of its own, y being constant: x over its value
         self.is_real = True  # whether every series is one of float64
-        self._close()
-        self._leave_out()
+        self.close(self._top, (1 + MOST_FOR_EACH) * closure.size + MOST_NODES)
+        self.leave_out()
 
     # ---- rules spelled out
-
-    def _close(self) -> None:
-        size = self.closure.size
-        while len(self.tops) < self.closure.size:
-            if len(self.tops) > (1 + MOST_FOR_EACH) * size + MOST_NODES:
-                raise NotClosedError("rules that ask for ever new operations")
-            i = len(self.tops)
-            name, _, operands, _, _ = self.row(i)
-            self.lags.append(max((self.lags[k] for k in operands if k >= 0), default=0) + (name == "rate"))
-            self.tops.append(self._top(i))
-
-    def _leave_out(self) -> None:
-        """Lower the tops to the orders that are asked for: often that is the value alone, as of what is compared."""
-        asked = [-1] * len(self.tops)
-        wanted = [(-self.degree, k) for k in self.outputs] + [(0, k) for k, _ in self.guards]
-        heapq.heapify(wanted)
-        while wanted:
-            order, node = heapq.heappop(wanted)
-            order = min(-order, self.top(node))
-            if node >= 0 and order > asked[node]:
-                asked[node] = order
-                for k, ahead in self._asks(node, order):
-                    heapq.heappush(wanted, (-(order + ahead), k))
-        self.tops = [max(order, 0) for order in asked]
-
-    def top(self, operand: int) -> int:
-        """The highest order at which an operand is not zero."""
-        return self.tops[operand] if operand >= 0 else 0
-
-    def row(self, i: int) -> tuple[str, Primitive, list[int], Any, Aval]:
-        """What a node is: name, primitive, operands, parameters, shape and dtype."""
-        found = self._rows.get(i)
-        if found is None:  # asked for again and again, and nodes do not change
-            primitive, operands, params, aval, *_ = node_row(self.closure.graph, i)
-            name = primitive.name if primitive.qualified is None else ""
-            found = self._rows[i] = name, primitive, operands, params, aval
-        return found
 
     def _top(self, i: int) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
@@ -291,71 +237,6 @@ class Arithmetic:
         self.instead[i] = emit("sum", emit("multiply", found[0], x), params=params)
         return self.top(x)
 
-    # ---- steps
-
-    def _asks(self, i: int, order: int) -> list[tuple[int, int]]:
-        """The nodes that coefficient `order` of a node is made of, and by how many orders they are ahead of it."""
-        if i not in self._made_of:
-            name, _, operands, _, _ = self.row(i)
-            value = [(k, 1 if name == "rate" else 0) for k in operands if k >= 0]
-            beyond = [(self.instead.get(i, -1), 0), (self.integrands.get(i, -1), -1), (self.powers.get(i, -1), 0)]
-            beyond += [(unsigned(self.closure, h)[0], -1) for h, _ in self.slopes.get(i, ())]
-            self._made_of[i] = value, [*value, *[(k, ahead) for k, ahead in beyond if k >= 0]]
-        return self._made_of[i][order > 0]
-
-    def _needs(self, i: int) -> list[int]:
-        """The nodes that a node needs in the same pass over all steps."""
-        return [k for k, ahead in self._asks(i, self.tops[i]) if self.lags[k] + ahead == self.lags[i]]
-
-    def order(self) -> list[int]:
-        """The nodes that are needed, each behind those it needs in the same pass."""
-        order: list[int] = []
-        seen = set(self.closure.inputs)
-        wanted = [k for k in (*self.outputs, *[k for k, _ in self.guards]) if k >= 0]
-        while wanted:
-            stack = [wanted.pop()]
-            while stack:
-                node = stack[-1]
-                missing = [k for k in self._needs(node) if k not in seen] if node not in seen else []
-                if missing:
-                    stack.extend(missing)
-                    continue
-                stack.pop()
-                if node not in seen:
-                    seen.add(node)
-                    order.append(node)
-                    wanted.extend(k for k, _ in self._asks(node, self.tops[node]))
-        return order
-
-    def parts(self, order: list[int]) -> list[list[int]]:
-        """Nodes in such an order as sets whose coefficients hang on each other, each set behind those that it needs."""
-        place = {node: k for k, node in enumerate(order)}
-        behind = {node: [k for k, _ in self._asks(node, self.tops[node]) if k in place] for node in place}
-        found: list[list[int]] = []
-        index: dict[int, int] = {}
-        lowest: dict[int, int] = {}  # the first node that is reached from one that is in no set yet
-        path: list[int] = []
-        unseen = {node: iter(behind[node]) for node in place}
-        for root in place:
-            stack = [root]
-            while stack:
-                node = stack[-1]
-                if node not in index:
-                    index[node] = lowest[node] = len(index)
-                    path.append(node)
-                following = next((k for k in unseen[node] if k not in index), None)
-                if following is not None:
-                    stack.append(following)
-                    continue
-                stack.pop()
-                if node in lowest:
-                    lowest[node] = min([lowest[node], *[lowest[k] for k in behind[node] if k in lowest]])
-                    if lowest[node] == index[node]:
-                        found.append(sorted(_popped(path, node), key=place.__getitem__))
-                        for k in found[-1]:
-                            del lowest[k]
-        return found
-
     def series(self, lanes: int = 1, have_lanes: Sequence[bool] = (), is_flow: bool = False, first: int = 0) -> Series:
         """The steps for so many lanes.
 
@@ -363,15 +244,7 @@ class Arithmetic:
         """
         if not self.is_real:
             raise NotClosedError("rows of numbers that are not float64")
-        return _Builder(self, lanes, have_lanes, is_flow, first).series
-
-
-def _popped(path: list[int], node: int) -> list[int]:
-    """The end of a path from a node on, taken away."""
-    found: list[int] = []
-    while node not in found[-1:]:
-        found.append(path.pop())
-    return found
+        return series_of(self, self.given, lanes, have_lanes, is_flow, first)
 
 
 @functools.cache
@@ -443,225 +316,4 @@ def _lead_on(exponents: list[Any]) -> bool:
     return largest > (0 if all(x == np.floor(x) for x in exponents) else 1)
 
 
-def is_linear(name: str, primitive: Primitive) -> bool:
-    """Whether an operation acts on each coefficient by itself."""
-    return name in EACH or name == "item" or primitive.kind in (STRIDED, CONCATENATE, GATHER, PUT)
-
-
-def held(aval: Aval) -> Aval:
-    """As items of a row are held: truth values as floats."""
-    return intern_aval(np.dtype(np.float64), aval.shape) if aval.dtype == np.bool_ else aval
-
-
-def is_multilinear(primitive: Primitive, tops: list[int]) -> bool:
-    """Whether an operation of one or two arrays is linear in each of those that are not constant."""
-    linear = all(k in primitive.linear_in for k, top in enumerate(tops) if top)
-    return linear and len(tops) <= 2 and not primitive.elementwise
-
-
-class _Builder:
-    """The steps of an arithmetic, in an order in which each finds what it needs."""
-
-    def __init__(
-        self, arithmetic: Arithmetic, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int
-    ) -> None:
-        self.arithmetic = arithmetic
-        self.closure = arithmetic.closure
-        order = arithmetic.order()
-        self.shape = None if is_flow or lanes > 1 or any(have_lanes) else self._common_shape(order)
-        if self.shape is not None:  # items are lanes
-            lanes = math.prod(self.shape)
-            have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
-        self.series = Series(arithmetic.degree, lanes)
-        parts = [order] if is_flow or lanes == 1 else arithmetic.parts(order)  # a flow hangs on itself
-        self.rows: dict[int, int] = {}
-        self.steps: dict[int, int] = {}
-        self.spread: dict[tuple[int, tuple[int, ...], int], int] = {}
-        self.derived: dict[tuple[int, int], int] = {}
-        for k, node in enumerate(self.closure.inputs):
-            aval = self.aval(node)
-            if is_flow and first <= k < first + len(arithmetic.outputs):
-                self.rows[node] = self.series.integral(aval)
-            else:
-                self.rows[node] = self.series.input(aval, arithmetic.given[k], bool(have_lanes and have_lanes[k]))
-        for part in parts:
-            for node in part:
-                self._row(node)
-        for part in parts:
-            for node in part:
-                self._step(node)
-            self.series.end_part()
-        for node, terms in self.arithmetic.slopes.items():
-            if node in self.steps and arithmetic.tops[node]:
-                self.series.slopes(self.steps[node], [self._term(node, h, x) for h, x in terms])
-        for k, operand in enumerate(arithmetic.outputs):
-            row = self.operand(operand)
-            if is_flow:
-                integral = self.rows[self.closure.inputs[first + k]]
-                self.series.integrate(integral, row)
-                row = integral
-            self.series.output(row)
-        for operand, expected in arithmetic.guards:
-            self.series.check(self.operand(operand), expected)
-
-    def _common_shape(self, order: list[int]) -> tuple[int, ...] | None:
-        """The one shape of all arrays, if all that is done is done item by item; else None."""
-        operands = {k for i in order for k in (i, *self.arithmetic.row(i)[2])}
-        avals = [self.closure.aval(k) for k in operands.union(self.closure.inputs, self.arithmetic.outputs)]
-        shapes = {self.closure.aval(k).shape for k in self.arithmetic.outputs}
-        if len(shapes) != 1 or math.prod(*shapes) < 2 or any(aval.shape not in ((), *shapes) for aval in avals):
-            return None
-        if any(aval.dtype not in (np.float64, np.bool_) for aval in avals) or self.arithmetic.guards:
-            return None
-        return shapes.pop() if all(self._is_by_item(i) for i in order) else None
-
-    def _is_by_item(self, i: int) -> bool:
-        name, primitive, operands, *_ = self.arithmetic.row(i)
-        if name == "broadcast_to":
-            return not self.closure.aval(operands[0]).ndim
-        return (primitive.kind == UFUNC and bool(name)) or name in SAME or name == "start"
-
-    def aval(self, operand: int) -> Aval:
-        """Shape and dtype of an operand in one lane."""
-        aval: Aval = self.closure.aval(operand)
-        if self.shape is None or aval.shape != self.shape:
-            return aval
-        return intern_aval(aval.dtype, ())
-
-    def operand(self, operand: int) -> int:
-        """The row of an operand."""
-        if operand < 0 and operand not in self.rows:
-            has_lanes = self.closure.aval(operand).shape == self.shape
-            self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
-        return self.rows[operand]
-
-    def _term(self, i: int, h: int, x: int) -> tuple[int, int, int, float, bool]:
-        """A term of the slopes of a node: rows of h, x and t x', the sign, whether zeros of h are strong."""
-        inner, sign = unsigned(self.closure, h)
-        row = self._at(x, i)
-        derived = self.derived[row, self.arithmetic.lags[i]]
-        return self._at(inner, i), row, derived, sign, self.closure.is_strong(inner)
-
-    def _derive(self, i: int, x: int) -> None:
-        """Have the row of t x' beside that of x, for a step of node i."""
-        row, lag = self._at(x, i), self.arithmetic.lags[i]
-        if (row, lag) not in self.derived:
-            self.derived[row, lag] = self.series.row(self.aval(i), self.series.top(row))
-            self.series.step(self.derived[row, lag], "given", "derive", [row], lag=lag)
-
-    def _at(self, operand: int, i: int) -> int:
-        """The row of an operand at the shape of a node, for a step of that."""
-        shape = self.aval(i).shape
-        aval, row = self.aval(operand), self.operand(operand)
-        if aval.shape == shape or aval.size == math.prod(shape):
-            return row
-        lag = self.arithmetic.lags[i]
-        if (operand, shape, lag) not in self.spread:
-            aval = held(aval)
-            found = self.series.row(intern_aval(aval.dtype, shape), self.series.top(row))
-            broadcast = signature_at(prim.BROADCAST_TO, (shape,), (aval,))
-            self.series.step(found, None, "each", [row], broadcast, lag=lag)
-            self.spread[operand, shape, lag] = found
-        return self.spread[operand, shape, lag]
-
-    def _row(self, i: int) -> None:
-        """The rows of a node with all its results."""
-        name, primitive, *_ = self.arithmetic.row(i)
-        for k in range(i, i + primitive.nout) if name != "result" else ():
-            self.rows[k] = self.series.row(self.aval(k), self.arithmetic.tops[k])
-
-    def _step(self, i: int) -> None:
-        name, primitive, operands, params, _ = self.arithmetic.row(i)
-        if name != "result":
-            self._operation(i, name, primitive, operands, params)
-        for beyond, rule in ((self.arithmetic.instead, "copy"), (self.arithmetic.integrands, "integral")):
-            if i in beyond and self.arithmetic.tops[i]:
-                self.series.step(self.rows[i], "given", rule, [self.operand(beyond[i])], lag=self.arithmetic.lags[i])
-        if i in self.arithmetic.powers and self.arithmetic.tops[i]:
-            rows = [self._at(self.arithmetic.powers[i], i), self._at(operands[1], i)]
-            self.series.step(self.rows[i], "given", "power", rows, lag=self.arithmetic.lags[i])
-
-    def _operation(self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any) -> None:
-        aval, row = self.aval(i), self.rows[i]
-        value, rule, operands, more = self._how(i, name, primitive, operands, params)
-        n = len(operands)
-        spread = range(n) if primitive.kind == UFUNC else range(1, n) if rule == "solve" else ()
-        rows = [self._at(k, i) if j in spread else self.operand(k) for j, k in enumerate(operands)]
-        signature = self.closure.signature(i) if value is None else None
-        if signature is not None:  # of operands as they are spread, held, or in one lane
-            avals = [self.aval(k) for k in operands]
-            avals = [intern_aval(x.dtype, aval.shape) if j in spread else x for j, x in enumerate(avals)]
-            avals = [held(x) if primitive.kind in MOVING or name == "astype" else x for x in avals]
-            if avals != list(signature.avals):
-                signature = signature_at(primitive, params, avals)
-        for _, x in self.arithmetic.slopes.get(i, ()):
-            self._derive(i, x)
-        self.steps[i] = self.series.step(row, value, rule, rows, signature, lag=self.arithmetic.lags[i], **more)
-
-    def _how(
-        self, i: int, name: str, primitive: Primitive, operands: list[int], params: Any
-    ) -> tuple[str | None, str | None, list[int], dict[str, Any]]:
-        """(value, rule, operands, further arguments) of the step of a node."""
-        if self.aval(i).dtype not in (np.float64, np.bool_):  # which are held as they are
-            return None, None, operands, {}
-        constant = self.arithmetic.tops[i] == 0
-        tops = [self.arithmetic.top(k) for k in operands]
-        if name == "item":
-            return "copy", "item", operands, {"offset": params[0]}
-        if name == "rate":
-            return "given", "rate", operands, {}
-        if name == "start":
-            return "copy", None, operands, {}
-        if name in SAME or self._is_copy(name, i):
-            return "copy", None if constant else "copy", operands, {}
-        if name == "select":
-            return name, None if constant else name, [operands[1], operands[2], operands[0]], {}
-        if name in SIGNS:
-            return name, None if constant else name, operands, {}
-        if name == "multiply":
-            operands = sorted(operands, key=self.arithmetic.top, reverse=True)
-            return name, None if constant else "scale" if min(tops) == 0 else name, operands, {}
-        if name == "divide":
-            return name, None if constant else "shrink" if tops[1] == 0 else name, operands, {}
-        if constant:
-            return None, None, operands, {}
-        if name in SCALED:
-            return "multiply", "scale", [operands[0], self.closure.constant(SCALED[name])], {}
-        if name == "reciprocal":
-            return "divide", "divide", [self.closure.constant(1.0), operands[0]], {}
-        if name in ("smul", "sdiv"):
-            return None, name, operands, {}
-        if i in self.arithmetic.instead or primitive.nout > 1 or i in self.arithmetic.integrands:
-            return None, None, operands, {}
-        if i in self.arithmetic.slopes:
-            return None, "slopes", operands, {}
-        if i in self.arithmetic.powers:
-            return None, None, operands, {}
-        if len(operands) == 2 and not is_linear(name, primitive) and is_multilinear(primitive, tops):
-            return None, "pairs", operands, {}
-        if name in ("solve", "inv"):
-            product = signature_at(prim.MATMUL, None, (self.aval(operands[0]), self.aval(i)))
-            return None, "solve" if name == "solve" else "invert", operands, {"product": product}
-        return None, "each", operands, {}
-
-    def _is_copy(self, name: str, i: int) -> bool:
-        """Whether a node is its operand, lane by lane."""
-        if name == "broadcast_to":
-            return self.shape is not None
-        if name == "astype":  # of truth values, which are held as floats
-            return self.aval(i).dtype == np.float64 and self.aval(self.arithmetic.row(i)[2][0]).dtype == np.bool_
-        return name == "stop_gradient" and not self.aval(i).ndim
-
-
-def unsigned(closure: Closure, operand: int) -> tuple[int, float]:
-    """An operand without minus signs before it, and its sign."""
-    sign = 1.0
-    while operand >= 0:
-        primitive, operands, *_ = node_row(closure.graph, operand)
-        if primitive.name != "negative" or closure.aval(operand).dtype != np.float64:
-            break
-        operand, sign = operands[0], -sign
-    return operand, sign
-
-
-__all__ = ["Arithmetic", "NotClosedError", "is_linear", "unsigned"]
+__all__ = ["Arithmetic"]

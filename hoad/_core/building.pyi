@@ -1,0 +1,23 @@
+"""From what coefficients are made of to a `Series`: rows of nodes, and a step for each."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hoad._core.ordering import Ordering
+from hoad._core.series import Series
+
+DOUBLE: np.dtype[np.float64]
+TRUTH: np.dtype[np.bool_]
+SIGNS: frozenset[str]
+DOUBLES: tuple[int, ...]
+FURTHER: tuple[str, ...]
+SAME: frozenset[str]
+SCALED: dict[str, float]
+
+def series_of(
+    ordering: Ordering, given: Sequence[int], lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int
+) -> Series: ...
+
+class Builder:
+    """The steps of nodes, in an order in which each finds what it needs."""
