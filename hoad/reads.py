@@ -61,6 +61,9 @@ GETTERS = (operator.attrgetter, operator.methodcaller)
 # Classes of Python's library that read no attributes of the objects that derive from them.
 MIXINS = (object, abc.ABC, Generic)
 
+# Of these kinds no attribute is read but by code that names it.
+FUNCTIONS = (types.FunctionType, np.ufunc, DISPATCHED)
+
 HEAP_TYPE = 1 << 9  # of the flags of classes: those made by Python, not by C
 
 Watch = tuple[str, Any, Any, Any, str]
@@ -403,8 +406,9 @@ class Reader:
     def visit_instance(self, name: str, x: Any) -> None:
         """An object of a class: its attributes."""
         kind: type = type(x)
-        self.watch("type", x, None, kind, f"the class of {name}")
-        self.later(kind.__name__, kind)
+        if kind.__flags__ & HEAP_TYPE:  # which can be exchanged
+            self.watch("type", x, None, kind, f"the class of {name}")
+            self.later(kind.__name__, kind)
         held = object_attribute(x, "__dict__")
         if type(held) is dict:
             self.last(self.visit_attributes, name, x, held)
@@ -414,7 +418,7 @@ class Reader:
             self.later(f"{name}.{key}", value)
 
     def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
-        if self.by_name or (not isinstance(x, types.FunctionType) and has_library_base(type(x))):
+        if self.by_name or (not isinstance(x, FUNCTIONS) and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
         own = {key for key in self.met_names() if key in held or self.handles or has_attribute(type(x), key)}
@@ -447,9 +451,9 @@ def object_attribute(x: Any, key: str) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def slots_of(cls: type) -> list[str]:
-    """The slots that objects of a class have."""
+    """The slots that objects of a class have, besides that of their attributes."""
     every = [item for base in cls.__mro__[:-1] for item in vars(base).items()]
-    return [key for key, held in every if isinstance(held, types.MemberDescriptorType)]
+    return [key for key, held in every if isinstance(held, types.MemberDescriptorType) and key != "__dict__"]
 
 
 def has_attribute(cls: type, key: str) -> bool:

@@ -266,6 +266,19 @@ def what_a_default_holds() -> Any:
     yield None
 
 
+OF_UFUNCS = hasattr(np.log1p, "__dict__")  # from NumPy 2.2 on
+
+
+@case
+def an_attribute_of_a_ufunc() -> Any:
+    log1p: Any = np.log1p if OF_UFUNCS else types.SimpleNamespace()
+    log1p.rate = 2.0
+    yield lambda x: log1p.rate * x
+    log1p.rate = 3.0
+    yield None
+    del log1p.rate
+
+
 @case
 def an_attribute_of_a_function() -> Any:
     def f(x: Any) -> Any:
