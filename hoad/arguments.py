@@ -25,6 +25,8 @@ WITH_ARGNUMS = ("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vhp")
 
 FLOAT64 = np.dtype(np.float64)
 
+MOST_WRAPPERS = 1000  # around a function, before they are said to go round in a ring
+
 
 # ---- what a driver is given -----------------------------------------------------------------------------------------
 
@@ -248,8 +250,7 @@ class Parameters(NamedTuple):
 def parameters(f: Any) -> Parameters:
     """What `inspect.signature` says of the parameters of f, or that there are none where it does not know."""
     try:
-        # A bound method has the __wrapped__ of its function, which takes self besides.
-        plain = inspect.unwrap(f, stop=lambda f: hasattr(f, "__signature__") or type(f) is not types.FunctionType)
+        plain = _unwrapped(f)
         if type(plain) is types.FunctionType and not hasattr(plain, "__signature__"):
             return _parameters_of_code(plain.__code__, len(plain.__defaults__ or ()))
         found = inspect.signature(f).parameters.values()
@@ -264,6 +265,18 @@ def parameters(f: Any) -> Parameters:
         inspect.Parameter.VAR_POSITIONAL in kinds,
         inspect.Parameter.VAR_KEYWORD in kinds,
     )
+
+
+def _unwrapped(f: Any) -> Any:
+    """The function within wrappers that take its arguments, as inspect.unwrap finds it.
+
+    A bound method, which has the __wrapped__ of its function, takes one argument less, and stays.
+    """
+    for _ in range(MOST_WRAPPERS):
+        if type(f) is not types.FunctionType or not hasattr(f, "__wrapped__") or hasattr(f, "__signature__"):
+            return f
+        f = f.__wrapped__
+    raise ValueError("wrappers that go round in a ring")
 
 
 def _parameters_of_code(code: types.CodeType, defaults: int) -> Parameters:

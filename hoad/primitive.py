@@ -59,7 +59,9 @@ def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
     def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
         dtypes = ufunc.resolve_dtypes((*[x.dtype for x in operands], *[None] * ufunc.nout))
         try:
-            shape = np.broadcast_shapes(*[x.shape for x in operands])
+            shape = operands[0].shape
+            if any(x.shape != shape for x in operands):
+                shape = np.broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
             shapes = " and ".join(str(x.shape) for x in operands)
             raise ShapeError(

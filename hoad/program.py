@@ -362,7 +362,7 @@ class Program(list[Tape], Callee):
     def _tape(self, index: int) -> Tape:
         if not self:
             raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
-        return self[index]
+        return list.__getitem__(self, index)
 
     def _input_nodes(self) -> list[int]:
         return [i for tape in self for i in tape._inputs if i not in self._omitted]

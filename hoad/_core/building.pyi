@@ -15,9 +15,7 @@ FURTHER: tuple[str, ...]
 SAME: frozenset[str]
 SCALED: dict[str, float]
 
-def series_of(
-    ordering: Ordering, given: Sequence[int], lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int
-) -> Series: ...
+def series_of(ordering: Ordering, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int) -> Series: ...
 
 class Builder:
     """The steps of nodes, in an order in which each finds what it needs."""

@@ -29,15 +29,15 @@ DOUBLES = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that
 FURTHER = ("copy", "integral")      # rules of a node beyond those of its own
 
 
-def series_of(Ordering ordering not None, given, int32_t lanes, have_lanes, bint is_flow, int32_t first):
-    """The steps for so many lanes, of inputs of which so many coefficients are `given`.
+def series_of(Ordering ordering not None, int32_t lanes, have_lanes, bint is_flow, int32_t first):
+    """The steps for so many lanes.
 
     In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
     """
     cdef Builder builder = Builder.__new__(Builder)
     builder.ordering, builder.closure = ordering, ordering.closure
     builder.rows, builder.steps, builder.spread, builder.derived = {}, {}, {}, {}
-    builder.build(given, lanes, have_lanes, is_flow, first)
+    builder.build(lanes, have_lanes, is_flow, first)
     return builder.series
 
 
@@ -53,7 +53,7 @@ cdef class Builder:
     cdef dict spread        # (operand, shape, lag): the row of an operand that is broadcast
     cdef dict derived       # (row, lag): the row of t x'
 
-    cdef int build(self, given, int32_t lanes, have_lanes, bint is_flow, int32_t first) except -1:
+    cdef int build(self, int32_t lanes, have_lanes, bint is_flow, int32_t first) except -1:
         cdef list order = self.ordering.order()
         cdef list part
         cdef int32_t row
@@ -62,7 +62,7 @@ cdef class Builder:
             lanes = math.prod(self.shape)
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(self.ordering.degree, lanes)
-        self.take_inputs(given, have_lanes, first if is_flow else len(self.closure.inputs))
+        self.take_inputs(have_lanes, first if is_flow else len(self.closure.inputs))
         parts = [order] if is_flow or lanes == 1 else self.ordering.parts(order)    # a flow hangs on itself
         for part in parts:
             for node in part:
@@ -85,14 +85,14 @@ cdef class Builder:
             self.series.check(self.row(operand), expected)
         return 0
 
-    cdef int take_inputs(self, given, have_lanes, int32_t first) except -1:
+    cdef int take_inputs(self, have_lanes, int32_t first) except -1:
         """The rows of the inputs, of which those from `first` on are integrals of the outputs."""
         for k, node in enumerate(self.closure.inputs):
             aval = self.aval(node)
             if first <= k < first + len(self.ordering.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
-                self.rows[node] = self.series.input(aval, given[k], bool(have_lanes and have_lanes[k]))
+                self.rows[node] = self.series.input(aval, self.ordering.given[k], bool(have_lanes and have_lanes[k]))
         return 0
 
     cdef tuple common_shape(self, list order):

@@ -12,7 +12,9 @@ cdef class Ordering:
     cdef readonly Closure closure
     cdef readonly list outputs      # operands
     cdef readonly list guards       # (operand, expected)
+    cdef readonly list given        # how many coefficients of each input
     cdef readonly int32_t degree
+    cdef readonly bint is_real
     cdef readonly list tops
     cdef readonly list lags
     cdef readonly dict slopes
@@ -27,6 +29,7 @@ cdef class Ordering:
 
     cpdef tuple row(self, int32_t i)
     cpdef int32_t top(self, int32_t operand) except -2
+    cdef object highest(self, int32_t i, object choose)
     cdef int lay_out(self) except -1
     cdef int ask(self, object operand, int32_t ahead) except -1
     cdef int32_t begin(self, int32_t i) noexcept

@@ -37,8 +37,6 @@ EACH = frozenset("sum assemble cumsum put astype real imag complex item".split()
 SAME = frozenset("identity positive conjugate".split())     # of real numbers
 SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180, "deg2rad": np.pi / 180}
 
-MOVING = ("input", "result", "rate")    # have series whatever those of their operands are
-
 
 cdef class Ordering:
     """Nodes of a closure, and what the coefficients of each are made of.
@@ -51,11 +49,15 @@ cdef class Ordering:
         What is asked for, operands.
     guards : list
         Pairs (operand, expected): values that must be as they were.
+    given : sequence of int
+        How many coefficients of each input are given; the others are zero.
     degree : int
         The highest order asked for.
 
     Attributes
     ----------
+    is_real : bool
+        Whether every series is one of float64.
     tops : list of int
         Of every node: the highest order at which it is not zero, and asked for.
     lags : list of int
@@ -70,8 +72,10 @@ cdef class Ordering:
         node x**y with a recurrence of its own, y being constant: x over its value.
     """
 
-    def __init__(self, Closure closure not None, list outputs not None, list guards not None, int32_t degree):
+    def __init__(self, Closure closure not None, list outputs not None, list guards not None, given, int32_t degree):
         self.closure, self.outputs, self.guards, self.degree = closure, outputs, guards, degree
+        self.given = list(given)
+        self.is_real = True
         self.tops, self.lags = [], []
         self.slopes, self.integrands, self.instead, self.powers = {}, {}, {}, {}
         self.rows = {}
@@ -99,26 +103,47 @@ cdef class Ordering:
         """The highest order at which an operand is not zero."""
         return self.tops[operand] if operand >= 0 else 0
 
-    def close(self, highest, int64_t most):
+    def close(self, choose, int64_t most):
         """Find the highest order of every node, also of those that are added meanwhile, `most` in all.
 
-        `highest` gives that of a node which is not constant, and notes how its coefficients are found.
+        ``choose(i, tops)`` gives that of a node which is not constant, for those of its operands, and notes how its
+        coefficients are found.
         """
         cdef int32_t i = 0
         cdef int32_t lag
-        cdef bint moves
         while i < self.closure.graph.size:
             if i > most:
                 raise NotClosedError("rules that ask for ever new operations")
             name, _, operands, _, _ = self.row(i)
-            lag, moves = 0, name in MOVING
+            lag = name == "rate"
             for k in <list>operands:
                 if k >= 0:
-                    lag = max(lag, <int32_t>self.lags[k])
-                    moves = moves or <int32_t>self.tops[k] > 0
-            self.lags.append(lag + (name == "rate"))
-            self.tops.append(highest(i) if moves else 0)
+                    lag = max(lag, <int32_t>self.lags[k] + (name == "rate"))
+            self.lags.append(lag)
+            self.tops.append(self.highest(i, choose))
             i += 1
+
+    cdef object highest(self, int32_t i, choose):
+        """The highest order of a node."""
+        cdef Primitive primitive
+        cdef Aval aval
+        cdef int32_t k
+        cdef bint inexact = False
+        name, primitive, operands, _, aval = self.row(i)
+        if name == "input":
+            return min(self.given[self.closure.inputs.index(i)] - 1, self.degree) if aval.inexact else 0
+        if name == "result":
+            return self.degree if i in self.integrands else 0
+        tops = [self.top(operand) for operand in <list>operands]
+        if name == "rate":
+            return tops[0] - 1
+        if not any(tops):
+            return 0
+        for k in range(i, i + primitive.nout):
+            aval = aval_of(operand_aval(self.closure.graph, k))
+            inexact = inexact or aval.inexact
+            self.is_real = self.is_real and (aval.is_float64 or not aval.inexact)
+        return choose(i, tops) if inexact else 0
 
     # ---- what is asked for
 

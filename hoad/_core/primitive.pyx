@@ -11,6 +11,7 @@ from importlib import import_module
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
     ARITY,
+    AVAL_FLOAT,
     F_EXT,
     OP_ADD,
     OP_ASSEMBLE,
@@ -262,7 +263,7 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     sig.primitive = primitive
     sig.params = params
     sig.avals = avals
-    sig.results = tuple(primitive.infer(params, *avals))
+    sig.results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
     sig.templates = {}
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
@@ -271,6 +272,17 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
             SIGNATURES.clear()
         SIGNATURES[key] = sig
     return sig
+
+
+cdef bint is_of_numbers(Primitive primitive, tuple avals) noexcept:
+    """Whether an operation gives one float for floats, as those with kernels do: NumPy takes long to say so."""
+    cdef Info* info = &INFO[primitive.op]
+    if primitive.kind != K_UFUNC or info.is_bool or primitive.nout != 1 or (info.f1 == NULL and info.f2 == NULL):
+        return False
+    for aval in avals:
+        if (<Aval>aval).number != AVAL_FLOAT:
+            return False
+    return len(avals) == primitive.nin
 
 
 def signature_at(Primitive primitive not None, object params, avals):

@@ -78,30 +78,16 @@ class Arithmetic(Ordering):
     ) -> None:
         closure = Closure(graph, [*outputs, *[node for node, _ in guards]], inputs)
         first, behind = closure.outputs[: len(outputs)], closure.outputs[len(outputs) :]
-        super().__init__(closure, first, [(k, was) for k, (_, was) in zip(behind, guards, strict=True)], degree)
-        self.given = given
-        self._given = dict(zip(closure.inputs, given, strict=True))
+        super().__init__(closure, first, [(k, was) for k, (_, was) in zip(behind, guards, strict=True)], given, degree)
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
-        self.is_real = True  # whether every series is one of float64
         self.close(self._top, (1 + MOST_FOR_EACH) * closure.size + MOST_NODES)
         self.leave_out()
 
     # ---- rules spelled out
 
-    def _top(self, i: int) -> int:
+    def _top(self, i: int, tops: list[int]) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
         name, primitive, operands, params, aval = self.row(i)
-        if name == "input":
-            return min(self._given[i] - 1, self.degree) if aval.inexact else 0
-        tops = [self.top(k) for k in operands]
-        if name == "result":
-            return self.degree if i in self.integrands else 0
-        if name == "rate":
-            return tops[0] - 1
-        results = [aval, *map(self.closure.aval, range(i + 1, i + primitive.nout))]
-        if not any(tops) or not any(x.inexact for x in results):
-            return 0
-        self.is_real = self.is_real and all(x.is_float64 or not x.inexact for x in results)
         if name in STEPS and not (name == "sign" and aval.is_complex):
             return 0
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
@@ -244,7 +230,7 @@ class Arithmetic(Ordering):
         """
         if not self.is_real:
             raise NotClosedError("rows of numbers that are not float64")
-        return series_of(self, self.given, lanes, have_lanes, is_flow, first)
+        return series_of(self, lanes, have_lanes, is_flow, first)
 
 
 @functools.cache

@@ -452,7 +452,10 @@ def any_float(d: Recording, leaf: Any) -> int | None:
 
 def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     """A point and the coefficients of its curve, one array."""
-    first = np.reshape(x, (1, *np.shape(x))) if lanes is None else np.broadcast_to(x, (1, lanes, *np.shape(x)))
+    if lanes is None:
+        first = np.reshape(x, (1, *np.shape(x))) if is_traced(x) else np.asarray(x)[None]
+    else:
+        first = np.broadcast_to(x, (1, lanes, *np.shape(x)))
     return np.concatenate([first, curve])
 
 
