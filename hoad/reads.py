@@ -421,8 +421,8 @@ class Reader:
         if self.by_name or (not isinstance(x, FUNCTIONS) and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
-        own = {key for key in self.met_names() if key in held or self.handles or has_attribute(type(x), key)}
-        keys = tuple(sorted(own))
+        names, kind = self.met_names(), type(x)
+        keys = tuple(sorted(key for key in names if self.handles or key in held or has_attribute(kind, key)))
         if keys:
             self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
         for key in keys:
@@ -458,7 +458,15 @@ def slots_of(cls: type) -> list[str]:
 
 def has_attribute(cls: type, key: str) -> bool:
     """Whether a class, or one that it derives from, says something of this name."""
-    return any(key in vars(base) for base in cls.__mro__)
+    if cls.__flags__ & HEAP_TYPE:
+        return any(key in vars(base) for base in cls.__mro__)
+    return key in names_of(cls)
+
+
+@functools.lru_cache(maxsize=256)
+def names_of(cls: type) -> frozenset[str]:
+    """All names that a class made by C has: these never change."""
+    return frozenset().union(*map(vars, cls.__mro__))
 
 
 def is_changing(module: Any) -> bool:

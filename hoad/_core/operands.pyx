@@ -13,6 +13,7 @@ from hoad._core.refusals cimport check_same
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_BOOL,
+    F_VALUED,
     OP_IDENTITY,
     OP_INPUT,
     Aval,
@@ -233,6 +234,8 @@ def new_input(Graph graph, object value, bint nested=False):
         check_same(graph, (<Array>value).graph)
     if isinstance(value, Aval):
         aval = (<Aval>value).number
+    elif type(value) is float:
+        return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value))
     else:
         value = in_native_order(np.array(value, order="C", subok=False))
         aval = aval_number(value)
