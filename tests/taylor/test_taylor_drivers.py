@@ -219,6 +219,36 @@ def test_orders_whose_factorials_overflow() -> None:
     assert slope == pytest.approx(np.sin(2.0), rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [40, 170, 171, 200, 300])
+@pytest.mark.parametrize(
+    "x", [0.0, np.zeros(2), np.float32(0.0), np.array(0j)], ids=["float", "array", "single", "complex"]
+)
+def test_derivatives_in_range_whose_coefficients_or_factorials_are_not(n: int, x: Any) -> None:
+    if isinstance(x, np.float32) and n > 200:
+        pytest.skip("coefficients by the step are beyond single precision")
+    tolerance = 1e-4 if isinstance(x, np.float32) else 1e-12
+    found = hoad.derivatives(lambda x: np.exp(x / 2), n)(x)
+    exact = np.ldexp(1.0, -np.arange(n + 1)).astype(found.dtype)
+    assert found.dtype == np.asarray(x).dtype
+    exact = np.broadcast_to(exact.reshape(-1, *[1] * np.ndim(x)), found.shape)
+    np.testing.assert_allclose(found, exact, tolerance, atol=np.finfo(found.dtype).tiny)
+    last = hoad.derivative(lambda x: np.exp(x / 2), n, np.iscomplexobj(x))(x)
+    np.testing.assert_allclose(last, found[-1], tolerance)
+
+
+def test_derivatives_beyond_the_largest_float_are_told() -> None:
+    for n in (171, 200):  # k! of 1 / (1 - x) at 0
+        with pytest.raises(DomainError, match=r"order 171 of f at x = 0\.0 comes out as inf.*finite is 170\."):
+            hoad.derivatives(lambda x: 1 / (1 - x), n)(0.0)
+        assert hoad.derivative(lambda x: 1 / (1 - x), n)(0.0) == np.inf
+
+
+@pytest.mark.parametrize("x", [np.float32(0.0), np.zeros(2, np.float32), np.complex64(0.0)])
+def test_derivatives_beyond_the_largest_float_are_told_of_other_dtypes(x: Any) -> None:
+    with pytest.raises(DomainError, match=r"order 17 of f.* comes out as inf.*finite is 16\."):
+        hoad.derivatives(lambda x: np.float32(1e25) / (1 - x), 20)(x)  # 1e25 k! at 0
+
+
 @pytest.mark.parametrize(
     "f", [lambda x: 2 * x, lambda x: 1 + x * x, lambda x: x**2, lambda x: np.exp(-x) * np.float32(2)]
 )
