@@ -306,6 +306,23 @@ def sine(x: Any) -> Any:
     return np.sum(np.sin(x) * x[::-1])
 
 
+def test_first_derivatives_of_what_has_no_series() -> None:
+    @hoad.primitive
+    def bent(x: Any) -> Any:
+        return np.where(x > 0, x**3, x**2)
+
+    @hoad.rules.vjp(bent, per_call=True)
+    def bent_rule(g: Any, p: Any, x: Any) -> Any:
+        return (g * (3 * x**2 if np.all(hoad.value(x) > 0) else 2 * x),)
+
+    for x, slope in ((X, 3 * X**2), (-X, -2 * X)):
+        assert_allclose(hoad.derivative_tensor(lambda x: np.sum(bent(x)), 1)(x), slope, rtol=1e-15)
+        assert_allclose(hoad.derivative_tensor(bent, 1)(x), np.diag(slope), rtol=1e-15)
+        packed = hoad.derivative_tensor(bent, 1, packed=True)(np.reshape(x, (2, 2)))
+        assert_allclose(packed, np.reshape(np.diag(slope), (2, 2, 4)), rtol=1e-15)
+    assert hoad.derivative_tensor(lambda x: bent(x)[:0], 1)(X).shape == (0, 4)
+
+
 def test_gradients() -> None:
     third, fourth = nested(sine, 3)(X), nested(sine, 4)(X)
     close(hoad.grad(hoad.laplacian(sine))(X), np.einsum("iij->j", third))
