@@ -692,6 +692,23 @@ def all_drivers(f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
     ]
 
 
+DRIVERS: dict[str, Callable[[Any], Any]] = {
+    "derivative_tensor": lambda f: hoad.derivative_tensor(f, 2),
+    "partials": lambda f: hoad.partials(f, [(1, 1)]),
+    "laplacian": hoad.laplacian,
+    "biharmonic": hoad.biharmonic,
+    "hessian_diagonal": hoad.hessian_diagonal,
+    "directional_derivative": lambda f: hoad.directional_derivative(f, np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("returned", [None, "text", {1.0}, b"", print])
+def test_what_f_returned_is_named_where_it_is_no_number(driver: str, returned: Any) -> None:
+    with pytest.raises(ShapeError, match=rf"^{driver} needs .*, but f returned {type(returned).__name__}\. Return"):
+        DRIVERS[driver](lambda x: returned)(np.ones(2))
+
+
 @pytest.mark.parametrize("constant", [3, True, np.int64(3), np.array(3), 3.0, np.array([1, 2])])
 def test_constants_have_zero_derivatives(constant: Any) -> None:
     x = np.array([1.0, 2.0])
