@@ -20,6 +20,9 @@ from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
 
+# Drivers that are told up to which order, and the least that they take.
+BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
+
 
 def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     """All derivatives up to an order, ``x -> [f(x), f′(x), ..., f⁽ⁿ⁾(x)]``, pointwise on arrays.
@@ -319,12 +322,14 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     at = f" at x = {x!r}" if not np.ndim(x) and kind_of(type(x)) is None else ""
     where = f" ({line})" if line else ""
     name = node_row(graph, node)[0].name
+    can_ask = driver in BY_ORDER and order > BY_ORDER[driver]
+    advice = ". Ask for that one, choose" if can_ask else f", and {driver} takes order {n} here. Choose"
     raise DomainError(
         f"{driver}: the derivative of order {order} of f{at} comes out as {'nan' if is_nan else 'inf'}, where f has a "
         f"value: at {name}, node {node + 1} of its tape{where}. Either there is none, or it is beyond the largest "
         "float, or it is the limit of an expression such as 0/0, which is not taken. The highest order that is finite "
-        f"is {order - 1}. Ask for that one, choose what holds there with np.where, or write f so that it has no such "
-        "point, x**2 for np.sqrt(x**4)."
+        f"is {order - 1}{advice} what holds there with np.where, or write f so that it has no such point, x**2 for "
+        "np.sqrt(x**4)."
     )
 
 

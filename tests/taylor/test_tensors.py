@@ -28,6 +28,16 @@ X = RNG.uniform(0.2, 0.9, 4)
 M = RNG.normal(size=(2, 2, 2))
 
 
+DRIVERS: dict[str, Callable[[Any], Any]] = {
+    "derivative_tensor": lambda f: hoad.derivative_tensor(f, 2),
+    "partials": lambda f: hoad.partials(f, [(1, 1)]),
+    "laplacian": hoad.laplacian,
+    "biharmonic": hoad.biharmonic,
+    "hessian_diagonal": hoad.hessian_diagonal,
+    "directional_derivative": lambda f: hoad.directional_derivative(f, np.ones(2), np.ones(2)),
+}
+
+
 def relu(x: Any) -> Any:
     return np.where(x > 0.5, x, 0.25 * x)
 
@@ -381,7 +391,7 @@ SINGULAR: list[Callable[[Any], Any]] = [
     hoad.laplacian,
     hoad.biharmonic,
     hoad.hessian_diagonal,
-    lambda f: hoad.directional_derivative(f, np.ones(2)),
+    lambda f: hoad.directional_derivative(f, np.ones(2), np.ones(2)),
     *[lambda f, k=k: hoad.derivative_tensor(f, k) for k in (1, 3, 13)],
     *[lambda f, a=a: hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (8, 0), (4, 4))],
 ]
@@ -406,6 +416,22 @@ def test_derivatives_that_do_not_exist(driver: Callable[[Any], Any]) -> None:
     assert np.isfinite(lanes[1]).all()
     assert not np.isfinite(hoad.jit(driver(f))(x)).all()
     driver(lambda x: np.log(x[0]))(x)  # as for f itself
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_what_is_advised_where_a_derivative_does_not_exist_is_there_to_do(name: str) -> None:
+    highest = 4 if name == "biharmonic" else 2
+    for power, order in ((0.5, 0), (1.5, 1)):  # the highest order that has a derivative at 0
+        with pytest.raises(DomainError, match=f"The highest order that is finite is {order}") as caught:
+            DRIVERS[name](lambda x: np.sum(x**power))(np.array([0.0, 0.5]))
+        can_ask = name == "derivative_tensor" and order > 0
+        assert (f"is {order}. Ask for that one, choose" in str(caught.value)) == can_ask
+        assert (f"is {order}, and {name} takes order {highest} here. Choose what" in str(caught.value)) != can_ask
+
+    def chosen(x: Any) -> Any:  # as advised
+        return np.sum(np.where(x > 0, np.where(x > 0, x, 1.0) ** 1.5, 0.0))
+
+    assert np.isfinite(DRIVERS[name](chosen)(np.array([0.0, 0.5]))).all()
 
 
 def test_float32() -> None:
@@ -690,16 +716,6 @@ def all_drivers(f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
         *[hoad.derivative_tensor(f, k, packed=True) for k in (1, 2, 13)],
         *[hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (4, 4))],
     ]
-
-
-DRIVERS: dict[str, Callable[[Any], Any]] = {
-    "derivative_tensor": lambda f: hoad.derivative_tensor(f, 2),
-    "partials": lambda f: hoad.partials(f, [(1, 1)]),
-    "laplacian": hoad.laplacian,
-    "biharmonic": hoad.biharmonic,
-    "hessian_diagonal": hoad.hessian_diagonal,
-    "directional_derivative": lambda f: hoad.directional_derivative(f, np.ones(2)),
-}
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
