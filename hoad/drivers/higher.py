@@ -129,8 +129,8 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
 
 
 def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of x; what has another shape is constant."""
-    if np.shape(y) == shape:
+    """A derivative in the shape of x where that is an array; what has another shape is constant."""
+    if not shape or np.shape(y) == shape:
         return y
     return np.zeros(shape, y.dtype) if np.ndim(y) else np.broadcast_to(y, shape)
 
