@@ -218,7 +218,7 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         x_, y_ = inputs
         return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
                      np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
-    raise no_rule(name_of(ufunc), "" if method == "__call__" else method)
+    raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
 
 
 cdef bint gives_out(object out):
@@ -276,7 +276,7 @@ cdef object array_function(object owner, object function, tuple args, dict kwarg
     implementation = MAKERS.get(function)
     if implementation is not None:
         return implementation(owner, *args, **kwargs)
-    raise no_rule(name_of(function))
+    raise no_rule(name_of(function), graph_among((owner,)))
 
 
 connect(record_call, array_ufunc, array_function)

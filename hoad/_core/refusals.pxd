@@ -5,13 +5,13 @@ from hoad._core.tape cimport Graph
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
 
-cdef object no_rule(str name, str method=*)
+cdef object no_rule(str name, Graph graph, str method=*)
 cdef object cut_off(str what, str advice, Graph graph=*)
 cpdef object writes_into(str what)
 cpdef object not_writable()
 cdef object made_by_hand()
 cdef object unhashable()
-cdef object unpicklable()
+cdef object unpicklable(Graph graph)
 cdef int refuse_use(Graph graph) except -1
 cdef int refuse_mixture(Graph graph, Graph other) except -1
 

@@ -13,11 +13,20 @@ from hoad.errors import NoRuleError, TracedValueError
 ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above put it in
 
 
-cdef object no_rule(str name, str method=""):
+cdef bint is_for_jit(Graph graph):
+    """Whether `jit` records into a graph, and no derivative is being taken in it."""
+    return graph is not None and graph.is_guarded and graph.n_frames == 1
+
+
+cdef object no_rule(str name, Graph graph, str method=""):
     """The error for an operation that is not recorded, with what to write instead where that is known."""
     cdef str asked = f"{name}.{method}" if method else name
     cdef str instead = ADVICE.get(asked, "")
+    cdef str fact = "has no derivative rule"
     cdef str advice = "give it hoad.value(x) if no derivative is to pass."
+    if is_for_jit(graph):
+        fact = "has no rule, so jit cannot record it"
+        advice = "give it hoad.value(x), for each value of which jit records anew."
     if not method and "." in name:
         advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
     if instead.startswith("Write"):
@@ -26,7 +35,7 @@ cdef object no_rule(str name, str method=""):
         advice = instead
     else:
         advice = advice[0].upper() + advice[1:]
-    return NoRuleError(f"{asked} has no derivative rule ({here()}). {advice}")
+    return NoRuleError(f"{asked} {fact} ({here()}). {advice}")
 
 
 cdef object cut_off(str what, str advice, Graph graph=None):
@@ -42,7 +51,8 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
-    return TracedValueError(f"{what} would cut it off from the derivative ({where}). {advice}")
+    whole = "what jit records" if is_for_jit(graph) else "the derivative"
+    return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
 
 
 cpdef object writes_into(str what):
@@ -95,10 +105,10 @@ cdef object unhashable():
     )
 
 
-cdef object unpicklable():
+cdef object unpicklable(Graph graph):
+    instead = "call the jitted function" if is_for_jit(graph) else "take the derivative"
     return TracedValueError(
-        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or take the derivative "
-        "there."
+        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or {instead} there."
     )
 
 
@@ -109,9 +119,10 @@ cdef int refuse_use(Graph graph) except -1:
             f"a traced value was used after the function it belongs to had returned ({here()}). Return it from the "
             "function, or take its number with hoad.value(x) while the function runs."
         )
+    instead = "Call the jitted function" if is_for_jit(graph) else "Take the derivative"
     raise TracedValueError(
-        f"a traced value was used in another thread than the one that records it ({here()}). Take the derivative "
-        "inside the thread, or pass hoad.value(x)."
+        f"a traced value was used in another thread than the one that records it ({here()}). {instead} inside the "
+        "thread, or pass hoad.value(x)."
     )
 
 

@@ -322,7 +322,7 @@ cdef class Scalar:
         raise unhashable()
 
     def __reduce__(self):
-        raise unpicklable()
+        raise unpicklable(self.graph)
 
     def __copy__(self):
         return self
@@ -722,7 +722,7 @@ cdef class Array:
         raise unhashable()
 
     def __reduce__(self):
-        raise unpicklable()
+        raise unpicklable(self.graph)
 
     def __copy__(self):
         return METHODS["copy"](self)

@@ -60,7 +60,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     Cost: f once, traced, and n forward sweeps, each over what the one before emitted, whose tapes grow like n³ for most
     functions; from order 4 on a Taylor series, as for `derivatives`.
 
-    Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan.
+    Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan. What is beyond
+    the range of floats, which is said at `derivatives`, is 0, inf or nan.
 
     References
     ----------
@@ -128,8 +129,8 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
 
 
 def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of x; what has another shape is constant."""
-    if np.shape(y) == shape:
+    """A derivative in the shape of x where that is an array; what has another shape is constant."""
+    if not shape or np.shape(y) == shape:
         return y
     return np.zeros(shape, y.dtype) if np.ndim(y) else np.broadcast_to(y, shape)
 

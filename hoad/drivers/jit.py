@@ -417,6 +417,8 @@ class _Given:
         """What the function gives, traced for this call only; as plain numbers where it returns what cannot be so."""
         try:
             with differentiating() as d:
+                if not d.nested:
+                    d.graph.is_guarded = True  # errors speak of jit, not of a derivative
                 returned = self.run(*self.entered(d))
                 results = _Results(d, returned)
                 del returned

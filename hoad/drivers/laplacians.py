@@ -173,7 +173,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
             found = []
             for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
                 found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
-            return family.parts.derivative(found)
+            return family.parts.filled(found)
 
         return differentiated("hessian_diagonal", lambda x: f(x, *args, **kwargs), x, 2, of)
 

@@ -20,6 +20,9 @@ from hoad.expansion import TaylorSeries
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
 
+# Drivers that are told up to which order, and the least that they take.
+BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
+
 
 def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     """All derivatives up to an order, ``x -> [f(x), f′(x), ..., f⁽ⁿ⁾(x)]``, pointwise on arrays.
@@ -57,9 +60,11 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     Notes
     -----
     Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is no sum, and n + 1
-    numbers of memory. What happens at singular points is said in docs/howto/any-order.md. The coefficients are k!
-    times smaller than the derivatives: where they fall below 1e-308, at orders above 100 of small functions, say, the
-    derivatives are 0.
+    numbers of memory. What happens at singular points is said in docs/howto/any-order.md.
+
+    Range: what is computed with is hᵏ f⁽ᵏ⁾/k!, where h is 1 to order n = 20, and beyond a power of two with hⁿ about
+    n!. A derivative of which that is below the smallest float is 0; one of which it, or the derivative, is above the
+    largest is not finite, which raises. With n = 170 and h = 64, that takes derivatives below 1e-308 or above 1e280.
 
     References
     ----------
@@ -317,12 +322,14 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     at = f" at x = {x!r}" if not np.ndim(x) and kind_of(type(x)) is None else ""
     where = f" ({line})" if line else ""
     name = node_row(graph, node)[0].name
+    can_ask = driver in BY_ORDER and order > BY_ORDER[driver]
+    advice = ". Ask for that one, choose" if can_ask else f", and {driver} takes order {n} here. Choose"
     raise DomainError(
         f"{driver}: the derivative of order {order} of f{at} comes out as {'nan' if is_nan else 'inf'}, where f has a "
         f"value: at {name}, node {node + 1} of its tape{where}. Either there is none, or it is beyond the largest "
         "float, or it is the limit of an expression such as 0/0, which is not taken. The highest order that is finite "
-        f"is {order - 1}. Ask for that one, choose what holds there with np.where, or write f so that it has no such "
-        "point, x**2 for np.sqrt(x**4)."
+        f"is {order - 1}{advice} what holds there with np.where, or write f so that it has no such point, x**2 for "
+        "np.sqrt(x**4)."
     )
 
 

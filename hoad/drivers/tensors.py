@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from hoad._core.operands import holds_traced
-from hoad._core.recording import differentiating
+from hoad._core.recording import Recording, differentiating
 from hoad._core.traced import is_traced
 from hoad.arguments import check_argument, check_function, checked_order
 from hoad.arguments import packed as packed_array
+from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import one_like
 from hoad.drivers.taylor import raise_missing
-from hoad.errors import ArgumentError, DTypeError, ShapeError, count
+from hoad.errors import ArgumentError, DTypeError, RuleError, ShapeError, count
 from hoad.trace import call_traced, outputs
 from hoad.transform.directions import MultiIndex, multi_indices, shared
 from hoad.transform.families import Family
@@ -129,7 +130,12 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
             if not packed:
                 _check_entries(n, k)
             swept = _Swept(f, args, kwargs)
-            found = _by_lines(swept, x, k) if n == 1 or k <= TENSORS_BY_LINES else _by_variables(swept, x, k)
+            try:
+                found = _by_lines(swept, x, k) if n == 1 or k <= TENSORS_BY_LINES else _by_variables(swept, x, k)
+            except RuleError:  # of a rule that branches on values, which a series has not, but a sweep has
+                if k > 1:
+                    raise
+                found = swept.jacobian(x)
             if not packed:
                 found = [_unpacked(entries, np.shape(x), k) for entries in found]
             return swept.arranged(found)
@@ -195,12 +201,24 @@ class _Swept:
         self._f, self._args, self._kwargs = f, args, kwargs
         self.may_sweep = self.by_reverse = False
 
+    def _recorded(self, d: Recording, x: Any) -> list[int]:
+        """The operands of what f gives at x."""
+        f = of_floats(lambda x: self._f(x, *self._args, **self._kwargs))
+        returned, _ = call_traced(d, f, (x,), (0,), "derivative_tensor")
+        ys, self._parts = outputs(d, returned, "derivative_tensor")
+        return ys
+
+    def jacobian(self, x: Any) -> list[Any]:
+        """For each result its derivatives by the entries of x, along the last axis, by sweeps."""
+        with differentiating() as d:
+            ys = self._recorded(d, x)
+            blocks = jacobian_blocks(d, ys, d.inputs)
+            found = [np.reshape(block, (*d.aval(y).shape, np.size(x))) for (block,), y in zip(blocks, ys, strict=True)]
+            return d.results([d.operand(y) for y in found], traced=True)
+
     def __call__(self, x: Any) -> list[Any]:
         with differentiating() as d:
-            f = of_floats(lambda x: self._f(x, *self._args, **self._kwargs))
-            returned, _ = call_traced(d, f, (x,), (0,), "derivative_tensor")
-            ys, self._parts = outputs(d, returned, "derivative_tensor")
-            del returned
+            ys = self._recorded(d, x)
             aval = d.aval(ys[0])
             self.by_reverse = self.may_sweep and len(ys) == 1 and not aval.shape and aval.dtype.kind == "f"
             if self.by_reverse:

@@ -142,7 +142,7 @@ class _Call:
                     continue
                 names.append(_Name(f, key, structure, at))
                 self.places.append(len(self.leaves) + at)
-                self.rows.append(_rows(leaf, axis, names[-1]))
+                self.rows.append(_rows(leaf, axis, names[-1], value))
             self.structures.append(structure)
             self.leaves += leaves
         self.length = _length(self.rows, axis_size, names)
@@ -323,8 +323,8 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
     return [axis for own, part in zip(given, parts, strict=True) for axis in _spread(own, part, what)]
 
 
-def _rows(leaf: Any, axis: int, name: _Name) -> Any:
-    """A leaf with the axis of the inputs in front."""
+def _rows(leaf: Any, axis: int, name: _Name, argument: Any) -> Any:
+    """A leaf of an argument with the axis of the inputs in front."""
     leaf = packed(leaf)
     if not is_traced(leaf):
         array = np.asarray(leaf)
@@ -336,10 +336,12 @@ def _rows(leaf: Any, axis: int, name: _Name) -> Any:
         leaf = array
     if not -leaf.ndim <= axis < leaf.ndim:
         found = f"has shape {leaf.shape}" if leaf.ndim else "is a number"
-        raise ShapeError(
-            f"vmap maps over axis {axis} of {name}, but it {found}. Set its in_axes to None where it is the same at "
-            "all inputs."
-        )
+        advice = "Set its in_axes to None where it is the same at all inputs."
+        if not leaf.ndim and type(argument) in (list, tuple):
+            whole = called(name.f, name.key)
+            kind = type(argument).__name__
+            advice = f"Where {whole} lists the inputs, pass np.array({whole}): a {kind} is a container. {advice}"
+        raise ShapeError(f"vmap maps over axis {axis} of {name}, but it {found}. {advice}")
     return np.moveaxis(leaf, axis, 0) if axis % leaf.ndim else leaf
 
 

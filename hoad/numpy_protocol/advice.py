@@ -51,4 +51,4 @@ for _name, _call, _expression in IN_PYTHON:
         "take hoad.value(x) if plain numbers are meant."
     )
 for _name in CONSTANT:
-    ADVICE[f"np.{_name}"] = "No derivative passes through it: give it hoad.value(x) in place of x."
+    ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result moves by jumps, if at all."

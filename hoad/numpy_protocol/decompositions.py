@@ -26,7 +26,7 @@ def _result(function: Any, *values: Any) -> Any:
 
 
 def _refuse(name: str, option: str, advice: str) -> NoRuleError:
-    return NoRuleError(f"np.linalg.{name} with {option} has no derivative rule ({here()}). {advice}")
+    return NoRuleError(f"np.linalg.{name} with {option} is not recorded ({here()}). {advice}")
 
 
 def _refuse_phases(name: str, a: Any, values: str) -> None:

@@ -73,4 +73,4 @@ def only_defaults(name: str, **options: Any) -> None:
     """Raise for options that are not recorded."""
     for option, value in options.items():
         if value is not None and value is not np._NoValue and value is not True:
-            raise NoRuleError(f"np.{name} with {option}= has no derivative rule ({here()}). Leave {option} out.")
+            raise NoRuleError(f"np.{name} with {option}= is not recorded ({here()}). Leave {option} out.")

@@ -132,9 +132,7 @@ def along_axis(x: Any, indices: Any, axis: int) -> tuple[Any, ...]:
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise NoRuleError(
-            f"np.where(condition) alone has no derivative rule ({here()}). Use np.where(condition, x, y)."
-        )
+        raise NoRuleError(f"np.where(condition) alone is not recorded ({here()}). Use np.where(condition, x, y).")
     condition = as_traced(condition)
     if condition.dtype != bool:
         condition = np.not_equal(condition, 0)

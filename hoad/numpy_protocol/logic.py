@@ -17,7 +17,7 @@ from hoad.numpy_protocol.reductions import max, min
 def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:
     def implementation(*operands: Any) -> Any:
         if any(as_traced(x).dtype != bool for x in operands):
-            raise NoRuleError(f"np.{function.__name__} of numbers has no derivative rule ({here()}).")
+            raise NoRuleError(f"np.{function.__name__} of numbers is not recorded ({here()}).")
         return logical(*operands)
 
     FUNCTIONS[function] = implementation

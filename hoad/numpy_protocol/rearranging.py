@@ -265,7 +265,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         return moved(np.pad, x, pad_width, mode, **options)
     asked = f"{mode!r}" + "".join(f", {name}={value!r}" for name, value in options.items())
     raise NoRuleError(
-        f"np.pad with mode={asked} has no derivative rule ({here()}). Use 'constant', 'edge', 'wrap', 'reflect' or "
+        f"np.pad with mode={asked} is not recorded ({here()}). Use 'constant', 'edge', 'wrap', 'reflect' or "
         "'symmetric', or np.concatenate."
     )
 

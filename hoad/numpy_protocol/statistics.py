@@ -175,7 +175,7 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
         place = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
     else:
         known = ", ".join([*CONTINUOUS, *STEPPED, "midpoint"])
-        raise NoRuleError(f"np.{name} with method={method!r} has no derivative rule ({here()}). Use one of {known}.")
+        raise NoRuleError(f"np.{name} with method={method!r} is not recorded ({here()}). Use one of {known}.")
     place = np.clip(place, 0, n - 1)
     below = np.floor(place).astype(np.intp)
     above = np.minimum(below + 1, n - 1)

@@ -23,6 +23,7 @@ from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode.flow import Block, Flow, Given
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
+from hoad.ode.steady import steady_program
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
 from hoad.transform.composite import captured_program
 
@@ -138,8 +139,9 @@ def odeint(
     Raises
     ------
     ArgumentError
-        If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start; if the steps become too
-        small or too many; if there is no such adjoint, or what is given does not go with it; if args is no tuple.
+        If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start, or gives something else
+        when it is called again, as with random numbers; if the steps become too small or too many; if there is no such
+        adjoint, or what is given does not go with it; if args is no tuple.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
     DTypeError
@@ -211,6 +213,7 @@ def odeint(
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
         raise ArgumentError("odeint takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
+    _check_steady(equation, y, plain)
     chosen = Method(scheme, rtol, atol, max_steps)
     if adjoint == "continuous":
         later = replace(
@@ -222,6 +225,12 @@ def odeint(
     if steps is not None:
         return structure.unflatten(_run(equation, chosen, y, times, _equal_steps(plain, steps), False))
     return structure.unflatten(_run(equation, chosen, y, times, *_steps(equation, chosen, y, times)))
+
+
+def _check_steady(equation: _Equation, y: list[Any], times: Any) -> None:
+    """Raise where rhs draws random numbers: a step that is recorded would draw them once."""
+    start = [float(times[0]), *map(plain_value, y)]
+    steady_program("odeint", "rhs", lambda t, *y: equation.slope(list(y), t), start)
 
 
 def _check_args(args: Any) -> None:

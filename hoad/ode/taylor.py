@@ -27,9 +27,9 @@ from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
 from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, ShapeError, TracedValueError
 from hoad.ode.events import Watch
+from hoad.ode.steady import steady_program
 from hoad.program import Program, Tape, called
 from hoad.trace import is_number
-from hoad.transform.composite import captured_program
 from hoad.transform.programs import recorded
 from hoad.transform.recurrence import Recurrence, natural
 from hoad.transform.series import Arithmetic
@@ -61,17 +61,17 @@ class System:
         self.y = [_double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
-        self.program, self.held = self.recorded(rhs, t, self._slopes)
+        self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
 
     def recorded(
-        self, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
+        self, called: str, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
     ) -> tuple[Program, list[Any]]:
         """The program of f from (*y, t), and the traced values that are its further inputs."""
 
         def of_leaves(*values: Any) -> list[Any]:
             return outputs(f(values[-1], self.structure.unflatten(values[:-1]), *self.args))
 
-        return captured_program(of_leaves, [*[plain_value(x) for x in self.y], t])
+        return steady_program(self.name, called, of_leaves, [*[plain_value(x) for x in self.y], t])
 
     def _slopes(self, returned: Any) -> list[Any]:
         if isinstance(returned, (list, tuple)) and len(self.shapes) == 1 and self.structure == NUMBER:
@@ -505,8 +505,8 @@ def taylor_integrate(
     Raises
     ------
     ArgumentError
-        If the steps become too short, or too many, or a coefficient is nan: the message says when; if an argument is
-        not what it should be.
+        If the steps become too short, or too many, or a coefficient is nan: the message says when; if rhs gives
+        something else when it is called again, as with random numbers; if an argument is not what it should be.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
     DTypeError
@@ -690,7 +690,7 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
             )
         return [np.reshape(_double(value, system.name), ())]
 
-    program, held = system.recorded(g, t, one)
+    program, held = system.recorded("an event", g, t, one)
     if any(map(is_traced, held)):
         raise TracedValueError(_TRACED)
     n = len(system.y)

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from hoad.numpy_protocol.parts import is_complex
+
 Coefficients = list[Any]
 
 ROOT_2 = math.sqrt(2.0)
@@ -65,9 +67,15 @@ def binet(y: Any) -> Any:
 
 
 def _reflected(x: Any) -> tuple[Any, Any, Any]:
-    """Whether x < 0; x, or then 1 - x; and π times the distance of a negative x from a whole number."""
-    left = np.less(x, 0.0)
-    return left, np.where(left, 1.0 - x, x), np.where(left, np.pi * (x - np.rint(x)), 0.5 * np.pi)
+    """Whether Re x < 0; x, or then 1 - x; and π times what x is beyond a whole number there."""
+    along = np.real(x) if is_complex(x) else x
+    left = np.less(along, 0.0)
+    return left, np.where(left, 1.0 - x, x), np.where(left, np.pi * (x - np.rint(along)), 0.5 * np.pi)
+
+
+def _cotangent(x: Any) -> Any:
+    """cot x; of a complex x without sines that are huge."""
+    return 1.0 / np.tan(x) if is_complex(x) else np.cos(x) / np.sin(x)
 
 
 def gammaln(x: Any) -> Any:
@@ -103,7 +111,7 @@ def psi(x: Any) -> Any:
     total = np.log(y) - 0.5 * inverse - series
     for k in range(SHIFT):
         total = total - 1.0 / (above + k)
-    return np.where(left, total - np.pi * (np.cos(turn) / np.sin(turn)), total)
+    return np.where(left, total - np.pi * _cotangent(turn), total)
 
 
 def zeta(s: Any, q: Any) -> Any:
@@ -132,7 +140,7 @@ def _lattice(s: int, turn: Any) -> Any:
         slope = [k * c for k, c in enumerate(powers)][1:]
         powers = [-(a + b) for a, b in zip([*slope, 0.0, 0.0], [0.0, 0.0, *slope], strict=True)]
     scale = (-1.0) ** (s - 1) * math.pi**s / math.factorial(s - 1)
-    return polynomial([scale * c for c in powers], np.cos(turn) / np.sin(turn))
+    return polynomial([scale * c for c in powers], _cotangent(turn))
 
 
 def psi_difference(x: Any, y: Any) -> Any:

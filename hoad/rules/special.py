@@ -83,12 +83,13 @@ vjp(sc.ndtri, lambda g, p, x: (g * (ROOT_2PI * np.exp(0.5 * (p * p))),))
 
 # The gamma function and its kin
 def _rgamma(g, p, x):
-    """-ψ(x) / Γ(x); for x < 1/2 by 1/Γ(x) = sin(πx) Γ(1 - x) / π, which has no poles there."""
+    """-ψ(x) / Γ(x); for x < 1/2 by 1/Γ(x) = sin(πx) Γ(1 - x) / π, which has no poles there; near these if complex."""
+    along = np.real(x) if is_complex(x) else x
+    left = np.less(along, 0.5)
     if is_complex(x):
-        return (-(g * (p * sc.psi(x))),)
-    left = np.less(x, 0.5)
+        left = np.logical_and(left, np.less(np.absolute(np.imag(x)), 1.0))
     above = np.where(left, 1.0 - x, x)
-    turn = np.where(left, x - 2.0 * np.rint(0.5 * x), 0.0) * np.pi
+    turn = np.where(left, x - 2.0 * np.rint(0.5 * along), 0.0) * np.pi
     mirrored = sc.gamma(above) * (np.cos(turn) - np.sin(turn) / np.pi * sc.psi(above))
     return (g * np.where(left, mirrored, -(sc.rgamma(above) * sc.psi(above))),)
 
@@ -104,7 +105,7 @@ vjp(sc.gamma, lambda g, p, x: (g * (p * sc.psi(x)),))
 vjp(sc.gammaln, lambda g, p, x: (g * sc.psi(x),))
 vjp(sc.loggamma, lambda g, p, x: (g * sc.psi(x),))
 vjp(sc.rgamma, _rgamma)
-vjp(sc.psi, lambda g, p, x: (g * sc.zeta(2.0, x),))
+vjp(sc.psi, lambda g, p, x: (g * (expansions.zeta(2.0, x) if is_complex(x) else sc.zeta(2.0, x)),))
 vjp(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
 vjp(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
 

@@ -48,13 +48,15 @@ from hoad.transform.stages import given_aval, series_aval, stages_of, whole
 # The degree to which what is recorded is expanded, for those who choose how exactly they compute.
 EXPANDING = ContextVar("hoad_expanding", default=0)
 
+FIRST_STEP = 21  # the lowest degree at which coefficients are so much smaller than derivatives that it may matter
+
 
 class Taylor(Callee):
     """The coefficients of order 0, ..., `degree` of what a program gives, for those of its inputs.
 
     An input of which several are `given` is an array of coefficients along axis 0, the others being zero; one of which
     one is given is constant, and as it is. With `lanes`, the results have so many along axis 1, and so have the inputs
-    that `have_lanes`. If `scaled`, the results are derivatives: coefficient k is multiplied by k!.
+    that `have_lanes`. If `scaled`, the results are derivatives, of series by the step `step_for` this degree.
     """
 
     _described = "the adjoint of a Taylor expansion"
@@ -113,7 +115,7 @@ class Taylor(Callee):
         return tuple(self._own(k, found[k]) if k in found else None for k in range(len(inputs)))
 
     def _times_factorials(self, series: Any) -> Any:
-        """k! times row k of coefficients, if the results are scaled."""
+        """k!/hᵏ times row k of coefficients, if the results are scaled."""
         if not self._scaled:
             return series
         return smul(series, np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1))))
@@ -183,7 +185,8 @@ class Taylor(Callee):
             for lane in range(self._lanes or 1)
         ]
         found = lanes[0] if self._lanes is None else [np.stack(x, axis=1) for x in zip(*lanes, strict=True)]
-        return [self._times_factorials(x) for x in found]
+        with np.errstate(over="ignore", invalid="ignore"):  # as for rows of series: who asked is told
+            return [self._times_factorials(x).astype(aval.dtype) for x, aval in zip(found, self.results, strict=True)]
 
     def _spelled(self) -> Program | None:
         """The program of its coefficients, made once: by loops and calls, or by its arithmetic; None without either."""
@@ -235,9 +238,26 @@ def inside(
     ]
 
 
+def step_for(degree: int) -> float:
+    """The step h, a power of two, in whose powers f(x + h t) is expanded where its derivatives are asked for.
+
+    Coefficients become small, and k! large, until neither is a float; hᵏ f⁽ᵏ⁾/k! is of the size of a derivative
+    where hⁿ is about n!.
+    """
+    return math.ldexp(1.0, _step_exponent(degree))
+
+
+def _step_exponent(degree: int) -> int:
+    if degree < FIRST_STEP:
+        return 0
+    bits = math.lgamma(degree + 1) / math.log(2.0)
+    return math.ceil(bits / degree - min(0.5, 1000 / degree))  # n!/hⁿ is a float at any degree
+
+
 def factorials(degree: int) -> np.ndarray:
-    """0!, 1!, ..., as floats, of which those beyond 170! are infinite."""
-    return np.array([float(math.factorial(k)) if k <= 170 else np.inf for k in range(degree + 1)])
+    """k!/hᵏ, what coefficients by the step h are multiplied by to be derivatives."""
+    exponent = _step_exponent(degree)
+    return np.array([math.factorial(k) / (1 << exponent * k) for k in range(degree + 1)])
 
 
 def series_of(
@@ -313,7 +333,7 @@ class Expansion:
 
     f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then
     `lanes`, if given, which the results have then too); None is for a point that stays. Points and curves may be
-    traced. If `scaled`, the results are derivatives, k! times the coefficients.
+    traced. If `scaled`, the results are derivatives, and curves are by the step `step_for` this degree.
 
     Attributes
     ----------
@@ -387,7 +407,7 @@ class Expansion:
         last = self.program._last
         every = list(range(last._start, last._end))
         avals = operand_avals(last._graph, every)
-        nodes = [k for k, aval in zip(every, avals, strict=True) if aval.dtype == np.float64]
+        nodes = [k for k, aval in zip(every, avals, strict=True) if aval.inexact]
         window = last._start, last._end, last._first_guard, last._guards
         tape = Tape(last._graph, window, list(last._inputs), nodes, "primal", False)
         callee = Taylor(Program([tape]), *self.callee._key)
@@ -406,10 +426,12 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
 
     t is an input of its own: a series of x would have to be put together first, item by item.
     """
+    step = step_for(degree) if scaled else 1.0
     if degree and x.dtype == np.float64:
         zero = -0.0  # to which zeros of both signs can be added
-        return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, np.ones(1)], degree, None, scaled)
-    return Expansion(f, [x], [np.ones((1, *np.shape(x)), x.dtype) if degree else None], degree, None, scaled)
+        curve = np.full(1, step)
+        return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, curve], degree, None, scaled)
+    return Expansion(f, [x], [np.full((1, *np.shape(x)), step, x.dtype) if degree else None], degree, None, scaled)
 
 
 def _first_not_finite(coefficients: Any) -> int:

@@ -688,6 +688,33 @@ def test_what_hoad_cannot_record_is_an_error() -> None:
             g(1.0)
 
 
+REFUSED: dict[str, tuple[Any, Any, str]] = {
+    "float": (lambda x: math.sin(x), X, r"cut it off from what jit records \(test_jit.py:\d+\)\. Use np\.sin"),
+    "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records .* take hoad\.value\(x\)"),
+    "called as it is": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
+    "function": (lambda x: np.nanmedian(x), VECTOR, r"np\.nanmedian has no rule, so jit .*hoad\.value\(x\), for"),
+    "ufunc": (lambda x: np.subtract.accumulate(x), VECTOR, r"np\.subtract\.accumulate has no rule, so jit cannot"),
+    "constant": (lambda x: np.unique(x), VECTOR, r"np\.unique has no rule, .*Give it hoad\.value\(x\) in place of x"),
+    "option": (lambda x: np.pad(x, 1, "mean"), VECTOR, "np.pad with mode='mean' is not recorded .*Use 'constant'"),
+    "pickle": (lambda x: pickle.dumps(x), X, r"pass hoad\.value\(x\), or call the jitted function there"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore::hoad.errors.JitWarning")
+def test_what_cannot_be_recorded_speaks_of_no_derivative(name: str) -> None:
+    f, x, message = REFUSED[name]
+    with pytest.raises(hoad.HoadError, match=message) as caught:
+        hoad.jit(f)(x)
+    assert "derivative" not in str(caught.value)
+
+
+def test_what_a_derivative_refuses_within_jit_speaks_of_the_derivative() -> None:
+    for g in (hoad.jit(hoad.grad(math.sin)), hoad.jit(lambda x: hoad.grad(math.sin)(x)), hoad.grad(hoad.jit(math.sin))):
+        with pytest.raises(hoad.TracedValueError, match="cut it off from the derivative"):
+            g(X)
+
+
 def test_expressions_of_symbols() -> None:
     x = hoad.symbols("x")
     assert hoad.jit(lambda x: x * x + 1.0)(x).evaluate({x: 3.0}) == 10.0

@@ -242,6 +242,30 @@ def _zeta_series(s: int) -> Callable[[Any], list[Any]]:
     return lambda x: [(-1) ** k * mp.binomial(s + k - 1, k) * _hurwitz(s + k, x) for k in range(ORDER + 2)]
 
 
+COMPLEX_KIN = {"gamma": mp.gamma, "loggamma": mp.loggamma, "psi": mp.digamma, "rgamma": mp.rgamma}
+
+
+@pytest.mark.parametrize("z", [1.3 + 0.4j, -2.3 + 0.7j, -30.2 + 0.001j, 0.1 - 5j, -3 + 40j, 20 + 1j, -3 + 1e-8j])
+@pytest.mark.parametrize("name", COMPLEX_KIN)
+def test_the_gamma_function_and_its_kin_of_complex_numbers(name: str, z: complex) -> None:
+    f, order = getattr(sc, name), 8
+    with mp.workdps(60):
+        exact = [complex(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(COMPLEX_KIN[name], mp.mpc(z), order))]
+    tolerance = 1e-13  # SciPy's gamma is right to 2e-14 at -30
+    np.testing.assert_allclose(hoad.derivatives(f, order)(z), exact, rtol=tolerance)
+    for n in (1, 2, 3, 5):
+        assert abs(hoad.derivative(f, n, holomorphic=True)(z) / exact[n] - 1) < tolerance
+    curvature = hoad.grad(hoad.grad(f, holomorphic=True), holomorphic=True)(z)
+    assert abs(curvature / exact[2] - 1) < tolerance
+
+
+def test_one_over_gamma_of_complex_numbers_at_its_zeros() -> None:
+    for n in (0, 1, 4):
+        with mp.workdps(40):
+            exact = [float(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(mp.rgamma, -n, 6))]
+        np.testing.assert_allclose(hoad.derivatives(sc.rgamma, 6)(complex(-n)), exact, rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("f", "exact"),
     [

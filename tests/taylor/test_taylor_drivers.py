@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -11,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hoad
+from hoad.containers import flatten
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError, TracedValueError
 
 
@@ -217,6 +219,65 @@ def test_orders_whose_factorials_overflow() -> None:
     weights[3] = 1.0
     slope = hoad.grad(lambda x: np.sum(weights * hoad.derivatives(np.sin, 200)(x)))(2.0)
     assert slope == pytest.approx(np.sin(2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 170, 171, 200, 300])
+@pytest.mark.parametrize(
+    "x", [0.0, np.zeros(2), np.float32(0.0), np.array(0j)], ids=["float", "array", "single", "complex"]
+)
+def test_derivatives_in_range_whose_coefficients_or_factorials_are_not(n: int, x: Any) -> None:
+    if isinstance(x, np.float32) and n > 200:
+        pytest.skip("coefficients by the step are beyond single precision")
+    tolerance = 1e-4 if isinstance(x, np.float32) else 1e-12
+    found = hoad.derivatives(lambda x: np.exp(x / 2), n)(x)
+    exact = np.ldexp(1.0, -np.arange(n + 1)).astype(found.dtype)
+    assert found.dtype == np.asarray(x).dtype
+    exact = np.broadcast_to(exact.reshape(-1, *[1] * np.ndim(x)), found.shape)
+    np.testing.assert_allclose(found, exact, tolerance, atol=np.finfo(found.dtype).tiny)
+    last = hoad.derivative(lambda x: np.exp(x / 2), n, np.iscomplexobj(x))(x)
+    np.testing.assert_allclose(last, found[-1], tolerance)
+
+
+WIDE = np.array([1.5, 2.0])
+KINDS: dict[str, Callable[[Any], Any]] = {  # each with the derivatives of exp
+    "alike": np.exp,
+    "single": lambda x: np.exp(x) * np.float32(1),
+    "double": lambda x: np.exp(x) * np.float64(1),
+    "cast": lambda x: np.exp(x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)),
+    "items": lambda x: np.stack([np.exp(x), 2 * np.exp(x)]),
+    "vector": lambda x: WIDE * np.exp(x),
+    "matrix": lambda x: WIDE[:, None] * np.exp(x) * np.ones((1, 3), np.float32),
+    "container": lambda x: {"a": np.exp(x), "b": (WIDE * np.exp(x), np.exp(x) * np.float64(1))},
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "x", [0.5, np.array(0.5), np.float32(0.5), np.array(0.5, np.float32), 0.5 + 0.25j, np.complex64(0.5)], ids=repr
+)
+def test_derivatives_of_every_order_have_the_shape_and_the_dtype_of_f(name: str, x: Any) -> None:
+    f = KINDS[name]
+    value = f(np.asarray(x)[()])
+    values, structure = flatten(value)
+    for n in range(10):
+        found, same = flatten(hoad.derivative(f, n, np.iscomplexobj(x))(x))
+        assert same == structure
+        for y, exact in zip(found, values, strict=True):
+            assert (np.shape(y), np.asarray(y).dtype) == (exact.shape, exact.dtype)
+            assert_allclose(y, exact, rtol=1e-13 if np.asarray(x).dtype in (float, complex) else 2e-5)
+
+
+def test_derivatives_beyond_the_largest_float_are_told() -> None:
+    for n in (171, 200):  # k! of 1 / (1 - x) at 0
+        with pytest.raises(DomainError, match=r"order 171 of f at x = 0\.0 comes out as inf.*finite is 170\."):
+            hoad.derivatives(lambda x: 1 / (1 - x), n)(0.0)
+        assert hoad.derivative(lambda x: 1 / (1 - x), n)(0.0) == np.inf
+
+
+@pytest.mark.parametrize("x", [np.float32(0.0), np.zeros(2, np.float32), np.complex64(0.0)])
+def test_derivatives_beyond_the_largest_float_are_told_of_other_dtypes(x: Any) -> None:
+    with pytest.raises(DomainError, match=r"order 17 of f.* comes out as inf.*finite is 16\."):
+        hoad.derivatives(lambda x: np.float32(1e25) / (1 - x), 20)(x)  # 1e25 k! at 0
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,16 @@ X = RNG.uniform(0.2, 0.9, 4)
 M = RNG.normal(size=(2, 2, 2))
 
 
+DRIVERS: dict[str, Callable[[Any], Any]] = {
+    "derivative_tensor": lambda f: hoad.derivative_tensor(f, 2),
+    "partials": lambda f: hoad.partials(f, [(1, 1)]),
+    "laplacian": hoad.laplacian,
+    "biharmonic": hoad.biharmonic,
+    "hessian_diagonal": hoad.hessian_diagonal,
+    "directional_derivative": lambda f: hoad.directional_derivative(f, np.ones(2), np.ones(2)),
+}
+
+
 def relu(x: Any) -> Any:
     return np.where(x > 0.5, x, 0.25 * x)
 
@@ -306,6 +316,23 @@ def sine(x: Any) -> Any:
     return np.sum(np.sin(x) * x[::-1])
 
 
+def test_first_derivatives_of_what_has_no_series() -> None:
+    @hoad.primitive
+    def bent(x: Any) -> Any:
+        return np.where(x > 0, x**3, x**2)
+
+    @hoad.rules.vjp(bent, per_call=True)
+    def bent_rule(g: Any, p: Any, x: Any) -> Any:
+        return (g * (3 * x**2 if np.all(hoad.value(x) > 0) else 2 * x),)
+
+    for x, slope in ((X, 3 * X**2), (-X, -2 * X)):
+        assert_allclose(hoad.derivative_tensor(lambda x: np.sum(bent(x)), 1)(x), slope, rtol=1e-15)
+        assert_allclose(hoad.derivative_tensor(bent, 1)(x), np.diag(slope), rtol=1e-15)
+        packed = hoad.derivative_tensor(bent, 1, packed=True)(np.reshape(x, (2, 2)))
+        assert_allclose(packed, np.reshape(np.diag(slope), (2, 2, 4)), rtol=1e-15)
+    assert hoad.derivative_tensor(lambda x: bent(x)[:0], 1)(X).shape == (0, 4)
+
+
 def test_gradients() -> None:
     third, fourth = nested(sine, 3)(X), nested(sine, 4)(X)
     close(hoad.grad(hoad.laplacian(sine))(X), np.einsum("iij->j", third))
@@ -364,7 +391,7 @@ SINGULAR: list[Callable[[Any], Any]] = [
     hoad.laplacian,
     hoad.biharmonic,
     hoad.hessian_diagonal,
-    lambda f: hoad.directional_derivative(f, np.ones(2)),
+    lambda f: hoad.directional_derivative(f, np.ones(2), np.ones(2)),
     *[lambda f, k=k: hoad.derivative_tensor(f, k) for k in (1, 3, 13)],
     *[lambda f, a=a: hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (8, 0), (4, 4))],
 ]
@@ -389,6 +416,22 @@ def test_derivatives_that_do_not_exist(driver: Callable[[Any], Any]) -> None:
     assert np.isfinite(lanes[1]).all()
     assert not np.isfinite(hoad.jit(driver(f))(x)).all()
     driver(lambda x: np.log(x[0]))(x)  # as for f itself
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_what_is_advised_where_a_derivative_does_not_exist_is_there_to_do(name: str) -> None:
+    highest = 4 if name == "biharmonic" else 2
+    for power, order in ((0.5, 0), (1.5, 1)):  # the highest order that has a derivative at 0
+        with pytest.raises(DomainError, match=f"The highest order that is finite is {order}") as caught:
+            DRIVERS[name](lambda x: np.sum(x**power))(np.array([0.0, 0.5]))
+        can_ask = name == "derivative_tensor" and order > 0
+        assert (f"is {order}. Ask for that one, choose" in str(caught.value)) == can_ask
+        assert (f"is {order}, and {name} takes order {highest} here. Choose what" in str(caught.value)) != can_ask
+
+    def chosen(x: Any) -> Any:  # as advised
+        return np.sum(np.where(x > 0, np.where(x > 0, x, 1.0) ** 1.5, 0.0))
+
+    assert np.isfinite(DRIVERS[name](chosen)(np.array([0.0, 0.5]))).all()
 
 
 def test_float32() -> None:
@@ -673,6 +716,13 @@ def all_drivers(f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
         *[hoad.derivative_tensor(f, k, packed=True) for k in (1, 2, 13)],
         *[hoad.partials(f, [a]) for a in ((1, 0), (2, 2), (4, 4))],
     ]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("returned", [None, "text", {1.0}, b"", print])
+def test_what_f_returned_is_named_where_it_is_no_number(driver: str, returned: Any) -> None:
+    with pytest.raises(ShapeError, match=rf"^{driver} needs .*, but f returned {type(returned).__name__}\. Return"):
+        DRIVERS[driver](lambda x: returned)(np.ones(2))
 
 
 @pytest.mark.parametrize("constant", [3, True, np.int64(3), np.array(3), 3.0, np.array([1, 2])])

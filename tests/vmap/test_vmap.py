@@ -334,6 +334,21 @@ def test_random_programs(steps: list[tuple[int, int, int]], n: int, seed: int) -
             hoad.ShapeError,
             "maps over axis 0 of .*, but it is a number. Set its in_axes",
         ),
+        (
+            lambda: hoad.vmap(lambda x: x)([1.0, 2.0]),
+            hoad.ShapeError,
+            r"of x\[0\], but it is a number. Where x lists the inputs, pass np.array\(x\): a list is a container",
+        ),
+        (
+            lambda: hoad.vmap(lambda x, p: p)(np.ones(2), ([1.0, 2.0], np.ones(2))),
+            hoad.ShapeError,
+            r"of p\[0\]\[0\], .* Where p lists the inputs, pass np.array\(p\): a tuple is a container. Set its in_axes",
+        ),
+        (
+            lambda: hoad.vmap(lambda p: p)({"a": 1.0}),
+            hoad.ShapeError,
+            r"of p\['a'\], but it is a number. Set its in_axes",
+        ),
         (lambda: hoad.vmap(np.add)(np.ones(2), np.ones(3)), hoad.ShapeError, "the same number of inputs .* 2, .* 3"),
         (
             lambda: hoad.vmap(np.add, in_axes=(0,))(np.ones(2), 1.0),
