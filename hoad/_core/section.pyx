@@ -219,6 +219,8 @@ cdef class Section(Runs):
                 key = mixed(<uint64_t>step.op + 4, self.family_of(step.a))
                 self.family[i] = mixed(key, self.family_of(step.b)) if ARITY[step.op] == 2 else key
             self.maker[step.out] = i + 1
+        give(self.height, max(self.registers, 1) * sizeof(int32_t))
+        self.height = NULL
         return 0
 
     cdef inline uint64_t family_of(self, int32_t register) noexcept:
