@@ -128,20 +128,31 @@ cdef class Lowering:
         cdef int32_t i, k, n
         cdef uint8_t found
         cdef const int32_t* operands
+        cdef const uint8_t* arity = ARITY
+        cdef const Node* nodes = self.graph.nodes
+        cdef int32_t low = self.low
+        cdef uint8_t* state = self.state
         cdef Guard* guard
-        cdef Node* node
+        cdef const Node* node
         for i, varies in zip(inputs, varying):
             self.state[i - self.low] = IS_INPUT | DEPENDS | (VARIES if varies else 0)
         if inputs:
-            for i in range(self.low, self.high):
-                if self.state[i - self.low] & IS_INPUT:
+            for i in range(low, self.high):
+                if state[i - low] & IS_INPUT:
                     continue
-                operands = node_operands(self.graph, i, &n)
+                node = &nodes[i]
                 found = 0
-                for k in range(n):
-                    if operands[k] >= self.low:
-                        found |= self.state[operands[k] - self.low]
-                self.state[i - self.low] = found & (DEPENDS | VARIES)
+                if not node.flags & F_EXT:
+                    if node.a >= low and arity[node.op]:
+                        found = state[node.a - low]
+                    if node.b >= low and arity[node.op] == 2:
+                        found |= state[node.b - low]
+                else:
+                    operands = node_operands(self.graph, i, &n)
+                    for k in range(n):
+                        if operands[k] >= low:
+                            found |= state[operands[k] - low]
+                state[i - low] = found & (DEPENDS | VARIES)
         for i in outputs:
             if i >= self.low:
                 self.state[i - self.low] |= NEEDED
@@ -150,24 +161,24 @@ cdef class Lowering:
                 guard = &self.graph.guards[k]
                 if self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS:
                     self.state[guard.node - self.low] |= NEEDED
-        for i in range(self.high - 1, self.low - 1, -1):
-            if not self.state[i - self.low] & NEEDED or self.is_known(i):
+        for i in range(self.high - 1, low - 1, -1):
+            if not state[i - low] & NEEDED or self.is_known(i):
                 continue
             self.needed += 1
-            node = &self.graph.nodes[i]
+            node = &nodes[i]
             if not node.flags & F_EXT:
-                if node.a >= self.low and ARITY[node.op]:
-                    self.state[node.a - self.low] |= NEEDED
-                if node.b >= self.low and ARITY[node.op] == 2:
-                    self.state[node.b - self.low] |= NEEDED
+                if node.a >= low and arity[node.op]:
+                    state[node.a - low] |= NEEDED
+                if node.b >= low and arity[node.op] == 2:
+                    state[node.b - low] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
             for k in range(n):
-                if operands[k] >= self.low:
-                    self.state[operands[k] - self.low] |= NEEDED
+                if operands[k] >= low:
+                    state[operands[k] - low] |= NEEDED
             if self.keep:  # all results of a node are known with it: its rule may use any
                 for k in range(1, INFO[node.op].nout):
-                    self.state[i + k - self.low] |= NEEDED
+                    state[i + k - low] |= NEEDED
         return 0
 
     cdef inline bint is_known(self, int32_t i) noexcept:
@@ -179,23 +190,28 @@ cdef class Lowering:
     cdef int compute_numbers(self) except -1:
         """Give the needed nodes on numbers their values here and now, but for those that hang on arrays without one."""
         cdef Graph graph = self.graph
+        cdef const uint8_t* state = self.state
+        cdef Slot* slots = graph.slots
+        cdef int32_t low = self.low
         cdef int32_t i
         cdef uint16_t op
         cdef Node* node
         cdef double x, y
-        for i in range(self.low, self.high):
+        for i in range(low, self.high if self.needed else low):
+            if not state[i - low] & NEEDED:
+                continue
             node = &graph.nodes[i]
             op = node.op
-            if not self.state[i - self.low] & NEEDED or node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
+            if node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
                 continue
             if not self.has_value(node.a) or (ARITY[op] == 2 and not self.has_value(node.b)):
                 continue
             if op == OP_ITEM:
-                graph.slots[i].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>self.value(node.a).o))[node.b]
+                slots[i].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>self.value(node.a).o))[node.b]
             else:
                 x = self.value(node.a).d
                 y = self.value(node.b).d if ARITY[op] == 2 else x
-                graph.slots[i].d = x if op == OP_IDENTITY or op == OP_STOP else number(op, x, y)
+                slots[i].d = x if op == OP_IDENTITY or op == OP_STOP else number(op, x, y)
             node.flags |= F_VALUED
         return 0
 
@@ -375,7 +391,7 @@ cdef class Lowering:
         """Steps for the needed nodes that vary, or for those that do not."""
         cdef int32_t i
         cdef uint8_t state
-        for i in range(self.low, self.high):
+        for i in range(self.low, self.high if self.needed else self.low):
             state = self.state[i - self.low]
             if not state & NEEDED or state & IS_INPUT or ((state & VARIES) != 0) != varies or self.is_known(i):
                 continue

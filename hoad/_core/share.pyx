@@ -8,7 +8,18 @@ cimport cython
 from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.primitive cimport INFO
-from hoad._core.tape cimport ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_NEGATIVE,
+    OP_SUBTRACT,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 
 cdef enum:
     NEARBY = 8      # slots of the table where a step is looked for first
