@@ -44,11 +44,10 @@ cdef class Serial:
     cdef void run(self, Slot* u) noexcept nogil:
         run_serial(self.code, <double*>u, self.functions)
 
-    cdef int word(self, int32_t what) except -1:
-        room(<void**>&self.code, &self.capacity, self.n + 1, sizeof(int32_t))
+    cdef inline void word(self, int32_t what) noexcept:
+        """One more word, for which there is room."""
         self.code[self.n] = what
         self.n += 1
-        return 0
 
     cdef int32_t function_of(self, void* function) except -1:
         """The number of a C function."""

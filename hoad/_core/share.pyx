@@ -42,7 +42,7 @@ cdef class Sharing:
         self.low = 1
         while self.low <= <uint32_t>program.first_varying:
             self.low = 2 * self.low + 1
-        self.slots = max(program.first_varying, self.registers) * 3 // 2
+        self.slots = 2 * <int64_t>max(program.first_varying, self.registers)
         self.known = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
         self.used = <uint8_t*>take_zeroed(self.registers)
         self.table = <uint32_t*>take_zeroed((self.slots + NEARBY) * sizeof(uint32_t))
@@ -122,7 +122,7 @@ cdef class Sharing:
         bits = <uint32_t>(key >> 32) & ~self.low
         if step.form == SCALAR_STEP and self.known[at] == 0:       # a constant, say, that others read too
             at = min(step.a, step.b)
-        at = at * 3 // 2
+        at *= 2
         if at >= self.slots:        # an item far out
             at %= self.slots
         near = at + NEARBY
