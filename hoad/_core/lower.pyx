@@ -80,7 +80,8 @@ cdef class Lowering:
     cdef Lowered program
     cdef int32_t low, high
     cdef int32_t needed         # nodes that have no value yet, when they were marked
-    cdef uint8_t* state
+    cdef uint8_t* states        # of what lies before `low`, which is nothing, and of each node
+    cdef uint8_t* state         # the latter
     cdef int32_t* place         # register of a node: r, or ~v
     cdef int32_t* const_place   # register of a constant
     cdef int32_t n_consts
@@ -104,11 +105,12 @@ cdef class Lowering:
         self.outside = {}
         self.repeated = {}
         self.spare = {}
-        self.state = <uint8_t*>take_zeroed(size)
+        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.state = self.states + 1
         self.place = <int32_t*>take(size * sizeof(int32_t))
         self.n_consts = graph.n_consts
         self.const_place = <int32_t*>take(max(1, self.n_consts) * sizeof(int32_t))
-        if not (self.state and self.place and self.const_place):
+        if not (self.states and self.place and self.const_place):
             raise MemoryError
         for i in range(size):
             self.place[i] = NONE
@@ -117,7 +119,7 @@ cdef class Lowering:
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.state, size)
+        give(self.states, size + 1)
         give(self.place, size * sizeof(int32_t))
         give(self.const_place, max(1, self.n_consts) * sizeof(int32_t))
         give(self.last, size * sizeof(int32_t))
@@ -142,11 +144,9 @@ cdef class Lowering:
                     continue
                 node = &nodes[i]
                 found = 0
-                if not node.flags & F_EXT:
-                    if node.a >= low and arity[node.op]:
-                        found = state[node.a - low]
-                    if node.b >= low and arity[node.op] == 2:
-                        found |= state[node.b - low]
+                if not node.flags & F_EXT:      # without branches that no one could predict
+                    n = arity[node.op]
+                    found = state[max(node.a - low, -1) if n else -1] | state[max(node.b - low, -1) if n == 2 else -1]
                 else:
                     operands = node_operands(self.graph, i, &n)
                     for k in range(n):
@@ -167,10 +167,9 @@ cdef class Lowering:
             self.needed += 1
             node = &nodes[i]
             if not node.flags & F_EXT:
-                if node.a >= low and arity[node.op]:
-                    state[node.a - low] |= NEEDED
-                if node.b >= low and arity[node.op] == 2:
-                    state[node.b - low] |= NEEDED
+                n = arity[node.op]
+                state[max(node.a - low, -1) if n else -1] |= NEEDED
+                state[max(node.b - low, -1) if n == 2 else -1] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
             for k in range(n):
@@ -391,12 +390,19 @@ cdef class Lowering:
         """Steps for the needed nodes that vary, or for those that do not."""
         cdef int32_t i
         cdef uint8_t state
+        cdef const Node* node
         for i in range(self.low, self.high if self.needed else self.low):
             state = self.state[i - self.low]
             if not state & NEEDED or state & IS_INPUT or ((state & VARIES) != 0) != varies or self.is_known(i):
                 continue
             if self.place[i - self.low] == NONE:
-                self.lower_node(i, varies)
+                node = &self.graph.nodes[i]
+                if not varies and not node.flags & F_EXT and node.op > OP_STOP:
+                    self.lower_scalar(i, node)
+                    if not self.keep:
+                        continue
+                else:
+                    self.lower_node(i, varies)
                 if varies and self.graph.nodes[i].flags & F_EXT:
                     self.release_operands(i)
             if self.keep:
