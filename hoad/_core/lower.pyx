@@ -587,6 +587,15 @@ cdef class Lowering:
         return 0
 
 
+cdef bint are_valued(Graph graph, list operands) except -1:
+    """Whether all these operands have a value."""
+    cdef int32_t i
+    for i in operands:
+        if i >= 0 and not graph.nodes[i].flags & F_VALUED:
+            return False
+    return True
+
+
 cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=0, int32_t guards=0,
                     bint keep=False, bint once=False):
     """Make `outputs` (operands) computable from `inputs` (nodes).
@@ -607,11 +616,14 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     """
     cdef int32_t high = floor
     cdef Lowering lowering
+    cdef Lowered program
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
     for i in range(guards):
         high = max(high, graph.guards[i].node + 1)
     high = past_results(graph, high)
+    if not inputs and not guards and are_valued(graph, outputs):
+        floor = high        # and no node is looked at
     lowering = Lowering(graph, floor, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     if keep or once:
@@ -627,7 +639,9 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     lowering.place_outputs(outputs)
     if guards:
         lowering.place_checks(guards)
-    lowering.program.has_lanes = any(varying)
+    program = lowering.program
+    program.has_lanes = any(varying)
+    lowering = None         # what follows has use for its tables
     if not keep:
-        schedule(lowering.program, once)
-    return lowering.program
+        schedule(program, once)
+    return program

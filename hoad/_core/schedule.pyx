@@ -63,6 +63,7 @@ cdef class Scheduler:
             self.emit(self.section)
             self.steps.put_in(program)
             self.follow()
+        self.section = None     # what follows has use for its tables
         return self.serialise()
 
     cdef void count_uses(self) noexcept:
