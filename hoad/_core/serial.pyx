@@ -137,8 +137,10 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
                 continue
             for side in range(2):
                 operand = steps[i].a if side == 0 else steps[i].b
-                k = maker[operand] - 1 if operand < registers else -1
-                if k >= 0 and not taken[k] and not partner[k] and uses[steps[k].out] == 1 and (
+                if operand >= registers or uses[operand] != 1:
+                    continue
+                k = maker[operand] - 1
+                if k >= 0 and not taken[k] and not partner[k] and (
                         both(steps[k].op, steps[i].op, side == 0) != S_END) and steps[k].form == SCALAR_STEP:
                     taken[k] = True
                     partner[i] = k + 1
