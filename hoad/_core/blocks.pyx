@@ -16,7 +16,9 @@ cdef enum:
     MOST_KEPT = 1 << 24
     MOST_ROWS = 2147483647
     WASTE = 2           # how many times as large as asked for a kept block may be
-    HEADER = 16         # before each block: how many bytes it has, which may be more than were asked for
+    # Before each block: how many bytes it has, which may be more than were asked for. With the 16 bytes that an
+    # allocator has before a large one, a line of the cache: rows that are read by vectors begin with one.
+    HEADER = 48
 
 cdef void* kept[MOST_BLOCKS]
 cdef int n_kept = 0
