@@ -34,6 +34,7 @@ cdef class Watch:
     """
 
     cdef dict expected          # code by its identity
+    cdef void* known            # the code that was found there last
     cdef readonly str unknown   # the name of what was noted last
     cdef size_t thread          # the one that is watched
     cdef bint collecting        # whether that thread collects garbage now
@@ -89,7 +90,12 @@ cdef class Watch:
         """Note the code of a frame, if it is unknown."""
         code = <object><PyObject*>PyFrame_GetCode(frame)
         Py_DECREF(code)
-        if is_library(code.co_filename) or <size_t><PyObject*>code in self.expected:
+        if <void*>code == self.known:
+            return 0
+        if <size_t><PyObject*>code in self.expected:
+            self.known = <void*>code
+            return 0
+        if is_library(code.co_filename):
             return 0
         above = (<object>frame).f_back
         if above is None or not is_library(above.f_code.co_filename):

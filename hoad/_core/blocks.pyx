@@ -15,12 +15,12 @@ cdef enum:
     MOST_BLOCKS = 24
     MOST_KEPT = 1 << 24
     MOST_ROWS = 2147483647
+    WASTE = 2           # how many times as large as asked for a kept block may be
+    # Before each block: how many bytes it has, which may be more than were asked for. With the 16 bytes that an
+    # allocator has before a large one, a line of the cache: rows that are read by vectors begin with one.
+    HEADER = 48
 
-cdef struct Block:
-    void* start
-    size_t nbytes
-
-cdef Block kept[MOST_BLOCKS]
+cdef void* kept[MOST_BLOCKS]
 cdef int n_kept = 0
 cdef size_t kept_bytes = 0
 cdef int64_t n_taken = 0        # blocks of any size, since the process began
@@ -34,27 +34,39 @@ cdef size_t rounded(size_t nbytes) noexcept:
     return (nbytes + step - 1) & ~(step - 1)
 
 
+cdef inline size_t room_of(void* block) noexcept:
+    """How many bytes a block has."""
+    return (<size_t*>(<char*>block - HEADER))[0]
+
+
+cdef inline void* headed(void* start, size_t nbytes) noexcept:
+    """The block of so many bytes in what the allocator gave, which may be NULL."""
+    if start == NULL:
+        return NULL
+    (<size_t*>start)[0] = nbytes
+    return <char*>start + HEADER
+
+
 cdef void* take(size_t nbytes) noexcept:
     """A block of at least `nbytes`, or NULL."""
     global n_kept, kept_bytes, n_taken
     cdef int i
     cdef int best = -1
-    cdef void* start
+    cdef void* block
     n_taken += 1
     if nbytes < LARGE or nbytes > HUGE:
-        return malloc(nbytes if nbytes else 1)
+        return headed(malloc(HEADER + nbytes), nbytes)
     nbytes = rounded(nbytes)
     for i in range(n_kept):
-        if kept[i].nbytes == nbytes:
+        if nbytes <= room_of(kept[i]) <= WASTE * nbytes and (best < 0 or room_of(kept[i]) < room_of(kept[best])):
             best = i
-            break
     if best < 0:
-        return malloc(nbytes)
-    start = kept[best].start
-    kept_bytes -= nbytes
+        return headed(malloc(HEADER + nbytes), nbytes)
+    block = kept[best]
+    kept_bytes -= room_of(block)
     n_kept -= 1
     kept[best] = kept[n_kept]
-    return start
+    return block
 
 
 def blocks_taken():
@@ -68,7 +80,7 @@ cdef void* take_zeroed(size_t nbytes) noexcept:
     cdef void* start
     if nbytes > HUGE:       # pages that nobody writes to are not even handed out
         n_taken += 1
-        return calloc(nbytes, 1)
+        return headed(calloc(HEADER + nbytes, 1), nbytes)
     start = take(nbytes)
     if start != NULL:
         memset(start, 0, nbytes)
@@ -80,8 +92,11 @@ cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
     cdef void* moved
     if block == NULL:
         return take(wanted)
-    if nbytes > HUGE and wanted > HUGE and not HOAD_CHECKED:
-        return realloc(block, wanted)
+    if not HOAD_CHECKED:
+        if nbytes <= wanted <= room_of(block):
+            return block
+        if room_of(block) > HUGE and wanted > HUGE:
+            return headed(realloc(<char*>block - HEADER, HEADER + wanted), wanted)
     if wanted > HUGE:
         drop()          # a table this large has no use for what it grew through
     moved = take(wanted)
@@ -96,7 +111,7 @@ cdef void drop() noexcept:
     global n_kept, kept_bytes
     while n_kept:
         n_kept -= 1
-        free(kept[n_kept].start)
+        free(<char*>kept[n_kept] - HEADER)
     kept_bytes = 0
 
 
@@ -107,15 +122,13 @@ cdef void give(void* block, size_t nbytes) noexcept:
         return
     if HOAD_CHECKED:
         memset(block, 0xDD, nbytes)
-    if LARGE <= nbytes <= HUGE:
-        nbytes = rounded(nbytes)
-        if n_kept < MOST_BLOCKS and kept_bytes + nbytes <= MOST_KEPT:
-            kept[n_kept].start = block
-            kept[n_kept].nbytes = nbytes
-            n_kept += 1
-            kept_bytes += nbytes
-            return
-    free(block)
+    nbytes = room_of(block)
+    if LARGE <= nbytes <= HUGE and n_kept < MOST_BLOCKS and kept_bytes + nbytes <= MOST_KEPT:
+        kept[n_kept] = block
+        n_kept += 1
+        kept_bytes += nbytes
+        return
+    free(<char*>block - HEADER)
 
 
 cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:

@@ -388,6 +388,11 @@ cdef int choose_layouts(Lowered program) except -1:
     cdef Layouts layouts
     cdef Signature sig
     cdef int32_t i
+    for i in range(program.n_array_steps):
+        if is_transpose((<Plan>program.array_steps[i].plan).signature):
+            break
+    else:       # and most programs have many more steps
+        return 0
     for i in range(program.first_varying):
         if program.steps[i].form != ARRAY_STEP:
             continue

@@ -80,7 +80,8 @@ cdef class Lowering:
     cdef Lowered program
     cdef int32_t low, high
     cdef int32_t needed         # nodes that have no value yet, when they were marked
-    cdef uint8_t* state
+    cdef uint8_t* states        # of what lies before `low`, which is nothing, and of each node
+    cdef uint8_t* state         # the latter
     cdef int32_t* place         # register of a node: r, or ~v
     cdef int32_t* const_place   # register of a constant
     cdef int32_t n_consts
@@ -104,11 +105,12 @@ cdef class Lowering:
         self.outside = {}
         self.repeated = {}
         self.spare = {}
-        self.state = <uint8_t*>take_zeroed(size)
+        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.state = self.states + 1
         self.place = <int32_t*>take(size * sizeof(int32_t))
         self.n_consts = graph.n_consts
         self.const_place = <int32_t*>take(max(1, self.n_consts) * sizeof(int32_t))
-        if not (self.state and self.place and self.const_place):
+        if not (self.states and self.place and self.const_place):
             raise MemoryError
         for i in range(size):
             self.place[i] = NONE
@@ -117,7 +119,7 @@ cdef class Lowering:
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.state, size)
+        give(self.states, size + 1)
         give(self.place, size * sizeof(int32_t))
         give(self.const_place, max(1, self.n_consts) * sizeof(int32_t))
         give(self.last, size * sizeof(int32_t))
@@ -128,20 +130,29 @@ cdef class Lowering:
         cdef int32_t i, k, n
         cdef uint8_t found
         cdef const int32_t* operands
+        cdef const uint8_t* arity = ARITY
+        cdef const Node* nodes = self.graph.nodes
+        cdef int32_t low = self.low
+        cdef uint8_t* state = self.state
         cdef Guard* guard
-        cdef Node* node
+        cdef const Node* node
         for i, varies in zip(inputs, varying):
             self.state[i - self.low] = IS_INPUT | DEPENDS | (VARIES if varies else 0)
         if inputs:
-            for i in range(self.low, self.high):
-                if self.state[i - self.low] & IS_INPUT:
+            for i in range(low, self.high):
+                if state[i - low] & IS_INPUT:
                     continue
-                operands = node_operands(self.graph, i, &n)
+                node = &nodes[i]
                 found = 0
-                for k in range(n):
-                    if operands[k] >= self.low:
-                        found |= self.state[operands[k] - self.low]
-                self.state[i - self.low] = found & (DEPENDS | VARIES)
+                if not node.flags & F_EXT:      # without branches that no one could predict
+                    n = arity[node.op]
+                    found = state[max(node.a - low, -1) if n else -1] | state[max(node.b - low, -1) if n == 2 else -1]
+                else:
+                    operands = node_operands(self.graph, i, &n)
+                    for k in range(n):
+                        if operands[k] >= low:
+                            found |= state[operands[k] - low]
+                state[i - low] = found & (DEPENDS | VARIES)
         for i in outputs:
             if i >= self.low:
                 self.state[i - self.low] |= NEEDED
@@ -150,24 +161,23 @@ cdef class Lowering:
                 guard = &self.graph.guards[k]
                 if self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS:
                     self.state[guard.node - self.low] |= NEEDED
-        for i in range(self.high - 1, self.low - 1, -1):
-            if not self.state[i - self.low] & NEEDED or self.is_known(i):
+        for i in range(self.high - 1, low - 1, -1):
+            if not state[i - low] & NEEDED or self.is_known(i):
                 continue
             self.needed += 1
-            node = &self.graph.nodes[i]
+            node = &nodes[i]
             if not node.flags & F_EXT:
-                if node.a >= self.low and ARITY[node.op]:
-                    self.state[node.a - self.low] |= NEEDED
-                if node.b >= self.low and ARITY[node.op] == 2:
-                    self.state[node.b - self.low] |= NEEDED
+                n = arity[node.op]
+                state[max(node.a - low, -1) if n else -1] |= NEEDED
+                state[max(node.b - low, -1) if n == 2 else -1] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
             for k in range(n):
-                if operands[k] >= self.low:
-                    self.state[operands[k] - self.low] |= NEEDED
+                if operands[k] >= low:
+                    state[operands[k] - low] |= NEEDED
             if self.keep:  # all results of a node are known with it: its rule may use any
                 for k in range(1, INFO[node.op].nout):
-                    self.state[i + k - self.low] |= NEEDED
+                    state[i + k - low] |= NEEDED
         return 0
 
     cdef inline bint is_known(self, int32_t i) noexcept:
@@ -179,23 +189,28 @@ cdef class Lowering:
     cdef int compute_numbers(self) except -1:
         """Give the needed nodes on numbers their values here and now, but for those that hang on arrays without one."""
         cdef Graph graph = self.graph
+        cdef const uint8_t* state = self.state
+        cdef Slot* slots = graph.slots
+        cdef int32_t low = self.low
         cdef int32_t i
         cdef uint16_t op
         cdef Node* node
         cdef double x, y
-        for i in range(self.low, self.high):
+        for i in range(low, self.high if self.needed else low):
+            if not state[i - low] & NEEDED:
+                continue
             node = &graph.nodes[i]
             op = node.op
-            if not self.state[i - self.low] & NEEDED or node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
+            if node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
                 continue
             if not self.has_value(node.a) or (ARITY[op] == 2 and not self.has_value(node.b)):
                 continue
             if op == OP_ITEM:
-                graph.slots[i].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>self.value(node.a).o))[node.b]
+                slots[i].d = (<double*>cnp.PyArray_DATA(<cnp.ndarray>self.value(node.a).o))[node.b]
             else:
                 x = self.value(node.a).d
                 y = self.value(node.b).d if ARITY[op] == 2 else x
-                graph.slots[i].d = x if op == OP_IDENTITY or op == OP_STOP else number(op, x, y)
+                slots[i].d = x if op == OP_IDENTITY or op == OP_STOP else number(op, x, y)
             node.flags |= F_VALUED
         return 0
 
@@ -375,12 +390,19 @@ cdef class Lowering:
         """Steps for the needed nodes that vary, or for those that do not."""
         cdef int32_t i
         cdef uint8_t state
-        for i in range(self.low, self.high):
+        cdef const Node* node
+        for i in range(self.low, self.high if self.needed else self.low):
             state = self.state[i - self.low]
             if not state & NEEDED or state & IS_INPUT or ((state & VARIES) != 0) != varies or self.is_known(i):
                 continue
             if self.place[i - self.low] == NONE:
-                self.lower_node(i, varies)
+                node = &self.graph.nodes[i]
+                if not varies and not node.flags & F_EXT and node.op > OP_STOP:
+                    self.lower_scalar(i, node)
+                    if not self.keep:
+                        continue
+                else:
+                    self.lower_node(i, varies)
                 if varies and self.graph.nodes[i].flags & F_EXT:
                     self.release_operands(i)
             if self.keep:
@@ -565,6 +587,15 @@ cdef class Lowering:
         return 0
 
 
+cdef bint are_valued(Graph graph, list operands) except -1:
+    """Whether all these operands have a value."""
+    cdef int32_t i
+    for i in operands:
+        if i >= 0 and not graph.nodes[i].flags & F_VALUED:
+            return False
+    return True
+
+
 cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=0, int32_t guards=0,
                     bint keep=False, bint once=False):
     """Make `outputs` (operands) computable from `inputs` (nodes).
@@ -585,11 +616,14 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     """
     cdef int32_t high = floor
     cdef Lowering lowering
+    cdef Lowered program
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
     for i in range(guards):
         high = max(high, graph.guards[i].node + 1)
     high = past_results(graph, high)
+    if not inputs and not guards and are_valued(graph, outputs):
+        floor = high        # and no node is looked at
     lowering = Lowering(graph, floor, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     if keep or once:
@@ -605,7 +639,9 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     lowering.place_outputs(outputs)
     if guards:
         lowering.place_checks(guards)
-    lowering.program.has_lanes = any(varying)
+    program = lowering.program
+    program.has_lanes = any(varying)
+    lowering = None         # what follows has use for its tables
     if not keep:
-        schedule(lowering.program, once)
-    return lowering.program
+        schedule(program, once)
+    return program

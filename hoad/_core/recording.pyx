@@ -251,18 +251,22 @@ cdef class Recording:
         cdef int32_t size = self.graph.size - start
         cdef uint8_t* reached
         cdef int32_t i, k, n
+        cdef int32_t last = start - 1
         cdef const int32_t* inner
         cdef bint out = False
         for i in operands:
             if 0 <= i < start:
                 return True
+            last = max(last, i)
+        if last < start:
+            return False
         reached = <uint8_t*>PyMem_RawCalloc(max(size, 1), 1)
         if reached == NULL:
             raise MemoryError
         for i in operands:
             if i >= start:
                 reached[i - start] = 1
-        for i in range(size - 1, -1, -1):
+        for i in range(last - start, -1, -1):
             if not reached[i]:
                 continue
             inner = node_operands(self.graph, start + i, &n)
@@ -616,7 +620,7 @@ cdef int drop_arrays(Graph graph) except -1:
     cdef uint8_t* hangs = NULL      # on the inputs
     cdef const int32_t* operands
     cdef int32_t i, k, n
-    for i in range(graph.size):
+    for i in range(graph.size if graph.has_objects else 0):
         if is_large(graph, i):
             hangs = <uint8_t*>take_zeroed(graph.size)
             break

@@ -63,11 +63,13 @@ cdef class Scheduler:
             self.emit(self.section)
             self.steps.put_in(program)
             self.follow()
+        self.section = None     # what follows has use for its tables
         return self.serialise()
 
     cdef void count_uses(self) noexcept:
         cdef Lowered program = self.program
         cdef int32_t i, k
+        cdef int32_t* uses = self.uses
         cdef Step* step
         cdef ArrayStep* array_step
         for i in range(program.n_steps):
@@ -77,9 +79,8 @@ cdef class Scheduler:
                 for k in range(array_step.first, array_step.first + array_step.n_in):
                     self.count(program.places[k])
             elif step.form == SCALAR_STEP and i < program.first_varying:
-                self.uses[step.a] += 1
-                if ARITY[step.op] == 2:
-                    self.uses[step.b] += 1
+                uses[step.a] += 1
+                uses[step.b] += ARITY[step.op] == 2
         for k in range(program.n_outputs):
             self.count(program.outputs[k].register)
         for k in range(program.n_checks):

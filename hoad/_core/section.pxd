@@ -36,6 +36,7 @@ cdef class Section(Runs):
     cdef uint64_t* family
     cdef int32_t* level
     cdef int32_t levels
+    cdef int32_t* height            # of a register: the level of the step that makes it
     cdef int32_t noticed            # the phase of the latest step that is noticed from outside
     cdef dict known                 # arrays that are there before the run: which preset, by register
     cdef dict constants             # numbers that are there before the run, by register
@@ -61,8 +62,9 @@ cdef class Section(Runs):
     cdef bint arrange(self) except -1
     cdef Rowwise rows_of(self, int32_t i)
     cdef bint is_noticed(self, int32_t i) noexcept
+    cdef int make_tables(self) except -1
+    cdef int find_levels(self) except -1
     cdef int find_families(self) except -1
-    cdef int32_t level_of(self, int32_t register) noexcept
     cdef uint64_t family_of(self, int32_t register) noexcept
     cdef int find_groups(self, bint by_family) except -1
     cdef bint is_wide(self, int32_t numbers) except -1

@@ -74,12 +74,25 @@ cdef class Section(Runs):
     """The steps of a program that have no lanes, on their way to runs."""
 
     def __cinit__(self, Lowered program):
-        cdef int64_t rows = max(program.first_varying, 1)
-        cdef int64_t registers = max(program.n_uniform, 1)
         self.program = program
         self.n = program.first_varying
         self.steps = program.steps
         self.registers = program.n_uniform
+        self.height = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
+        if self.height == NULL:
+            raise MemoryError
+        self.logical_not = primitive_named("logical_not").op
+        self.constants = {
+            program.presets[k].register: program.presets[k].value.d for k in range(program.n_presets)
+            if program.uniform[program.presets[k].register] < 0}
+        self.truths = set()
+        self.known = {program.presets[k].register: k for k in range(program.n_presets)
+                      if program.uniform[program.presets[k].register] == 0}
+
+    cdef int make_tables(self) except -1:
+        """Room for what is known of each step: of a program that stays as it is, none."""
+        cdef int64_t rows = max(self.n, 1)
+        cdef int64_t registers = max(self.registers, 1)
         self.block = rows * (6 * sizeof(int32_t) + sizeof(uint64_t) + 2) + 3 * registers * sizeof(int32_t)
         self.memory = <char*>take_zeroed(self.block)
         if self.memory == NULL:
@@ -94,17 +107,12 @@ cdef class Section(Runs):
         self.maker = self.phase + rows
         self.moved = self.maker + registers
         self.number = self.moved + registers
-        self.logical_not = primitive_named("logical_not").op
-        self.constants = {
-            program.presets[k].register: program.presets[k].value.d for k in range(program.n_presets)
-            if program.uniform[program.presets[k].register] < 0}
-        self.truths = set()
-        self.known = {program.presets[k].register: k for k in range(program.n_presets)
-                      if program.uniform[program.presets[k].register] == 0}
         self.fate = <uint8_t*>(self.number + registers)
         self.loaded = self.fate + rows
+        return 0
 
     def __dealloc__(self):
+        give(self.height, max(self.registers, 1) * sizeof(int32_t))
         give(self.memory, self.block)
         give(self.starts, self.cap_starts * sizeof(int32_t))
         give(self.found, self.cap_found * sizeof(At))
@@ -115,7 +123,7 @@ cdef class Section(Runs):
         """Find the runs; False if there are none."""
         cdef int32_t i
         cdef int32_t numbers = 0
-        cdef bint wide = False
+        cdef bint wide
         cdef bint any_rows = False
         for i in range(self.n):
             if self.steps[i].form == SCALAR_STEP:
@@ -124,8 +132,13 @@ cdef class Section(Runs):
                 any_rows = any_rows or self.rows_of(i) is not None
         if numbers < FEWEST and not any_rows:
             return False
+        self.find_levels()
+        wide = numbers >= FEWEST and numbers >= NARROWEST * <int64_t>self.levels
+        if not (wide or any_rows):
+            return False
+        self.make_tables()
         self.find_families()
-        if numbers >= FEWEST and numbers >= NARROWEST * <int64_t>self.levels:
+        if wide:
             self.find_groups(True)
             wide = self.is_wide(numbers)
             if not wide:
@@ -157,10 +170,33 @@ cdef class Section(Runs):
         """Whether a step may raise, or run a function of the user's: those are done in their order."""
         return (<Plan>self.program.array_steps[self.steps[i].a].plan).may_fail()
 
+    cdef int find_levels(self) except -1:
+        """How many steps on numbers or arrays, one after the other, each register waits for."""
+        cdef int32_t i, k, level
+        cdef int32_t noticed = 0
+        cdef int32_t* height = self.height
+        cdef Step* step
+        cdef ArrayStep* array_step
+        for i in range(self.n):
+            step = &self.steps[i]
+            if step.form == ARRAY_STEP:
+                array_step = &self.program.array_steps[step.a]
+                level = 1
+                for k in range(array_step.first, array_step.first + array_step.n_in):
+                    level = max(level, 1 + height[self.program.places[k]])
+                if self.is_noticed(i):
+                    noticed = level = max(level, noticed + 1)
+                for k in range(array_step.n_out):
+                    height[self.program.places[array_step.first + array_step.n_in + k]] = level
+            else:
+                level = height[step.a] if step.form == ITEM_STEP else 1 + max(height[step.a], height[step.b])
+                height[step.out] = level
+            self.levels = max(self.levels, level + 1)
+        return 0
+
     cdef int find_families(self) except -1:
         """Level, family and fate of every step."""
         cdef int32_t i, k
-        cdef int32_t noticed = 0
         cdef Step* step
         cdef ArrayStep* array_step
         cdef uint64_t key
@@ -169,30 +205,23 @@ cdef class Section(Runs):
             self.run[i] = NONE
             if step.form == ARRAY_STEP:
                 array_step = &self.program.array_steps[step.a]
-                self.level[i] = 1
-                for k in range(array_step.first, array_step.first + array_step.n_in):
-                    self.level[i] = max(self.level[i], 1 + self.level_of(self.program.places[k]))
-                for k in range(array_step.n_out):
-                    self.maker[self.program.places[array_step.first + array_step.n_in + k]] = i + 1
-                if self.is_noticed(i):
-                    noticed = self.level[i] = max(self.level[i], noticed + 1)
+                for k in range(array_step.first + array_step.n_in,
+                               array_step.first + array_step.n_in + array_step.n_out):
+                    self.maker[self.program.places[k]] = i + 1
+                    self.level[i] = self.height[self.program.places[k]]
                 self.family[i] = mixed(<uint64_t>i, 3)
-                self.levels = max(self.levels, self.level[i] + 1)
                 continue
+            self.level[i] = self.height[step.out]
             if step.form == ITEM_STEP:
-                self.level[i] = self.level_of(step.a)
                 self.family[i] = mixed(<uint64_t>step.a, 1)
                 self.fate[i] = AN_ITEM
             else:
-                self.level[i] = 1 + max(self.level_of(step.a), self.level_of(step.b))
                 key = mixed(<uint64_t>step.op + 4, self.family_of(step.a))
                 self.family[i] = mixed(key, self.family_of(step.b)) if ARITY[step.op] == 2 else key
-            self.levels = max(self.levels, self.level[i] + 1)
             self.maker[step.out] = i + 1
+        give(self.height, max(self.registers, 1) * sizeof(int32_t))
+        self.height = NULL
         return 0
-
-    cdef inline int32_t level_of(self, int32_t register) noexcept:
-        return self.level[self.maker[register] - 1] if self.maker[register] else 0
 
     cdef inline uint64_t family_of(self, int32_t register) noexcept:
         return self.family[self.maker[register] - 1] if self.maker[register] else 0

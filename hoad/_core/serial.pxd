@@ -16,7 +16,7 @@ cdef class Serial:
     cdef int32_t n_functions, cap_functions
 
     cdef void run(self, Slot* u) noexcept nogil
-    cdef int word(self, int32_t what) except -1
+    cdef inline void word(self, int32_t what) noexcept
     cdef int32_t function_of(self, void* function) except -1
     cdef int add(self, const Step* step) except -1
     cdef int add_both(self, const Step* first, const Step* second) except -1

@@ -44,11 +44,10 @@ cdef class Serial:
     cdef void run(self, Slot* u) noexcept nogil:
         run_serial(self.code, <double*>u, self.functions)
 
-    cdef int word(self, int32_t what) except -1:
-        room(<void**>&self.code, &self.capacity, self.n + 1, sizeof(int32_t))
+    cdef inline void word(self, int32_t what) noexcept:
+        """One more word, for which there is room."""
         self.code[self.n] = what
         self.n += 1
-        return 0
 
     cdef int32_t function_of(self, void* function) except -1:
         """The number of a C function."""
@@ -138,8 +137,10 @@ cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* m
                 continue
             for side in range(2):
                 operand = steps[i].a if side == 0 else steps[i].b
-                k = maker[operand] - 1 if operand < registers else -1
-                if k >= 0 and not taken[k] and not partner[k] and uses[steps[k].out] == 1 and (
+                if operand >= registers or uses[operand] != 1:
+                    continue
+                k = maker[operand] - 1
+                if k >= 0 and not taken[k] and not partner[k] and (
                         both(steps[k].op, steps[i].op, side == 0) != S_END) and steps[k].form == SCALAR_STEP:
                     taken[k] = True
                     partner[i] = k + 1

@@ -8,7 +8,21 @@ cimport cython
 from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.primitive cimport INFO
-from hoad._core.tape cimport ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from hoad._core.tape cimport (
+    ARITY,
+    OP_ADD,
+    OP_NEGATIVE,
+    OP_SUBTRACT,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
+
+cdef enum:
+    NEARBY = 8      # slots of the table where a step is looked for first
 
 
 @cython.final
@@ -16,34 +30,33 @@ cdef class Sharing:
     """The state of one pass over the steps of a program."""
 
     cdef Lowered program
-    cdef int32_t* same          # of a register: the one that takes its place, plus one; 0 where it stays
-    cdef int32_t* maker         # of a register: the step that makes it, plus one
+    cdef int32_t* known         # of a register: the one that takes its place, plus one; or ~ the step that makes it
     cdef uint8_t* used
-    cdef int32_t* table         # of steps, plus one, by what they compute
+    cdef uint32_t* table        # of steps, by what they compute: bits of its hash, then the step, plus one
+    cdef uint32_t low           # the bits for the latter
     cdef int64_t slots, registers
 
     def __cinit__(self, Lowered program):
         self.program = program
         self.registers = max(program.n_uniform, 1)
-        self.slots = 16
-        while self.slots < 2 * program.first_varying:
-            self.slots *= 2
-        self.same = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        self.maker = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
+        self.low = 1
+        while self.low <= <uint32_t>program.first_varying:
+            self.low = 2 * self.low + 1
+        self.slots = 2 * <int64_t>max(program.first_varying, self.registers)
+        self.known = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
         self.used = <uint8_t*>take_zeroed(self.registers)
-        self.table = <int32_t*>take_zeroed(self.slots * sizeof(int32_t))
-        if not (self.same and self.maker and self.used and self.table):
+        self.table = <uint32_t*>take_zeroed((self.slots + NEARBY) * sizeof(uint32_t))
+        if not (self.known and self.used and self.table):
             raise MemoryError
 
     def __dealloc__(self):
-        give(self.same, self.registers * sizeof(int32_t))
-        give(self.maker, self.registers * sizeof(int32_t))
+        give(self.known, self.registers * sizeof(int32_t))
         give(self.used, self.registers)
-        give(self.table, self.slots * sizeof(int32_t))
+        give(self.table, (self.slots + NEARBY) * sizeof(int32_t))
 
     cdef inline int32_t now(self, int32_t register) noexcept:
         """The register that takes the place of one (of varying ones: itself)."""
-        return self.same[register] - 1 if register >= 0 and self.same[register] else register
+        return self.known[register] - 1 if register >= 0 and self.known[register] > 0 else register
 
     cdef void merge(self) noexcept:
         """Let registers of the same content be one."""
@@ -65,9 +78,9 @@ cdef class Sharing:
                     step.a, step.b = step.b, step.a
             found = self.find(i)
             if found >= 0:
-                self.same[step.out] = self.program.steps[found].out + 1
+                self.known[step.out] = self.program.steps[found].out + 1
             else:
-                self.maker[step.out] = i + 1
+                self.known[step.out] = ~i
 
     cdef inline void absorb_negation(self, Step* step) noexcept:
         """a + (-b) as a - b, and so on: the same to the last bit."""
@@ -88,25 +101,46 @@ cdef class Sharing:
     cdef inline int32_t negated(self, int32_t register) noexcept:
         """The register whose negative one holds, or -1."""
         cdef Step* step
-        if self.maker[register] == 0:
+        if self.known[register] >= 0:
             return -1
-        step = &self.program.steps[self.maker[register] - 1]
+        step = &self.program.steps[~self.known[register]]
         return step.a if step.form == SCALAR_STEP and step.op == OP_NEGATIVE else -1
 
     cdef inline int32_t find(self, int32_t i) noexcept:
-        """An earlier step that computes what step i does, or -1."""
+        """An earlier step that computes what step i does, or -1.
+
+        A step lies in the table by the later of its operands that a step makes, so that steps one after the other
+        read what is near in memory; where many have that operand, anywhere.
+        """
         cdef Step* step = &self.program.steps[i]
         cdef Step* other
+        cdef int64_t at = max(step.a, step.b)
+        cdef int64_t near
         cdef uint64_t key = (<uint64_t><uint16_t>step.op << 48) ^ (<uint64_t>step.form << 40)
-        cdef int64_t at
+        cdef uint32_t entry, bits
         key = (key ^ (<uint64_t>step.a << 20) ^ <uint64_t>step.b) * <uint64_t>0x9E3779B97F4A7C15
-        at = <int64_t>((key ^ (key >> 29)) & <uint64_t>(self.slots - 1))
-        while self.table[at]:
-            other = &self.program.steps[self.table[at] - 1]
-            if other.op == step.op and other.form == step.form and other.a == step.a and other.b == step.b:
-                return self.table[at] - 1
-            at = (at + 1) & (self.slots - 1)
-        self.table[at] = i + 1
+        bits = <uint32_t>(key >> 32) & ~self.low
+        if step.form == SCALAR_STEP and self.known[at] == 0:       # a constant, say, that others read too
+            at = min(step.a, step.b)
+        at *= 2
+        if at >= self.slots:        # an item far out
+            at %= self.slots
+        near = at + NEARBY
+        while True:
+            entry = self.table[at]
+            if entry == 0:
+                break
+            if (entry ^ bits) <= self.low:
+                other = &self.program.steps[(entry & self.low) - 1]
+                if other.a == step.a and other.b == step.b and other.op == step.op and other.form == step.form:
+                    return <int32_t>(entry & self.low) - 1
+            at += 1
+            if at == near:
+                at = <int64_t>((key ^ (key >> 29)) % <uint64_t>self.slots)
+                near = -1
+            elif at == self.slots + NEARBY:
+                at = 0
+        self.table[at] = bits | <uint32_t>(i + 1)
         return -1
 
     cdef void mark(self) noexcept:
@@ -137,26 +171,24 @@ cdef class Sharing:
     cdef void sweep(self) noexcept:
         """Drop the steps that nothing uses."""
         cdef Lowered program = self.program
-        cdef int32_t i, end
-        cdef int32_t kept = program.first_varying
-        cdef Step* step
+        cdef Step* steps = program.steps
+        cdef uint8_t* used = self.used
+        cdef int32_t i
+        cdef int32_t kept = 0
         for i in range(program.first_varying - 1, -1, -1):
-            step = &program.steps[i]
-            if step.form == ARRAY_STEP:
-                self.use_operands(&program.array_steps[step.a])
-            elif not self.used[step.out]:
-                continue
-            else:
-                self.used[step.a] = True
-                if step.form == SCALAR_STEP:
-                    self.used[step.b] = True
-            kept -= 1
-            program.steps[kept] = step[0]
-        end = program.n_steps
-        for i in range(kept, end):
-            program.steps[i - kept] = program.steps[i]
-        program.n_steps -= kept
-        program.first_varying -= kept
+            if steps[i].form == ARRAY_STEP:
+                self.use_operands(&program.array_steps[steps[i].a])
+            elif used[steps[i].out]:
+                used[steps[i].a] = True
+                if steps[i].form == SCALAR_STEP:
+                    used[steps[i].b] = True
+        for i in range(program.n_steps):
+            if i >= program.first_varying or steps[i].form == ARRAY_STEP or used[steps[i].out]:
+                if kept != i:
+                    steps[kept] = steps[i]
+                kept += 1
+        program.first_varying -= program.n_steps - kept
+        program.n_steps = kept
 
 
 cdef int share(Lowered program) except -1:
