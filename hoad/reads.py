@@ -61,8 +61,9 @@ GETTERS = (operator.attrgetter, operator.methodcaller)
 # Classes of Python's library that read no attributes of the objects that derive from them.
 MIXINS = (object, abc.ABC, Generic)
 
-# Of these kinds no attribute is read but by code that names it.
+# What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 FUNCTIONS = (types.FunctionType, np.ufunc, DISPATCHED)
+BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
 
 HEAP_TYPE = 1 << 9  # of the flags of classes: those made by Python, not by C
 
@@ -186,7 +187,7 @@ class Reader:
                 else:
                     visit, found = self.waiting.pop()
                     visit(*found)
-            if self.asked in (None, self.known()):
+            if self.asked in (None, self.known()):  # nothing was learned after names were first looked up
                 break
 
     def known(self) -> tuple[int, bool, bool]:
@@ -406,9 +407,9 @@ class Reader:
     def visit_instance(self, name: str, x: Any) -> None:
         """An object of a class: its attributes."""
         kind: type = type(x)
-        if kind.__flags__ & HEAP_TYPE:  # which can be exchanged
+        if not is_static(kind):  # which can be exchanged
             self.watch("type", x, None, kind, f"the class of {name}")
-            self.later(kind.__name__, kind)
+        self.later(kind.__name__, kind)
         held = object_attribute(x, "__dict__")
         if type(held) is dict:
             self.last(self.visit_attributes, name, x, held)
@@ -418,10 +419,10 @@ class Reader:
             self.later(f"{name}.{key}", value)
 
     def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
-        if self.by_name or (not isinstance(x, FUNCTIONS) and has_library_base(type(x))):
+        if self.by_name or (type(x) not in FUNCTIONS and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
-        names, kind = self.met_names(), type(x)
+        names, kind = self.met_names() | BY_INSPECT.intersection(held), type(x)
         keys = tuple(sorted(key for key in names if self.handles or key in held or has_attribute(kind, key)))
         if keys:
             self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
@@ -449,23 +450,33 @@ def object_attribute(x: Any, key: str) -> Any:
         return ABSENT
 
 
-@functools.lru_cache(maxsize=1024)
 def slots_of(cls: type) -> list[str]:
     """The slots that objects of a class have, besides that of their attributes."""
-    every = [item for base in cls.__mro__[:-1] for item in vars(base).items()]
+    return [key for base in cls.__mro__ for key in (_slots_of_c if is_static(base) else _slots)(base)]
+
+
+def _slots(cls: type) -> list[str]:
+    """Those that a class has itself."""
+    every = vars(cls).items()
     return [key for key, held in every if isinstance(held, types.MemberDescriptorType) and key != "__dict__"]
 
 
 def has_attribute(cls: type, key: str) -> bool:
     """Whether a class, or one that it derives from, says something of this name."""
-    if cls.__flags__ & HEAP_TYPE:
-        return any(key in vars(base) for base in cls.__mro__)
-    return key in names_of(cls)
+    return key in _names_of_c(cls) if is_static(cls) else any(key in vars(base) for base in cls.__mro__)
 
 
-@functools.lru_cache(maxsize=256)
-def names_of(cls: type) -> frozenset[str]:
-    """All names that a class made by C has: these never change."""
+def is_static(cls: type) -> bool:
+    """Whether a class is made by C, whose names never change; it lives as long as the process."""
+    return not cls.__flags__ & HEAP_TYPE
+
+
+_slots_of_c = functools.lru_cache(maxsize=None)(_slots)
+
+
+@functools.cache
+def _names_of_c(cls: type) -> frozenset[str]:
+    """All names that such a class has."""
     return frozenset().union(*map(vars, cls.__mro__))
 
 
@@ -480,7 +491,6 @@ def module_of(cls: type) -> str:
     return found if isinstance(found, str) else ""
 
 
-@functools.lru_cache(maxsize=1024)
 def is_library_class(cls: type) -> bool:
     """Whether a class is of Python, NumPy, SciPy or hoad."""
     module = sys.modules.get(module_of(cls))

@@ -10,12 +10,12 @@ from hoad._core.series import Series
 DOUBLE: np.dtype[np.float64]
 TRUTH: np.dtype[np.bool_]
 SIGNS: frozenset[str]
-DOUBLES: tuple[int, ...]
+MOVING: tuple[int, ...]
 FURTHER: tuple[str, ...]
 SAME: frozenset[str]
 SCALED: dict[str, float]
 
-def series_of(ordering: Ordering, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int) -> Series: ...
+def build_series(ordering: Ordering, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int) -> Series: ...
 
 class Builder:
     """The steps of nodes, in an order in which each finds what it needs."""

@@ -17,7 +17,7 @@ from hoad._core.primitive cimport (
     Signature,
 )
 from hoad._core.series cimport Series
-from hoad._core.tape cimport Aval, int32_t, intern_aval
+from hoad._core.tape cimport Aval, int32_t, int64_t, intern_aval
 
 from hoad._core.ordering import SAME, SCALED
 from hoad._core.primitive import primitive_named, signature_at
@@ -25,11 +25,11 @@ from hoad._core.primitive import primitive_named, signature_at
 DOUBLE = np.dtype(np.float64)
 TRUTH = np.dtype(np.bool_)
 SIGNS = frozenset("add subtract negative square select mask".split())     # whose steps have their names
-DOUBLES = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that do with truth values as with floats
+MOVING = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that do with truth values as with floats
 FURTHER = ("copy", "integral")      # rules of a node beyond those of its own
 
 
-def series_of(Ordering ordering not None, int32_t lanes, have_lanes, bint is_flow, int32_t first):
+def build_series(Ordering ordering not None, int64_t lanes, have_lanes, bint is_flow, int32_t first):
     """The steps for so many lanes.
 
     In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
@@ -53,7 +53,7 @@ cdef class Builder:
     cdef dict spread        # (operand, shape, lag): the row of an operand that is broadcast
     cdef dict derived       # (row, lag): the row of t x'
 
-    cdef int build(self, int32_t lanes, have_lanes, bint is_flow, int32_t first) except -1:
+    cdef int build(self, int64_t lanes, have_lanes, bint is_flow, int32_t first) except -1:
         cdef list order = self.ordering.order()
         cdef list part
         cdef int32_t row
@@ -75,14 +75,14 @@ cdef class Builder:
             if node in self.steps and self.ordering.tops[node]:
                 self.series.slopes(self.steps[node], [self.term(node, h, x) for h, x in terms])
         for k, operand in enumerate(self.ordering.outputs):
-            row = self.row(operand)
+            row = self.row_of(operand)
             if is_flow:
                 integral = self.rows[self.closure.inputs[first + k]]
                 self.series.integrate(integral, row)
                 row = integral
             self.series.output(row)
         for operand, expected in self.ordering.guards:
-            self.series.check(self.row(operand), expected)
+            self.series.check(self.row_of(operand), expected)
         return 0
 
     cdef int take_inputs(self, have_lanes, int32_t first) except -1:
@@ -92,7 +92,7 @@ cdef class Builder:
             if first <= k < first + len(self.ordering.outputs):
                 self.rows[node] = self.series.integral(aval)
             else:
-                self.rows[node] = self.series.input(aval, self.ordering.given[k], bool(have_lanes and have_lanes[k]))
+                self.rows[node] = self.series.input(aval, self.ordering.given[node], bool(have_lanes and have_lanes[k]))
         return 0
 
     cdef tuple common_shape(self, list order):
@@ -121,7 +121,7 @@ cdef class Builder:
             return aval
         return intern_aval(aval.dtype, ())
 
-    cdef int32_t row(self, int32_t operand) except -1:
+    cdef int32_t row_of(self, int32_t operand) except -1:
         """The row of an operand."""
         if operand < 0 and operand not in self.rows:
             has_lanes = (<Aval>self.closure.aval(operand)).shape == self.shape
@@ -132,7 +132,7 @@ cdef class Builder:
         """The row of an operand at the shape of a node, for a step of that."""
         cdef Aval own = self.aval(i)
         cdef Aval aval = self.aval(operand)
-        cdef int32_t row = self.row(operand)
+        cdef int32_t row = self.row_of(operand)
         if aval is own or aval.shape == own.shape or aval.size == own.size:
             return row
         key = operand, own.shape, self.ordering.lags[i]
@@ -181,7 +181,7 @@ cdef class Builder:
             return 0
         for beyond, rule in zip((ordering.instead, ordering.integrands), FURTHER):
             if i in beyond:
-                self.series.step(self.rows[i], "given", rule, [self.row(beyond[i])], lag=ordering.lags[i])
+                self.series.step(self.rows[i], "given", rule, [self.row_of(beyond[i])], lag=ordering.lags[i])
         if i in ordering.powers:
             rows = [self.row_at(ordering.powers[i], i), self.row_at(operands[1], i)]
             self.series.step(self.rows[i], "given", "power", rows, lag=ordering.lags[i])
@@ -191,12 +191,12 @@ cdef class Builder:
         """The step of the operation that a node is."""
         cdef int32_t row = self.rows[i]
         cdef int32_t k, n, first
-        cdef bint is_held = primitive.kind in DOUBLES or name == "astype"
+        cdef bint is_held = primitive.kind in MOVING or name == "astype"
         cdef Signature signature = None
         value, rule, operands, more = self.how(i, name, primitive, operands)
         n = len(operands)
         first = 0 if primitive.kind == K_UFUNC else 1 if rule == "solve" else n     # of those that are broadcast
-        rows = [self.row_at(operands[k], i) if k >= first else self.row(operands[k]) for k in range(n)]
+        rows = [self.row_at(operands[k], i) if k >= first else self.row_of(operands[k]) for k in range(n)]
         if value is None:
             signature = self.signature(i, primitive, operands, params, first, is_held)
         for _, x in self.ordering.slopes.get(i, ()):
@@ -219,7 +219,7 @@ cdef class Builder:
         return found if tuple(avals) == found.avals else signature_at(primitive, params, avals)
 
     cdef tuple how(self, int32_t i, str name, Primitive primitive, list operands):
-        """(value, rule, operands, further arguments) of the step of a node."""
+        """(value, rule, operands, what else it takes) of the step of a node; of an item, also its offset."""
         cdef Ordering ordering = self.ordering
         cdef Aval aval = self.aval(i)
         cdef bint constant = ordering.tops[i] == 0

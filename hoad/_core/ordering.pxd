@@ -12,7 +12,7 @@ cdef class Ordering:
     cdef readonly Closure closure
     cdef readonly list outputs      # operands
     cdef readonly list guards       # (operand, expected)
-    cdef readonly list given        # how many coefficients of each input
+    cdef readonly dict given        # how many coefficients of each input
     cdef readonly int32_t degree
     cdef readonly bint is_real
     cdef readonly list tops
@@ -28,12 +28,13 @@ cdef class Ordering:
     cdef int32_t cap_ends
 
     cpdef tuple row(self, int32_t i)
-    cpdef int32_t top(self, int32_t operand) except -2
+    cpdef int32_t top(self, int32_t operand) except? -2
     cdef object highest(self, int32_t i, object choose)
     cdef int lay_out(self) except -1
     cdef int ask(self, object operand, int32_t ahead) except -1
     cdef int32_t begin(self, int32_t i) noexcept
     cdef int32_t end(self, int32_t i, int32_t order) noexcept
+    cdef int check_laid_out(self) except -1
     cdef list needs(self, int32_t i, set seen)
 
 cpdef bint is_linear(str name, Primitive primitive)

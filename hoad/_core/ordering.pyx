@@ -41,6 +41,9 @@ SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180
 cdef class Ordering:
     """Nodes of a closure, and what the coefficients of each are made of.
 
+    `close` goes through all of them, and has it chosen and noted how each is found; `leave_out` drops what nothing asks
+    for, and ends the choice; then there is an `order`.
+
     Parameters
     ----------
     closure : Closure
@@ -74,7 +77,7 @@ cdef class Ordering:
 
     def __init__(self, Closure closure not None, list outputs not None, list guards not None, given, int32_t degree):
         self.closure, self.outputs, self.guards, self.degree = closure, outputs, guards, degree
-        self.given = list(given)
+        self.given = dict(zip(closure.inputs, given, strict=True))
         self.is_real = True
         self.tops, self.lags = [], []
         self.slopes, self.integrands, self.instead, self.powers = {}, {}, {}, {}
@@ -91,6 +94,8 @@ cdef class Ordering:
         cdef int32_t k, n
         cdef Graph graph = self.closure.graph
         cdef object found = self.rows.get(i)
+        if not 0 <= i < graph.size:
+            raise IndexError(f"node {i} of a closure with {graph.size} nodes")
         if found is None:       # asked for again and again, and nodes do not change
             primitive = primitive_of(graph.nodes[i].op)
             operands = node_operands(graph, i, &n)
@@ -99,8 +104,10 @@ cdef class Ordering:
             self.rows[i] = found
         return <tuple>found
 
-    cpdef int32_t top(self, int32_t operand) except -2:
+    cpdef int32_t top(self, int32_t operand) except? -2:
         """The highest order at which an operand is not zero."""
+        if operand >= len(self.tops):
+            raise IndexError(f"node {operand} of {len(self.tops)} nodes that were gone through")
         return self.tops[operand] if operand >= 0 else 0
 
     def close(self, choose, int64_t most):
@@ -131,7 +138,7 @@ cdef class Ordering:
         cdef bint inexact = False
         name, primitive, operands, _, aval = self.row(i)
         if name == "input":
-            return min(self.given[self.closure.inputs.index(i)] - 1, self.degree) if aval.inexact else 0
+            return min(self.given[i] - 1, self.degree) if aval.inexact else 0
         if name == "result":
             return self.degree if i in self.integrands else 0
         tops = [self.top(operand) for operand in <list>operands]
@@ -153,6 +160,7 @@ cdef class Ordering:
         cdef int32_t size = self.closure.graph.size
         cdef int32_t ahead
         room(<void**>&self.ends, &self.cap_ends, 2 * size, sizeof(int32_t))
+        self.n_asks = 0
         for i in range(size):
             name, _, operands, _, _ = self.row(i)
             ahead = name == "rate"
@@ -202,6 +210,11 @@ cdef class Ordering:
                     heapq.heappush(wanted, (-(order + self.asks[k].ahead), self.asks[k].node))
         self.tops = [max(top, 0) for top in asked]
 
+    cdef int check_laid_out(self) except -1:
+        if self.cap_ends < 2 * self.closure.graph.size or len(self.tops) != self.closure.graph.size:
+            raise ValueError("nodes have an order once all were gone through, and what nothing asks for was left out")
+        return 0
+
     # ---- in which order
 
     cdef list needs(self, int32_t i, set seen):
@@ -222,6 +235,7 @@ cdef class Ordering:
         cdef list found = []
         cdef set seen = set(self.closure.inputs)
         cdef list wanted = [x for x in (*self.outputs, *[x for x, _ in self.guards]) if x >= 0]
+        self.check_laid_out()
         while wanted:
             stack = [wanted.pop()]
             while stack:
@@ -251,7 +265,9 @@ cdef class Ordering:
         cdef dict lowest = {}       # the first node that is reached from one that is in no set yet
         cdef dict behind = {}
         cdef dict following = {}    # how many of those behind a node were looked at
+        self.check_laid_out()
         for node in order:
+            self.top(node)          # which raises if there is no such node
             asks = [self.asks[k].node for k in range(self.begin(node), self.end(node, self.tops[node]))]
             behind[node], following[node] = [x for x in asks if x in place], 0
         for root in order:

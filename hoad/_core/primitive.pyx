@@ -108,6 +108,7 @@ cdef class Primitive:
         self.linear_in = linear_in
         self.param_names = param_names
         PRIMITIVES[op] = self
+        has_kernels = name not in BY_NAME       # else it is a user's, which shares a name with one of ours
         BY_NAME.setdefault(name, self)
         ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
         info = &INFO[op]
@@ -118,8 +119,8 @@ cdef class Primitive:
         info.linear = linear
         info.multilinear = multilinear
         info.nout = <uint8_t>nout
-        info.f1 = scalar1(name) if nin == 1 else NULL
-        info.f2 = scalar2(name) if nin == 2 else NULL
+        info.f1 = scalar1(name) if nin == 1 and has_kernels else NULL
+        info.f2 = scalar2(name) if nin == 2 and has_kernels else NULL
         info.v1 = vector1(name) if info.f1 != NULL else NULL
         info.v2 = vector2(name) if info.f2 != NULL else NULL
         info.forms = arithmetic(name) if info.f2 != NULL else NULL

@@ -202,9 +202,13 @@ class Coefficients:
         return array if array is None or self.lines.is_summed(k) else self.lines.monomial(array)
 
     def _mask(self, i: int, k: int, operands: list[int]) -> Coefficient:
+        if self.at(operands[1], k) is None:
+            return None
         return self._made(mask(self._array(operands[0], 0, k), self._array(operands[1], k, k)), k)
 
     def _select(self, i: int, k: int, operands: list[int]) -> Coefficient:
+        if all(self.at(x, k) is None for x in operands[1:]):
+            return None
         return self._made(select(self._array(operands[0], 0, k), *[self._array(x, k, k) for x in operands[1:]]), k)
 
     def _quotient(self, i: int, k: int, operands: list[int]) -> Coefficient:

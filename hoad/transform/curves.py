@@ -24,7 +24,7 @@ from hoad.transform.stages import given_aval
 
 def _series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any]) -> list[Any]:
     """The coefficients that the results of a program have by its arithmetic, for those that are given of its inputs."""
-    given, degree = arithmetic.given, arithmetic.degree
+    given, degree = list(arithmetic.given.values()), arithmetic.degree
     values = [x[0] if n > 1 else x for x, n in zip(series, given, strict=True)]
     along = {
         node: [x[k] for k in range(1, min(n, degree + 1))]
@@ -36,7 +36,7 @@ def _series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any
 
 def program_along(program: Program, arithmetic: Arithmetic) -> Program:
     """The same as a program."""
-    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, arithmetic.given, strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, arithmetic.given.values(), strict=True)]
     return recorded(lambda *series: _series_along(program, arithmetic, series), avals)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.building import SIGNS, series_of
+from hoad._core.building import SIGNS, build_series
 from hoad._core.calls import apply_primitive
 from hoad._core.closing import Closure
 from hoad._core.ordering import SAME, SCALED, Ordering, is_linear, is_multilinear
@@ -230,7 +230,7 @@ class Arithmetic(Ordering):
         """
         if not self.is_real:
             raise NotClosedError("rows of numbers that are not float64")
-        return series_of(self, lanes, have_lanes, is_flow, first)
+        return build_series(self, lanes, have_lanes, is_flow, first)
 
 
 @functools.cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -178,3 +180,19 @@ def test_unary_replays() -> None:
         for x in SPECIAL:
             found, wanted = program.evaluate(x), primitive.function(np.float64(x))
             assert_close_bits(found, wanted, f"{primitive.name}({x})")
+
+
+SHARES_A_NAME = """
+import numpy as np
+import hoad
+from hoad._core.primitive import UFUNC, Primitive, primitive_named
+
+made = Primitive("sin", function=np.frompyfunc(lambda x: 3.0 * x, 1, 1), kind=UFUNC, infer=lambda params, x: (x,))
+assert not made.has_kernel(False)
+assert primitive_named("sin") is not made
+"""
+
+
+def test_a_ufunc_that_shares_its_name_with_one_of_numpy_has_its_own_values() -> None:
+    """As one made by Cython may, which is of no module; what is declared stays, so in another process."""
+    subprocess.run([sys.executable, "-c", SHARES_A_NAME], check=True)

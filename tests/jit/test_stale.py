@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import inspect
 import sys
 import types
 import warnings
@@ -267,6 +268,52 @@ def what_a_default_holds() -> Any:
 
 
 OF_UFUNCS = hasattr(np.log1p, "__dict__")  # from NumPy 2.2 on
+
+
+class ByName(type):
+    """Classes of one name are equal."""
+
+    def __eq__(cls, other: object) -> bool:
+        return isinstance(other, type) and cls.__qualname__ == other.__qualname__
+
+    def __hash__(cls) -> int:
+        return hash(cls.__qualname__)
+
+
+@case
+def a_slot_of_a_class_that_equals_another() -> Any:
+    one: Any = ByName("Slotted", (), {"__slots__": ("x",), "__qualname__": "Slotted"})()
+    two: Any = ByName("Slotted", (), {"__slots__": ("x", "y"), "__qualname__": "Slotted"})()
+    one.x, two.y = 1.0, 2.0
+    hoad.jit(lambda t: one.x * t)(1.0)
+    yield lambda t: two.y * t
+    two.y = 3.0
+    yield None
+
+
+@case
+def a_slot_that_gets_another_name() -> Any:
+    class Slotted:
+        __slots__ = ("a",)
+
+    x: Any = Slotted()
+    x.a = 1.0
+    hoad.jit(lambda t: x.a * t)(1.0)
+    Slotted.z = Slotted.a  # type: ignore[attr-defined]
+    del Slotted.a
+    yield lambda t: x.z * t
+    x.z = 2.0
+    yield None
+
+
+@case
+def what_a_ufunc_is_said_to_wrap() -> Any:
+    log2: Any = np.log2 if OF_UFUNCS else functools.partial(np.log2)
+    log2.__wrapped__ = np.sin
+    yield lambda x: inspect.unwrap(log2)(x)
+    log2.__wrapped__ = np.cos
+    yield None
+    del log2.__wrapped__
 
 
 @case

@@ -55,6 +55,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "assembled": lambda x: np.concatenate([np.stack([x[0] * x[1], x[3]]), x[::-2] ** 2, x[[0, 0, 3]]]),
     "cumulated": lambda x: np.cumsum(np.transpose(np.reshape(x**2, (2, 2))), axis=0) / x[0],
     "selected": lambda x: relu(np.sin(3 * x)) * np.maximum(x, 0.5) + np.max(x) ** 2,
+    "largest of numbers": lambda x: np.logaddexp(np.maximum(x[0], x[2]), x[0]) * relu(x[1] + 1.0),
     "powers": lambda x: np.prod(x) + np.sum(x**-2) + np.sum(x**1.5) + x[0] ** x[1],
     "powers of sums": lambda x: np.sum((x + np.sin(x)) ** 0.4) * np.sum(x * x) ** -1.5 + (2 + x * x) ** A[0],
     "solve": lambda x: np.linalg.solve(np.reshape(x, (2, 2)) + 3 * np.eye(2), np.sin(x[:2])),
