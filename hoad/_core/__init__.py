@@ -1,0 +1,14 @@
+"""The compiled floor: recording, sweeps, lowering and replay."""
+
+import os.path as _path
+
+try:
+    import hoad._core.blocks  # noqa: F401
+except ModuleNotFoundError as _error:
+    if _error.name != "hoad._core.blocks":
+        raise
+    _folder = _path.dirname(_path.dirname(__path__[0]))
+    raise ImportError(
+        f"Python found hoad in its source folder, {_folder}, whose compiled modules are not built, before any that is "
+        "installed. Run Python in another folder, or build them where they stand by pip install -e ."
+    ) from None

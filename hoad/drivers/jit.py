@@ -434,7 +434,7 @@ class _Given:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
         twin, live = self.twin(signature, reader)
-        former = (r.world for r in signature.recorded if r.live == live and r.world.change() is None)
+        former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
         world = next(former, None) or reader.world(live)
         if not live:
             return self.traced(reader, world)
@@ -503,6 +503,11 @@ class _Given:
         return next(
             (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
         )
+
+
+def _are(arrays: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these arrays are those."""
+    return len(arrays) == len(others) and all(a is b for a, b in zip(arrays, others, strict=True))
 
 
 def _aval_of(leaf: Any) -> Aval | None:

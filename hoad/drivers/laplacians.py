@@ -12,7 +12,7 @@ from hoad._core.traced import is_traced
 from hoad.arguments import check_function, packed
 from hoad.drivers.first import check_numbers
 from hoad.drivers.taylor import check_finite
-from hoad.drivers.tensors import differentiated
+from hoad.drivers.tensors import HIGHEST, differentiated
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.transform.directions import MultiIndex, shared
 from hoad.transform.families import Family
@@ -199,7 +199,7 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     Raises
     ------
     ArgumentError
-        If f cannot be called, there is no direction, or one is not finite.
+        If f cannot be called, there is no direction, there are more than 170, or one is not finite.
     ShapeError
         If a direction has not the shape of x, or x is empty.
     DTypeError
@@ -226,6 +226,11 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     check_function("directional_derivative", f)
     if not directions:
         raise ArgumentError("directional_derivative takes the function and then one direction or more.")
+    if len(directions) > HIGHEST:
+        raise ArgumentError(
+            f"directional_derivative takes up to {HIGHEST} directions, whose factorial is a float, not "
+            f"{len(directions)}. Along one direction v, hoad.derivative(lambda t: f(x + t * v), n)(0.0) goes further."
+        )
     vectors, index = _grouped(directions)
 
     @functools.wraps(f, updated=())

@@ -427,4 +427,4 @@ def _combined(family: Family, indices: list[MultiIndex], x: Any) -> list[Any]:
     return found
 
 
-__all__ = ["derivative_tensor", "differentiated", "partials", "unpack_tensor"]
+__all__ = ["HIGHEST", "derivative_tensor", "differentiated", "partials", "unpack_tensor"]

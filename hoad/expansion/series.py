@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.polynomial import Polynomial
 
 WEAK = (int, float, complex)  # whose type leaves the dtype of what they meet
+FLOAT_BITS = 1000  # of whole numbers that are floats
 ROUNDING = 8.0  # units in the last place by which an inner function may miss the point of the outer one
 
 
@@ -836,9 +837,13 @@ def _zeros(coefficients: tuple[Any, ...]) -> int:
 
 
 def _times_factorial(c: Any, k: int) -> Any:
-    """k! c, also where k! is beyond the largest float."""
-    low = min(k, 170)
-    return c * float(math.factorial(low)) * float(math.factorial(k) // math.factorial(low))
+    """k! c, also where k! is beyond the largest float: by powers of two, which are exact."""
+    factor = math.factorial(k)
+    beyond = max(factor.bit_length() - FLOAT_BITS, 0)
+    found = c * float(factor >> beyond)
+    for bits in range(beyond, 0, -FLOAT_BITS):
+        found = found * math.ldexp(1.0, min(bits, FLOAT_BITS))
+    return found
 
 
 def _whole(method: str, name: str, value: Any, least: int) -> int:

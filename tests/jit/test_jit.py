@@ -832,6 +832,21 @@ def test_a_captured_array_that_changes_at_every_call_is_read_live() -> None:
     assert recordings(g) == [2]
 
 
+def test_captured_arrays_that_change_take_turns() -> None:
+    weights = np.ones(3)
+
+    def f(x: Any) -> Any:
+        return np.sum(weights * x)
+
+    g = hoad.jit(f)
+    for change in range(12):
+        if change % 2:
+            weights = np.full(3, float(change))
+        else:
+            weights[0] = -change
+        assert g(VECTOR) == pytest.approx(np.dot(weights, VECTOR), rel=1e-15)
+
+
 def test_a_captured_array_that_changes_where_it_cannot_be_traced() -> None:
     weights = np.arange(3.0)
     g = hoad.jit(lambda x: x * float(weights[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -181,6 +182,12 @@ def test_importing_hoad_imports_nothing_optional() -> None:
     where = Path(hoad.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_sources_that_were_not_built_say_so(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "hoad", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    done = subprocess.run([sys.executable, "-c", "import hoad"], cwd=tmp_path, capture_output=True, text=True)
+    assert f"ImportError: Python found hoad in its source folder, {tmp_path}, whose" in done.stderr
 
 
 @pytest.mark.parametrize("path", source_files(".pyx", ".pxd"), ids=str)

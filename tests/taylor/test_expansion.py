@@ -119,6 +119,11 @@ def test_derivatives() -> None:
     c = np.zeros(181)
     c[180] = 1e-300
     assert_allclose(TaylorSeries(c).derivatives()[180], float(mpmath.factorial(180) * mpmath.mpf(1e-300)), rtol=1e-14)
+    c = np.zeros(501)
+    c[270] = 1e-250
+    found = TaylorSeries(c).derivatives()
+    assert_allclose(found[270], float(mpmath.factorial(270) * mpmath.mpf(1e-250)), rtol=1e-14)
+    assert np.count_nonzero(found) == 1
 
 
 # ---- the laws of a ring

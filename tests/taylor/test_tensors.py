@@ -481,6 +481,7 @@ def test_sums_of_what_has_no_coefficient_of_this_order(k: int) -> None:
         (lambda: hoad.partials(np.sin, [3]), ArgumentError, "multi-indices"),
         (lambda: hoad.partials(np.sin, [(1.5,)]), ArgumentError, "whole numbers"),
         (lambda: hoad.directional_derivative(np.sin), ArgumentError, "one direction or more"),
+        (lambda: hoad.directional_derivative(np.sin, *[1.0] * 171), ArgumentError, "up to 170 directions"),
         (lambda: hoad.directional_derivative(np.sin, np.ones(2))(np.ones(3)), ShapeError, r"\(2,\), but x has shape"),
         (lambda: hoad.unpack_tensor(np.ones(4), 2, 2), ShapeError, "3 entries along the last axis"),
         (lambda: hoad.unpack_tensor(np.ones(3), 2, 0), ArgumentError, "order of 1 or more"),
