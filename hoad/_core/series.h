@@ -86,9 +86,18 @@ static inline int32_t series_pushed(int32_t q, int32_t degree)
 typedef void (*SeriesKernel1)(const double* x, double* p, int64_t n);
 typedef void (*SeriesKernel2)(const double* x, const double* y, double* p, int64_t n);
 
+/* Where the rows of a step are: found once, not at every order. */
 typedef struct {
-    /* All orders, on rows of zeros but for constants and inputs; where there is feedback, the last only of that. */
-    void (*narrow)(const SeriesCode*, double* rows);
+    const SeriesStep* step;
+    const double *a, *b;
+    double *out, *c;
+    int32_t rule, top;
+} SeriesPlace;
+
+typedef struct {
+    /* All orders, on rows of zeros but for constants and inputs; where there is feedback, the last only of that. There
+    is room for a place of each step, and one of each row that is fed back. */
+    void (*narrow)(const SeriesCode*, double* rows, SeriesPlace* places);
     /* Some orders of the steps from one to before another; none of them is a plan. */
     void (*wide)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);
 } SeriesKernels;

@@ -53,6 +53,7 @@ from hoad._core.vector cimport (
     VALUE_SELECT,
     VALUE_SQUARE,
     VALUE_SUBTRACT,
+    SeriesPlace,
     series_kernels,
 )
 
@@ -417,7 +418,9 @@ cdef class Series(Native):
     cdef int run_narrow(self, char** given, char** found) noexcept nogil:
         cdef SeriesCode code
         cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
-        cdef char* whole = <char*>PyMem_RawCalloc(stride * self.n_rows * sizeof(double) + LINE, 1)
+        cdef int64_t nbytes = stride * self.n_rows * sizeof(double)
+        cdef char* whole = <char*>PyMem_RawCalloc(
+            nbytes + (self.n_steps + self.n_feedback) * sizeof(SeriesPlace) + LINE, 1)
         cdef double* memory = <double*>aligned(whole)
         cdef double* row
         cdef int32_t i, k
@@ -434,7 +437,7 @@ cdef class Series(Native):
                 memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
         self.describe(&code)
         code.stride = stride
-        series_kernels().narrow(&code, memory)
+        series_kernels().narrow(&code, memory, <SeriesPlace*>(<char*>memory + nbytes))
         for i in range(self.n_checks):
             if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
                 failed = GUARD_FAILED

@@ -15,8 +15,8 @@ import numpy as np
 
 from cpython.exc cimport PyErr_Clear
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from libc.math cimport INFINITY, fabs, isfinite, pow
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport INFINITY, fabs, pow
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 cimport cython
@@ -27,6 +27,9 @@ from hoad._core.plan cimport FAILED_PYTHON, FAILED_WITHIN
 from hoad._core.series cimport Series
 
 cnp.import_array()
+
+cdef uint64_t EXPONENT = 0x7FF0000000000000     # the bits of that of a double, and the lowest of them
+cdef uint64_t LOWEST = 0x0010000000000000
 
 cdef double GROSS = 1e3     # tolerances, by which a slope is said to be another
 
@@ -265,9 +268,11 @@ cdef class Stepper:
     cdef int expand(self, double t, double* y, double* found) noexcept nogil:
         """The coefficients of the solution from here."""
         cdef int32_t i, k
-        cdef int64_t j
+        cdef int64_t size
+        cdef int64_t n = self.n
         cdef int64_t offset = 0
         cdef double* of_block
+        cdef double* row
         cdef int code
         self.time[0] = t
         for i in range(self.n_blocks):
@@ -277,16 +282,18 @@ cdef class Stepper:
         if code:
             return failure(code)
         self.runs += 1
+        if not all_finite(self.found, (self.order + 1) * self.n):
+            return NOT_FINITE
         offset = 0
         for i in range(self.n_blocks):
+            size = self.sizes[i]
             of_block = self.found + offset * (self.order + 1)
-            for k in range(self.order + 1):
-                for j in range(self.sizes[i]):
-                    found[k * self.n + offset + j] = of_block[k * self.sizes[i] + j]
-            offset += self.sizes[i]
-        for j in range((self.order + 1) * self.n):
-            if not isfinite(found[j]):
-                return NOT_FINITE
+            row = found + offset
+            for k in range(self.order + 1 if size == 1 else 0):
+                row[k * n] = of_block[k]
+            for k in range(self.order + 1 if size > 1 else 0):
+                memcpy(row + k * n, of_block + k * size, size * sizeof(double))
+            offset += size
         return DONE
 
     cdef double reach(self) noexcept nogil:
@@ -359,6 +366,17 @@ cdef int failure(int code) noexcept nogil:
         with gil:
             PyErr_Clear()
     return NO_VALUE
+
+
+cdef bint all_finite(const double* x, int64_t n) noexcept nogil:
+    """Whether none is infinite or nan, which have all ones for their exponent: integers take no branches."""
+    cdef uint64_t bits
+    cdef uint64_t carried = 0
+    cdef int64_t j
+    for j in range(n):
+        memcpy(&bits, &x[j], sizeof(double))
+        carried |= (bits & EXPONENT) + LOWEST
+    return not carried >> 63
 
 
 cdef double norm(const double* x, int64_t n) noexcept nogil:

@@ -50,8 +50,11 @@ cdef extern from "series.h" nogil:
         double** at
         double* zeros
         int64_t lanes
+    ctypedef struct SeriesPlace:
+        pass
+
     ctypedef struct SeriesKernels:
-        void (*narrow)(const SeriesCode* code, double* rows) noexcept nogil
+        void (*narrow)(const SeriesCode* code, double* rows, SeriesPlace* places) noexcept nogil
         void (*wide)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
 
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.

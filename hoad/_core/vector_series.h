@@ -160,13 +160,18 @@ INLINE void FN(strong_at)(const SeriesStep* step, const double* a, const double*
     p[k] = sum;
 }
 
-INLINE void FN(value_of)(const SeriesCode* code, const SeriesStep* step, double* rows)
+INLINE SeriesPlace FN(place_of)(const SeriesCode* code, const SeriesStep* step, double* rows)
 {
-    const double* a = rows + step->a * code->stride;
-    const double* b = rows + step->b * code->stride;
-    const double* c = rows + step->c * code->stride;
-    double* p = rows + step->out * code->stride;
-    switch (step->value)
+    SeriesPlace place = {step, rows + step->a * code->stride, rows + step->b * code->stride,
+                         rows + step->out * code->stride, rows + step->c * code->stride, step->rule, step->top};
+    return place;
+}
+
+INLINE void FN(value_of)(const SeriesPlace* place)
+{
+    const double *a = place->a, *b = place->b, *c = place->c;
+    double* p = place->out;
+    switch (place->step->value)
     {
     case VALUE_COPY: p[0] = a[0]; break;
     case VALUE_ADD: p[0] = a[0] + b[0]; break;
@@ -177,19 +182,18 @@ INLINE void FN(value_of)(const SeriesCode* code, const SeriesStep* step, double*
     case VALUE_SQUARE: p[0] = a[0] * a[0]; break;
     case VALUE_SELECT: p[0] = c[0] != 0.0 ? a[0] : b[0]; break;
     case VALUE_MASK: p[0] = a[0] != 0.0 ? b[0] : 0.0; break;
-    case VALUE_CALL1: p[0] = ((SeriesCall1)step->call)(a[0]); break;
-    case VALUE_CALL2: p[0] = ((SeriesCall2)step->call)(a[0], b[0]); break;
+    case VALUE_CALL1: p[0] = ((SeriesCall1)place->step->call)(a[0]); break;
+    case VALUE_CALL2: p[0] = ((SeriesCall2)place->step->call)(a[0], b[0]); break;
     default: break;
     }
 }
 
-INLINE void FN(coefficient_of)(const SeriesCode* code, const SeriesStep* step, double* rows, int32_t k)
+INLINE void FN(coefficient_of)(const SeriesCode* code, const SeriesPlace* place, double* rows, int32_t k)
 {
-    const double* a = rows + step->a * code->stride;
-    const double* b = rows + step->b * code->stride;
-    double* p = rows + step->out * code->stride;
-    double* sums = rows + step->c * code->stride;
-    switch (step->rule)
+    const SeriesStep* step = place->step;
+    const double *a = place->a, *b = place->b;
+    double *p = place->out, *sums = place->c;
+    switch (place->rule)
     {
     case SERIES_COPY: p[k] = a[k]; break;
     case SERIES_ADD: p[k] = a[k] + b[k]; break;
@@ -218,23 +222,34 @@ INLINE void FN(coefficient_of)(const SeriesCode* code, const SeriesStep* step, d
     }
 }
 
-INLINE void FN(feed_back)(const SeriesCode* code, double* rows, int32_t k)
+/* Coefficient k + 1 of rows that are the integrals of others. */
+INLINE void FN(feed_back)(const SeriesPlace* places, int32_t n, double order, int32_t k)
 {
-    for (int32_t i = 0; i < code->n_feedback; i++)
-        rows[code->feedback[2 * i] * code->stride + k + 1] =
-            rows[code->feedback[2 * i + 1] * code->stride + k] / code->orders[k + 1];
+    for (int32_t i = 0; i < n; i++)
+        places[i].out[k + 1] = places[i].a[k] / order;
 }
 
-static void FN(series_narrow)(const SeriesCode* code, double* rows)
+static void FN(series_narrow)(const SeriesCode* code, double* rows, SeriesPlace* places)
 {
+    SeriesPlace* fed = places + code->n_steps;
+    int32_t n = 0;
+    for (int32_t i = 0; i < code->n_feedback; i++)
+    {
+        fed[i].out = rows + code->feedback[2 * i] * code->stride;
+        fed[i].a = rows + code->feedback[2 * i + 1] * code->stride;
+    }
     for (int32_t i = 0; i < code->n_steps; i++)
-        FN(value_of)(code, &code->steps[i], rows);
+    {
+        places[n] = FN(place_of)(code, &code->steps[i], rows);
+        FN(value_of)(&places[n]);
+        n += places[n].rule != SERIES_NONE && places[n].top > 0;
+    }
     for (int32_t k = 1; k <= code->degree; k++)
     {
-        FN(feed_back)(code, rows, k - 1);
-        for (int32_t i = 0; i < (code->n_feedback && k == code->degree ? 0 : code->n_steps); i++)
-            if (k <= code->steps[i].top)
-                FN(coefficient_of)(code, &code->steps[i], rows, k);
+        FN(feed_back)(fed, code->n_feedback, code->orders[k], k - 1);
+        for (int32_t i = 0; i < (code->n_feedback && k == code->degree ? 0 : n); i++)
+            if (k <= places[i].top)
+                FN(coefficient_of)(code, &places[i], rows, k);
     }
 }
 

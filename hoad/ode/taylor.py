@@ -334,9 +334,9 @@ def order_for(tol: float) -> int:
     """The order at which a relative error costs least, in steps of length ``tol ** (1 / order)``.
 
     Where a step costs what its order squared does, that is half of -log(tol), as Jorba and Zou have it in section 3.1;
-    where its order, all. Here it is in between.
+    where its order, all. Here it is in between: measured on equations of 2 to 100 numbers, docs/design/0028.
     """
-    return max(2, math.ceil(-2.0 / 3.0 * math.log(tol)))
+    return max(2, math.ceil(-0.8 * math.log(tol)))
 
 
 def _is_real(x: Any) -> bool:
@@ -491,7 +491,7 @@ def taylor_integrate(
     atol : float, optional
         The error that it may make where that is more; `tol` by default.
     order : int, optional
-        Of the series; by default what costs least at this tolerance, ``ceil(-2/3 log(tol))``: 25 at full accuracy.
+        Of the series; by default what costs least at this tolerance, ``ceil(-0.8 log(tol))``: 29 at full accuracy.
     max_step : float, optional
         The longest step.
     max_steps : int, optional

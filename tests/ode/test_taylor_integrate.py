@@ -116,7 +116,7 @@ def test_operations_on_arrays_give_what_numbers_give():
 def test_large_arrays_stay_arrays():
     rates = np.linspace(0.1, 2.0, 300)
     found = taylor_integrate(lambda t, y: -rates * y, np.ones(300), [0.0, 1.5])
-    assert np.abs(found[-1] - np.exp(-1.5 * rates)).max() < 4 * EPSILON
+    assert np.abs(found[-1] - np.exp(-1.5 * rates)).max() < 5 * EPSILON
 
 
 def test_containers_come_back_as_they_were_given():
@@ -164,10 +164,10 @@ def test_the_error_of_a_step_falls_as_its_order_says(order):
 @pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-12])
 def test_tolerances_are_kept(tol):
     solution = taylor_solution(kepler, perihelion(0.5), [0.0, 2 * np.pi], tol=tol)
-    assert solution.order == np.ceil(-2 / 3 * np.log(tol))
+    assert solution.order == np.ceil(-0.8 * np.log(tol))
     assert np.abs(solution.y[-1] - perihelion(0.5)).max() < 300 * tol
     tighter = taylor_solution(kepler, perihelion(0.5), [0.0, 2 * np.pi])
-    assert tighter.order == 25
+    assert tighter.order == 29
 
 
 def test_small_numbers_need_a_small_atol():
@@ -201,7 +201,7 @@ def test_the_solution_is_known_everywhere():
     assert np.abs(solution.sol(solution.sol.breaks)[:, 1] + np.sin(solution.sol.breaks)).max() < 1e-14
     assert solution.sol(3.0).shape == (2,)
     assert solution.sol(np.zeros((2, 3))).shape == (2, 3, 2)
-    assert solution.sol.coefficients.shape == (solution.steps, 26, 2)
+    assert solution.sol.coefficients.shape == (solution.steps, 30, 2)
     assert solution.status == 0
     assert solution.nfev >= solution.steps
     with pytest.raises(hoad.errors.ArgumentError, match=r"from t = 0 to 20.*Integrate further"):
