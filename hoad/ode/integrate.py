@@ -111,7 +111,8 @@ def odeint(
         recorded once, and may branch only as the body of a `scan` may: by what is the same at all steps, such as args;
         by y and t with np.where.
     y0 : float, complex, array or container of them
-        The value at t[0].
+        The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
+        pass an array.
     t : array, shape (T,)
         Times, rising or falling.
     args : tuple, optional

@@ -267,7 +267,7 @@ class TaylorSolution:
     Attributes
     ----------
     t : array, shape (T,)
-        The times asked for, up to where the solution ends.
+        The times asked for, up to where the solution ends: where a terminal event ended it, that is in `y_events`.
     y : array or container
         The solution at these times: for each array of y0 of shape (S) one of shape (T, S).
     sol : PiecewiseSeries
@@ -481,7 +481,8 @@ def taylor_integrate(
         ``rhs(t, y, *args)``, as for SciPy's ``solve_ivp``, written with NumPy. It may use traced values of the function
         around it. It is recorded once, and may branch by y and t with np.where only.
     y0 : float, array or container of them
-        The value at t[0].
+        The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
+        pass an array.
     t : array, shape (T,)
         Times, rising or falling.
     args : tuple, optional
