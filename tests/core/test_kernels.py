@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,4 +196,5 @@ assert primitive_named("sin") is not made
 
 def test_a_ufunc_that_shares_its_name_with_one_of_numpy_has_its_own_values() -> None:
     """As one made by Cython may, which is of no module; what is declared stays, so in another process."""
-    subprocess.run([sys.executable, "-c", SHARES_A_NAME], check=True)
+    where = Path(hoad.__file__).parents[1]
+    subprocess.run([sys.executable, "-c", SHARES_A_NAME], cwd=where, check=True)
