@@ -234,7 +234,7 @@ class Reader:
                 break
         else:
             check_open(name, x)
-        if (kind.__flags__ & HEAP_TYPE or kind.__dictoffset__) and not isinstance(x, WHOLE):
+        if (not is_static(kind) or kind.__dictoffset__) and not isinstance(x, WHOLE):
             self.visit_instance(name, x)
 
     def later(self, name: str, x: Any) -> None:
@@ -471,7 +471,7 @@ def is_static(cls: type) -> bool:
     return not cls.__flags__ & HEAP_TYPE
 
 
-_slots_of_c = functools.lru_cache(maxsize=None)(_slots)
+_slots_of_c = functools.cache(_slots)
 
 
 @functools.cache

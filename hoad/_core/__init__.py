@@ -1,9 +1,10 @@
 """The compiled floor: recording, sweeps, lowering and replay."""
 
 import os.path as _path
+from importlib import import_module as _import_module
 
 try:
-    import hoad._core.blocks  # noqa: F401
+    _import_module("hoad._core.blocks")
 except ModuleNotFoundError as _error:
     if _error.name != "hoad._core.blocks":
         raise

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hoad._core.closing cimport Closure
-from hoad._core.ordering cimport Ordering, held, is_linear, is_multilinear, unsigned
+from hoad._core.ordering cimport Ordering, is_linear, is_multilinear, unsigned
 from hoad._core.primitive cimport (
     K_CONCATENATE,
     K_GATHER,
@@ -273,3 +273,8 @@ cdef class Builder:
             operand = self.ordering.row(i)[2][0]
             return self.aval(i).dtype == DOUBLE and self.aval(operand).dtype == TRUTH
         return name == "stop_gradient" and not self.aval(i).ndim
+
+
+cdef Aval held(Aval aval):
+    """As items of a row are held: truth values as floats."""
+    return intern_aval(DOUBLE, aval.shape) if aval.dtype == TRUTH else aval

@@ -68,11 +68,8 @@ cdef class Closure:
         """Whether zeros of an operand absorb what they are multiplied with."""
         return operand >= 0 and bool(self.graph.nodes[operand].flags & F_STRONG)
 
-    def signature(self, int32_t i):
-        """The signature of a node."""
-        return self.signature_of(i)
-
     cdef Signature signature_of(self, int32_t i):
+        """The signature of a node."""
         cdef Node* node = &self.graph.nodes[i]
         cdef int32_t avals[4]
         cdef int32_t k, n

@@ -2,7 +2,7 @@
 
 from hoad._core.closing cimport Closure
 from hoad._core.primitive cimport Primitive
-from hoad._core.tape cimport Aval, int32_t
+from hoad._core.tape cimport int32_t
 
 cdef struct Ask:
     int32_t node        # what a node asks for
@@ -40,4 +40,3 @@ cdef class Ordering:
 cpdef bint is_linear(str name, Primitive primitive)
 cpdef bint is_multilinear(Primitive primitive, list tops)
 cpdef tuple unsigned(Closure closure, int32_t operand)
-cpdef Aval held(Aval aval)

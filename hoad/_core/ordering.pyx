@@ -25,7 +25,6 @@ from hoad._core.tape cimport (
     aval_of,
     int32_t,
     int64_t,
-    intern_aval,
     node_operands,
     operand_aval,
 )
@@ -331,8 +330,3 @@ cpdef tuple unsigned(Closure closure, int32_t operand):
             break
         operand, sign = node_operands(closure.graph, operand, &n)[0], -sign
     return operand, sign
-
-
-cpdef Aval held(Aval aval):
-    """As items of a row are held: truth values as floats."""
-    return intern_aval(np.dtype(np.float64), aval.shape) if aval.dtype == np.bool_ else aval

@@ -293,13 +293,11 @@ def a_slot_of_a_class_that_equals_another() -> Any:
 
 @case
 def a_slot_that_gets_another_name() -> Any:
-    class Slotted:
-        __slots__ = ("a",)
-
-    x: Any = Slotted()
+    Slotted: Any = type("Slotted", (), {"__slots__": ("a",)})
+    x = Slotted()
     x.a = 1.0
     hoad.jit(lambda t: x.a * t)(1.0)
-    Slotted.z = Slotted.a  # type: ignore[attr-defined]
+    Slotted.z = Slotted.a
     del Slotted.a
     yield lambda t: x.z * t
     x.z = 2.0
