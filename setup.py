@@ -61,6 +61,7 @@ EXTENSIONS = [
     "closing",
     "ordering",
     "series",
+    "grouping",
     "building",
     "steps",
     "ufuncs",

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from hoad._core.closing cimport Closure
+from hoad._core.grouping cimport group
 from hoad._core.ordering cimport Ordering, is_linear, is_multilinear, unsigned
 from hoad._core.primitive cimport (
     K_CONCATENATE,
@@ -83,6 +84,7 @@ cdef class Builder:
             self.series.output(row)
         for operand, expected in self.ordering.guards:
             self.series.check(self.row_of(operand), expected)
+        group(self.series)
         return 0
 
     cdef int take_inputs(self, have_lanes, int32_t first) except -1:
@@ -240,7 +242,7 @@ cdef class Builder:
         if name in SIGNS:
             return name, None if constant else name, operands, {}
         if name == "multiply":
-            operands = sorted(operands, key=ordering.top, reverse=True)
+            operands = operands[::-1] if tops[1] > tops[0] else operands    # the shorter series comes last
             return name, None if constant else "scale" if min(tops) == 0 else name, operands, {}
         if name == "divide":
             return name, None if constant else "shrink" if tops[1] == 0 else name, operands, {}

@@ -56,6 +56,14 @@ typedef struct {
     double sign;                /* 1 or -1 */
 } SeriesTerm;
 
+/* Steps that are done at once. */
+typedef struct {
+    int32_t rule, top;          /* those of each; or SERIES_NONE: various ones, and the highest top */
+    int32_t first, count;       /* of its members */
+    int32_t width;              /* 4 or 8 lanes, filled by the last member again and again; or 0: one after another */
+    int64_t at;                 /* where it keeps what it needs of its operands, in numbers */
+} SeriesGroup;
+
 typedef struct {
     const SeriesStep* steps;
     int32_t n_steps;
@@ -63,6 +71,10 @@ typedef struct {
     const int32_t* parts;       /* where they end */
     int32_t n_parts;
     const double* orders;       /* 0, 1, 2, ..., beyond the degree by a block */
+    const SeriesGroup* groups;  /* in which narrow rows may be found: those that need others of the same order behind */
+    int32_t n_groups;
+    const int32_t* members;     /* steps */
+    int32_t n_members;
     const int32_t* feedback;    /* pairs of rows: the first is the integral of the second */
     int32_t n_feedback;
     int32_t degree;
@@ -83,6 +95,12 @@ static inline int32_t series_pushed(int32_t q, int32_t degree)
     return series_most(0, series_least(q - 1, degree - q));
 }
 
+#if defined(__GNUC__)
+#define SERIES_MEMBERS 8 /* of a group of products and the like at most; 0: there are none */
+#else
+#define SERIES_MEMBERS 0
+#endif
+
 typedef void (*SeriesKernel1)(const double* x, double* p, int64_t n);
 typedef void (*SeriesKernel2)(const double* x, const double* y, double* p, int64_t n);
 
@@ -96,8 +114,9 @@ typedef struct {
 
 typedef struct {
     /* All orders, on rows of zeros but for constants and inputs; where there is feedback, the last only of that. There
-    is room for a place of each step, and one of each row that is fed back. */
-    void (*narrow)(const SeriesCode*, double* rows, SeriesPlace* places);
+    is room for a place of each step or member, and one of each row that is fed back; and for what groups keep. */
+    void (*narrow)(const SeriesCode*, double* rows, SeriesPlace* places, double* kept);
+    void (*groups)(const SeriesCode*, double* rows, SeriesPlace* places, double* kept);
     /* Some orders of the steps from one to before another; none of them is a plan. */
     void (*wide)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);
 } SeriesKernels;

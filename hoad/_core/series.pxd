@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from hoad._core.native cimport Native
 from hoad._core.plan cimport Plan
 from hoad._core.primitive cimport Signature
-from hoad._core.vector cimport SeriesCode, SeriesStep, SeriesTerm
+from hoad._core.vector cimport SeriesCode, SeriesGroup, SeriesStep, SeriesTerm
 
 cdef struct Row:
     int64_t size            # items of one coefficient, in one lane
@@ -47,6 +47,12 @@ cdef class Series(Native):
     cdef int32_t n_feedback, cap_feedback
     cdef int32_t* parts         # where they end
     cdef int32_t n_parts, cap_parts
+    cdef SeriesGroup* groups    # in which narrow rows are found, if there are any
+    cdef readonly int32_t n_groups
+    cdef int32_t cap_groups
+    cdef int32_t* members
+    cdef int32_t n_members, cap_members
+    cdef int64_t scratch        # numbers that groups keep
     cdef bint has_plans
     cdef bint is_of_numbers     # no row is an array, nor holds anything but doubles
     cdef double* orders

@@ -7,7 +7,7 @@ blocks that stay in cache: those of numbers in the smallest.
 
 import numpy as np
 
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport intptr_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -53,6 +53,7 @@ from hoad._core.vector cimport (
     VALUE_SELECT,
     VALUE_SQUARE,
     VALUE_SUBTRACT,
+    SeriesGroup,
     SeriesPlace,
     series_kernels,
 )
@@ -66,6 +67,7 @@ cdef enum:
     MOST_LANES = 256
     LANES_OF_NUMBERS = 64
     LINE = 64               # bytes of a line of the cache
+    SMALL = 1 << 13         # bytes that a run of numbers takes from the stack
 
 # What SERIES_PLAN does with each coefficient, by the plan of the step.
 cdef enum PlanRule:
@@ -128,6 +130,8 @@ cdef class Series(Native):
         give(self.outputs, self.cap_outputs * sizeof(Port))
         give(self.checks, self.cap_checks * sizeof(Check))
         give(self.feedback, self.cap_feedback * sizeof(int32_t))
+        give(self.groups, self.cap_groups * sizeof(SeriesGroup))
+        give(self.members, self.cap_members * sizeof(int32_t))
         give(self.parts, self.cap_parts * sizeof(int32_t))
 
     # ---- putting together
@@ -411,6 +415,10 @@ cdef class Series(Native):
         code.parts = self.parts
         code.n_parts = self.n_parts
         code.orders = self.orders
+        code.groups = self.groups
+        code.n_groups = self.n_groups
+        code.members = self.members
+        code.n_members = self.n_members
         code.feedback = self.feedback
         code.n_feedback = self.n_feedback
         code.degree = self.degree
@@ -418,15 +426,18 @@ cdef class Series(Native):
     cdef int run_narrow(self, char** given, char** found) noexcept nogil:
         cdef SeriesCode code
         cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
-        cdef int64_t nbytes = stride * self.n_rows * sizeof(double)
-        cdef char* whole = <char*>PyMem_RawCalloc(
-            nbytes + (self.n_steps + self.n_feedback) * sizeof(SeriesPlace) + LINE, 1)
+        cdef int64_t places = (self.n_members if self.n_groups else self.n_steps) + self.n_feedback
+        cdef int64_t n = stride * self.n_rows
+        cdef int64_t nbytes = (n + self.scratch) * sizeof(double) + places * sizeof(SeriesPlace) + LINE
+        cdef char small[SMALL]
+        cdef char* whole = &small[0] if nbytes <= <int64_t>SMALL else <char*>PyMem_RawMalloc(nbytes)
         cdef double* memory = <double*>aligned(whole)
         cdef double* row
         cdef int32_t i, k
         cdef int failed = 0
         if whole == NULL:
             return NO_MEMORY
+        memset(memory, 0, n * sizeof(double))
         for i in range(self.n_rows):
             if self.rows[i].constant != NULL:
                 memory[i * stride] = (<const double*>self.rows[i].constant)[0]
@@ -437,7 +448,8 @@ cdef class Series(Native):
                 memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
         self.describe(&code)
         code.stride = stride
-        series_kernels().narrow(&code, memory, <SeriesPlace*>(<char*>memory + nbytes))
+        (series_kernels().groups if self.n_groups else series_kernels().narrow)(
+            &code, memory, <SeriesPlace*>(memory + n + self.scratch), memory + n)
         for i in range(self.n_checks):
             if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
                 failed = GUARD_FAILED
@@ -447,7 +459,8 @@ cdef class Series(Native):
             for k in range(self.degree + 1 if self.scales != NULL else 0):
                 if row[k] != 0.0:       # k! may be infinite
                     (<double*>found[i])[k] *= self.scales[k]
-        PyMem_RawFree(whole)
+        if whole != &small[0]:
+            PyMem_RawFree(whole)
         return failed
 
     # ---- wide rows

@@ -101,6 +101,7 @@ TARGET("avx2,fma")
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
 #include "vector_series.h"
+#include "vector_series_groups.h"
 #include "vector_series_wide.h"
 END_TARGET
 
@@ -111,6 +112,7 @@ TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
 #include "vector_series.h"
+#include "vector_series_groups.h"
 #include "vector_series_wide.h"
 END_TARGET
 #endif
@@ -125,6 +127,7 @@ END_TARGET
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
 #include "vector_series.h"
+#include "vector_series_groups.h"
 #include "vector_series_wide.h"
 
 typedef struct {

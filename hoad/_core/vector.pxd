@@ -43,6 +43,10 @@ cdef extern from "series.h" nogil:
         const int32_t* parts
         int32_t n_parts
         const double* orders
+        const SeriesGroup* groups
+        int32_t n_groups
+        const int32_t* members
+        int32_t n_members
         const int32_t* feedback
         int32_t n_feedback
         int32_t degree
@@ -50,11 +54,22 @@ cdef extern from "series.h" nogil:
         double** at
         double* zeros
         int64_t lanes
+    ctypedef struct SeriesGroup:
+        int32_t rule
+        int32_t top
+        int32_t first
+        int32_t count
+        int32_t width
+        int64_t at
     ctypedef struct SeriesPlace:
         pass
+    enum:
+        SERIES_MEMBERS
+        SERIES_SHORT
 
     ctypedef struct SeriesKernels:
-        void (*narrow)(const SeriesCode* code, double* rows, SeriesPlace* places) noexcept nogil
+        void (*narrow)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept) noexcept nogil
+        void (*groups)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept) noexcept nogil
         void (*wide)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
 
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.

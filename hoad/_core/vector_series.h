@@ -9,7 +9,7 @@ written, so that it sees that these may be read at once. */
 #define FOR_NEIGHBOURS(n, P, found)                         \
     do                                                      \
     {                                                       \
-        int32_t l = 0;                                      \
+        int64_t l = 0;                                      \
         for (; l + 8 <= (n); l += 8)                        \
             NEIGHBOURS(8, P, found)                         \
         if ((n) & 4)                                        \
@@ -125,9 +125,9 @@ INLINE double FN(power_at)(double* sums, const double* x, int32_t top_x, double 
     }
     double a = orders[q] * y * x[q], b = -x[q], c = y * p[q], d = -orders[q] * p[q];
     double* P = sums + k;
+    const double *along = orders + 1, *u = x + 1, *v = p + 1;
 #define PUSHED(j)                                                                                              \
-    FN(multiply_add)(FN(multiply_add)(b, orders[j + 1], a), p[j + 1],                                          \
-                     FN(multiply_add)(FN(multiply_add)(c, orders[j + 1], d), x[j + 1], P[j]))
+    FN(multiply_add)(FN(multiply_add)(b, along[j], a), v[j], FN(multiply_add)(FN(multiply_add)(c, along[j], d), u[j], P[j]))
     FOR_NEIGHBOURS(n, P, PUSHED);
 #undef PUSHED
     if (q && 2 * q <= degree)
@@ -229,15 +229,22 @@ INLINE void FN(feed_back)(const SeriesPlace* places, int32_t n, double order, in
         places[i].out[k + 1] = places[i].a[k] / order;
 }
 
-static void FN(series_narrow)(const SeriesCode* code, double* rows, SeriesPlace* places)
+/* Where the rows are that are fed back. */
+INLINE void FN(place_fed)(const SeriesCode* code, double* rows, SeriesPlace* fed)
 {
-    SeriesPlace* fed = places + code->n_steps;
-    int32_t n = 0;
     for (int32_t i = 0; i < code->n_feedback; i++)
     {
         fed[i].out = rows + code->feedback[2 * i] * code->stride;
         fed[i].a = rows + code->feedback[2 * i + 1] * code->stride;
     }
+}
+
+static void FN(series_narrow)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept)
+{
+    SeriesPlace* fed = places + code->n_steps;
+    int32_t n = 0;
+    (void)kept;
+    FN(place_fed)(code, rows, fed);
     for (int32_t i = 0; i < code->n_steps; i++)
     {
         places[n] = FN(place_of)(code, &code->steps[i], rows);

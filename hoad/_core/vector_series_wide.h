@@ -192,7 +192,11 @@ static void FN(series_wide)(const SeriesCode* code, int32_t step, int32_t end, i
 #undef NUMBER
 #undef FOR_NUMBERS
 
-static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_wide)};
+#if SERIES_MEMBERS
+static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_groups), FN(series_wide)};
+#else
+static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_narrow), FN(series_wide)};
+#endif
 #undef FN
 #undef FUSED
 #undef WIDTH
