@@ -537,10 +537,37 @@ def squares(x: Any) -> Any:
     return np.sum((x[1:] - x[:-1] ** 2) ** 2 + np.sin(x[1:] * x[:-1]))
 
 
+def mapped(x: Any) -> Any:
+    return np.sum(hoad.vmap(lambda y: np.sin(y) * y)(x) ** 2)
+
+
+def looped(x: Any) -> Any:
+    return hoad.scan(lambda c, y: (0.5 * c + np.tanh(y), None), 0.0, x)[0]
+
+
+def multiplied(x: Any) -> Any:
+    a = np.reshape(x, (10, 10))
+    return np.sum(np.linalg.solve(a.T @ a + np.eye(10), x[:10]) ** 2) + np.linalg.slogdet(np.eye(10) + a @ a.T)[1]
+
+
+def along_axes(x: Any) -> Any:
+    a = np.reshape(x, (-1, 10))
+    chosen = np.where(a > np.mean(a, axis=0), a, -0.5 * a * a)
+    return np.sum(np.log(np.sum(np.exp(chosen - np.max(a, axis=1, keepdims=True)), axis=1))) + np.sum(x[::-1] * x)
+
+
 @pytest.mark.parametrize(
     ("f", "x"),
-    [(models.cube, VECTOR), (squares, np.linspace(0.0, 1.0, 300)), (squares, np.linspace(0.0, 1.0, 400_000))],
-    ids=["numbers", "arrays", "arrays that threads share"],
+    [
+        (models.cube, VECTOR),
+        (squares, np.linspace(0.0, 1.0, 300)),
+        (squares, np.linspace(0.0, 1.0, 400_000)),
+        (mapped, np.linspace(0.0, 1.0, 300)),
+        (looped, np.linspace(0.0, 1.0, 100)),
+        (multiplied, np.cos(np.arange(100.0))),
+        (along_axes, np.cos(np.arange(500.0))),
+    ],
+    ids=["numbers", "arrays", "arrays that threads share", "a map", "a loop", "linear algebra", "sums along axes"],
 )
 @pytest.mark.parametrize("into", [True, False], ids=["into an array", "a new array"])
 def test_a_replay_allocates_nothing(f: Any, x: Any, into: bool, monkeypatch: pytest.MonkeyPatch) -> None:
