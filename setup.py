@@ -27,6 +27,7 @@ EXTENSIONS = [
     "primitive",
     "native",
     "cast",
+    "running",
     "plan",
     "template",
     "refusals",

@@ -23,6 +23,7 @@ from hoad._core.primitive import (
     Primitive,
     ufunc_primitive,
 )
+from hoad._core.running import running_sum
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import bind_operators
 from hoad._core.where import here, name_of
@@ -497,6 +498,7 @@ CUMSUM = Primitive(
     linear_in=(0,),
     param_names=("axis",),
 )
+CUMSUM.native = lambda params, x: running_sum(x, params[0])
 
 
 def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:

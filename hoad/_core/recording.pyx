@@ -17,6 +17,7 @@ from hoad._core.adjoint cimport adjoint_sweep
 from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.compact cimport compact
 from hoad._core.emit cimport Emitter
+from hoad._core.engine cimport Lowered
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
@@ -686,7 +687,14 @@ cdef int seal_sweeps(Graph graph) except -1:
 
 def lowered(Graph graph, list outputs, list inputs, int guards, list varying=None):
     """A program for `outputs` from `inputs`, checking the first `guards` guards."""
-    return lower(graph, outputs, inputs, varying or [False] * len(inputs), 0, guards, False)
+    cdef Lowered program = lower(graph, outputs, inputs, varying or [False] * len(inputs), 0, guards, False)
+    cdef list values
+    # What is replayed by itself (jit), and may be run once more without anybody noticing.
+    if graph.is_guarded and not program.has_lanes and program.takes_numbers_out() and not program.calls_python:
+        values = [graph.value_of(i) for i in inputs]
+        if all([value is not None for value in values]):
+            program.settle(values)
+    return program
 
 
 def node_row(Graph graph, int i):

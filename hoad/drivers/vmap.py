@@ -44,7 +44,8 @@ def vmap(
         ``hoad.grad(g)``, too.
     in_axes : int, None or container of them
         Along which axis of its arguments the inputs lie: one axis for all arguments, or a tuple with one for each; for
-        an argument that is a container, a container of axes that it begins with. None: the same at all inputs.
+        an argument that is a container, a container of axes that it begins with. None: the same at all inputs, as an
+        argument None, or None in a container, is in any case.
     out_axes : int, None or container of them
         Along which axis of the results the outputs lie. None: the output is the same for all inputs, and given once.
     axis_size : int, optional
@@ -138,7 +139,7 @@ class _Call:
         ):
             leaves, structure = flatten(value)
             for at, (leaf, axis) in enumerate(zip(leaves, _spread(axes, value, "in_axes"), strict=True)):
-                if axis is None or (isinstance(key, str) and not np.ndim(leaf)):
+                if axis is None or leaf is None or (isinstance(key, str) and not np.ndim(leaf)):
                     continue
                 names.append(_Name(f, key, structure, at))
                 self.places.append(len(self.leaves) + at)

@@ -288,6 +288,26 @@ def test_conversions(dtype: Any, to: Any) -> None:
         require_bits(np.imag(found), np.imag(rows.astype(to)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((7,), 0), ((1,), 0), ((0,), 0), ((3, 0), 0), ((5, 4), 0), ((5, 4), 1), ((3, 4, 5), 1), ((), None)],
+)
+def test_running_sums(shape: tuple[int, ...], axis: int | None, dtype: Any) -> None:
+    rng = np.random.default_rng(3)
+    x, y = (rng.normal(size=shape) * (1 + 2j if np.dtype(dtype).kind == "c" else 1) for _ in range(2))
+    x, y = np.asarray(x, dtype), np.asarray(y, dtype)
+    y.reshape(-1)[:1] = -0.0
+    program = hoad.record(lambda x: np.cumsum(x, axis=axis), x)
+    assert not program._lowered().calls_python
+    found, wanted = np.asarray(program.evaluate(y)), np.cumsum(y, axis=axis)
+    assert found.dtype == dtype and found.tobytes() == wanted.tobytes()
+    if shape:
+        rows = np.stack([y, 2 * y, x])
+        for one, row in zip(hoad.vmap(lambda x: np.cumsum(x, axis=axis))(rows), rows, strict=True):
+            assert one.tobytes() == np.cumsum(row, axis=axis).tobytes()
+
+
 def test_a_counter_that_enters_arithmetic() -> None:
     def f(x: Any, y: Any) -> Any:
         return hoad.fori_loop(0, 5, lambda i, s: s + i * x**i + y, y)

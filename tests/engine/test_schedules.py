@@ -9,10 +9,12 @@ import pytest
 from engine.loops import SHAPES, Step, steps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reference import evaluate
+from reference import evaluate, evaluate_lanes
 from reference.listing import of_program
 
 import hoad
+from hoad._core import threads as core
+from hoad._core.recording import lowered
 
 # Around the lengths at which something changes: a run at all, a block, two blocks.
 LENGTHS = (2, 7, 15, 16, 17, 40, 130, 511, 512, 513, 1100)
@@ -53,3 +55,37 @@ def test_second_sweeps(shape: str, program: list[Step], n: int) -> None:
     v = np.linspace(-1.0, 1.0, n)
     tapes = hoad.gradient(hoad.record(lambda x: SHAPES[shape](program, x), x))
     require_same(hoad.gradient(tapes, seed=v), other)
+
+
+@given(steps, st.sampled_from((33 * 512 + 1, 64 * 512, 40_003)), st.sampled_from((2, 3, 7)))
+@example(BAND, 64 * 512, 3)
+@settings(max_examples=20)
+def test_threads(program: list[Step], n: int, threads: int) -> None:
+    """Long enough to be shared: what the reference gives, and the bits of one thread."""
+    x, other = points(n)
+    tapes = hoad.gradient(hoad.record(lambda x: SHAPES["arrays"](program, x), x))
+    core.assume_cores(8)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOAD_THREADS", "8")
+            shared = tapes.evaluate(other, threads=threads)
+            assert shared.tobytes() == tapes.evaluate(other, threads=1).tobytes()
+    finally:
+        core.assume_cores(0)
+    require_same(tapes, other)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(steps, st.sampled_from((2, 7, 17)), st.sampled_from((1, 2, 7, 8, 9, 64, 127, 130)))
+@settings(max_examples=10)
+def test_lanes(shape: str, program: list[Step], n: int, lanes: int) -> None:
+    """Any number of lanes at once, for values and gradients."""
+    tapes = hoad.record(lambda x: SHAPES[shape](program, x), np.linspace(-1.0, 1.0, n))
+    rows = np.random.default_rng(n).uniform(-1.0, 1.0, (lanes, n))
+    for run in tapes, hoad.gradient(tapes):
+        listing = of_program(run)
+        (wanted,) = evaluate_lanes(listing, [rows], [True], listing.outputs)
+        tape = run[-1]
+        (found,) = lowered(tape._graph, list(tape._outputs), run._input_nodes(), 0, [True]).run([rows], lanes)
+        scale = max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-13 * n**0.5 * scale)

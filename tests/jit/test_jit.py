@@ -342,6 +342,83 @@ def test_what_was_taken_out_is_guarded_bit_by_bit(x: Any) -> None:
             np.testing.assert_array_equal(f(y), y * 0 + np.copysign(1.0, y))
 
 
+ROUNDED = {  # what a replay may round otherwise than the recording did: kernels, sums block by block, products
+    "a sum": lambda x: hoad.value(np.sum(x * x)),
+    "a mean": lambda x: hoad.value(np.mean(x)),
+    "functions of an array": lambda x: float(np.sum(hoad.value(np.tanh(x) * np.exp(x) - x**2.5))),
+    "sums of rows": lambda x: float(hoad.value(np.sum(np.sqrt(np.reshape(x, (4, -1))), axis=1))[1]),
+    "a product": lambda x: float(hoad.value(np.reshape(x, (-1, 4)).T @ np.reshape(x, (-1, 4)))[0, 1]),
+    "a loop": lambda x: sum((hoad.value(np.tanh(y) * np.exp(y)) for y in x), 0.0),
+}
+
+
+@pytest.mark.parametrize("n", [40, 1000])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_was_taken_out_may_round_otherwise_in_a_replay(name: str, n: int) -> None:
+    """One recording serves again at its own arguments, and no other ones."""
+    taken = ROUNDED[name]
+    for seed in range(4):
+        x, other = np.random.default_rng(seed).uniform(0.5, 3.0, (2, n))
+        f = hoad.jit(lambda x: x[0] * taken(x))
+        for _ in range(3):
+            assert f(x) == pytest.approx(x[0] * taken(x), rel=1e-13)
+        assert recordings(f) == [1]
+        assert f(other) == pytest.approx(other[0] * taken(other), rel=1e-13)
+        assert recordings(f) == [2]
+
+
+def rounded_apart() -> tuple[Any, float]:
+    """An argument whose sum of squares a replay rounds otherwise, and the larger of both sums."""
+    for seed in range(1000):
+        x = np.random.default_rng(seed).uniform(0.5, 3.0, 4000)
+        program = hoad.record(lambda x: np.sum(x * x), x)
+        sums = float(program[0].nodes[-1].result), float(program.evaluate(x))
+        if sums[0] != sums[1]:
+            return x, max(sums)
+    raise AssertionError("no sum is rounded otherwise")
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        lambda ratio: np.floor(ratio),
+        lambda ratio: np.floor(ratio) * np.ones(2),
+        lambda ratio: ratio * np.ones(2) >= 1.0,
+        lambda ratio: np.copysign(0.0, ratio - 1.0),
+        lambda ratio: ratio >= 1.0,
+    ],
+    ids=["a number", "an array", "a mask", "a sign", "a truth value"],
+)
+def test_what_jumps_is_guarded_as_it_was_recorded(taken: Any) -> None:
+    """Where the recording and its replay are on two sides of a jump, neither side is taken for the other."""
+    x, large = rounded_apart()
+
+    def side(x: Any) -> Any:
+        return float(np.sum(np.copysign(1.0, hoad.value(taken(np.sum(x * x) / large)) - 0.0)))
+
+    def f(x: Any) -> Any:
+        return x[0] * (side(x) + 2.0 * float(np.sum(hoad.value(taken(np.sum(x * x) / large)))))
+
+    for start in (x, 0.9 * x, 1.1 * x):
+        g = hoad.jit(f)
+        g(start)
+        for y in (0.9 * x, 1.1 * x, 0.8 * x, 1.2 * x) * 2:
+            assert g(y) == f(y)
+
+
+def test_a_primitive_in_python_is_not_called_once_more_for_a_number_taken_out() -> None:
+    calls: list[float] = []
+
+    @hoad.primitive
+    def counted(x: Any) -> Any:
+        calls.append(x)
+        return 2 * x
+
+    f = hoad.jit(lambda x: counted(x) * hoad.value(x * x))
+    assert [f(3.0), f(3.0)] == [54.0, 54.0]
+    assert calls.count(3.0) == 2
+
+
 def test_a_branch_on_what_is_not_returned() -> None:
     f = hoad.jit(lambda x: 1.0 if np.sum(x) > 0 else 2.0)
     assert [f(VECTOR), f(-VECTOR), f(VECTOR)] == [1.0, 2.0, 1.0]
@@ -460,10 +537,37 @@ def squares(x: Any) -> Any:
     return np.sum((x[1:] - x[:-1] ** 2) ** 2 + np.sin(x[1:] * x[:-1]))
 
 
+def mapped(x: Any) -> Any:
+    return np.sum(hoad.vmap(lambda y: np.sin(y) * y)(x) ** 2)
+
+
+def looped(x: Any) -> Any:
+    return hoad.scan(lambda c, y: (0.5 * c + np.tanh(y), None), 0.0, x)[0]
+
+
+def multiplied(x: Any) -> Any:
+    a = np.reshape(x, (10, 10))
+    return np.sum(np.linalg.solve(a.T @ a + np.eye(10), x[:10]) ** 2) + np.linalg.slogdet(np.eye(10) + a @ a.T)[1]
+
+
+def along_axes(x: Any) -> Any:
+    a = np.reshape(x, (-1, 10))
+    chosen = np.where(a > np.mean(a, axis=0), a, -0.5 * a * a)
+    return np.sum(np.log(np.sum(np.exp(chosen - np.max(a, axis=1, keepdims=True)), axis=1))) + np.sum(x[::-1] * x)
+
+
 @pytest.mark.parametrize(
     ("f", "x"),
-    [(models.cube, VECTOR), (squares, np.linspace(0.0, 1.0, 300)), (squares, np.linspace(0.0, 1.0, 400_000))],
-    ids=["numbers", "arrays", "arrays that threads share"],
+    [
+        (models.cube, VECTOR),
+        (squares, np.linspace(0.0, 1.0, 300)),
+        (squares, np.linspace(0.0, 1.0, 400_000)),
+        (mapped, np.linspace(0.0, 1.0, 300)),
+        (looped, np.linspace(0.0, 1.0, 100)),
+        (multiplied, np.cos(np.arange(100.0))),
+        (along_axes, np.cos(np.arange(500.0))),
+    ],
+    ids=["numbers", "arrays", "arrays that threads share", "a map", "a loop", "linear algebra", "sums along axes"],
 )
 @pytest.mark.parametrize("into", [True, False], ids=["into an array", "a new array"])
 def test_a_replay_allocates_nothing(f: Any, x: Any, into: bool, monkeypatch: pytest.MonkeyPatch) -> None:

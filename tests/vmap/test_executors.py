@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
+import os
 import pickle
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -335,3 +339,45 @@ def test_dask_with_a_worker_killed_in_mid_run(fuse: Path, client: Any) -> None:
     assert len(counting.rows) > 200  # with what was lost
     client.wait_for_workers(2)
     assert set(client.scheduler_info()["workers"]) != before
+
+
+# ---- MPI
+
+BY_MPI = """
+import numpy as np
+from mpi4py.futures import MPIPoolExecutor
+from vmap import workers
+import hoad
+
+def results(**how):
+    mapped = hoad.vmap(workers.model, (0, None), **how)
+    slopes = hoad.grad(lambda y, c: np.sum(mapped(y, c) ** 2), argnums=(0, 1))(X, C)
+    return [mapped(X, C), *slopes, hoad.hessian(lambda c: np.sum(np.tanh(mapped(X, c))))(C)]
+
+X, C = np.random.default_rng(5).uniform(0.01, 1, 20011), np.array([1.3, 0.2])
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        pairs = zip(results(executor=executor), results(threads=1), strict=True)
+        print(executor.num_workers, [one.tobytes() == other.tobytes() for one, other in pairs])
+"""
+
+
+@pytest.mark.slow
+def test_mpi_gives_the_bits_of_one_process(tmp_path: Path) -> None:
+    """A master and two workers that mpiexec starts, as the guide says."""
+    pytest.importorskip("mpi4py")
+    found = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if found is None:
+        pytest.skip("there is no mpiexec")
+    script = tmp_path / "script.py"
+    script.write_text(BY_MPI, encoding="utf-8")
+    path = [str(Path(hoad.__file__).parents[1]), str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [found, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path).rstrip(os.pathsep)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split(maxsplit=1) == ["2", "[True, True, True, True]\n"]

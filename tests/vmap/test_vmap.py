@@ -163,6 +163,20 @@ def test_axes_of_containers() -> None:
     assert found["same"] == 2.0
 
 
+def test_none_has_no_axis() -> None:
+    """What is left out of a container of parameters, or is an argument that has no value."""
+
+    def f(p: Any, shift: Any = None) -> Any:
+        y = p["a"] * 2.0 if p["b"] is None else p["b"]
+        return y if shift is None else y + shift
+
+    parameters, x = {"a": np.arange(3.0), "b": None}, np.arange(3.0)
+    assert hoad.vmap(f)(parameters, None).tolist() == [0.0, 2.0, 4.0]
+    assert hoad.vmap(hoad.grad(lambda y, p: f({"a": y, **p})), (0, 0))(x, {"b": None}).tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(hoad.ArgumentError, match="axis_size=n"):
+        hoad.vmap(lambda x: 1.0)(None)
+
+
 def test_keywords_lie_along_their_first_axis() -> None:
     x = RNG.normal(size=4)
     found = hoad.vmap(lambda a, b, power=1: a * b**power)(x, b=x, power=2)
