@@ -17,6 +17,7 @@ from hoad.drivers.first import check_numbers
 from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
+from hoad.expansion.functions import expand_with
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
 
@@ -187,6 +188,19 @@ def _expanded(
     Outermost, none of them may be undefined.
     """
 
+    pointwise, suspect, parts, found = _coefficients(driver, f, x, direction, n)
+    if suspect:
+        check_holomorphic(driver, f, x, direction, n)
+    if not holds_traced(found) and any(map(_is_missing, found)):
+        raise_missing(driver, f, x, direction, n)
+    return pointwise, parts, found
+
+
+def _coefficients(
+    driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
+) -> tuple[bool, bool, Parts | None, list[Any]]:
+    """The same, with whether f might not be holomorphic, as they come out."""
+
     def coefficients(x: Any) -> tuple[bool, bool, Any]:
         expansion = _expansion(driver, f, x, direction, n)
         pointwise = kind_of(type(x)) is not None or not np.ndim(x) or expansion.is_pointwise()
@@ -199,11 +213,16 @@ def _expanded(
             check_series(d, y, driver)
         del returned
         found = d.results(ys)
-    if suspect:
-        check_holomorphic(driver, f, x, direction, n)
-    if not holds_traced(found) and any(map(_is_missing, found)):
-        raise_missing(driver, f, x, direction, n)
-    return pointwise, parts, found
+    return pointwise, suspect, parts, found
+
+
+def _by_rules(f: Callable[[Any], Any], n: int) -> Any:
+    """The coefficients at 0 of a function of one real number, for functions of series."""
+    _, _, parts, found = _coefficients("taylor", f, 0.0, None, n)
+    return _arranged(parts, found)
+
+
+expand_with(_by_rules)
 
 
 def check_holomorphic(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:
