@@ -76,8 +76,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     >>> hoad.derivative(np.sin, 2)(np.array([0.0, np.pi / 2]))
     array([-0., -1.])
     """
-    check_function("derivative", f)
-    n = checked_order("derivative", n)
+    check_function("derivative", f, n)
+    n = checked_order("derivative", n, shown=True)
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -83,8 +83,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
            [ 0., -1.],
            [-1., -0.]])
     """
-    check_function("derivatives", f)
-    n = checked_order("derivatives", n)
+    check_function("derivatives", f, n)
+    n = checked_order("derivatives", n, shown=True)
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -156,8 +156,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     >>> hoad.taylor(lambda x: x[0] * x[1] ** 2, np.array([1.0, 2.0]), 3, np.array([1.0, -1.0])).coefficients
     array([ 4.,  0., -3.,  1.])
     """
-    check_function("taylor", f)
-    n = checked_order("taylor", n)
+    check_function("taylor", f, x, n)
+    n = checked_order("taylor", n, shown=True)
     pointwise, parts, found = _expanded("taylor", f, x, direction, n)
     at_x = direction is None and pointwise and kind_of(type(x)) is None
     return _arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])

@@ -25,8 +25,9 @@ from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, DTypeError, GuardError, HoadError, NoRuleError, ShapeError, TracedValueError
 from hoad.ode.events import Watch
+from hoad.ode.order import check_names, telling_order
 from hoad.ode.steady import steady_program
 from hoad.program import Program, Tape, called
 from hoad.trace import is_number
@@ -61,7 +62,8 @@ class System:
         self.y = [_double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
-        self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
+        with telling_order(name, "rhs", rhs, t, y0, args, self._gives):
+            self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
 
     def recorded(
         self, called: str, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
@@ -89,6 +91,14 @@ class System:
                 f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
             )
         return leaves
+
+    def _gives(self, returned: Any) -> bool:
+        """Whether rhs returned a slope."""
+        try:
+            self._slopes(returned)
+        except (HoadError, ValueError, TypeError):
+            return False
+        return True
 
     def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
         if structure == NUMBER:
@@ -551,9 +561,10 @@ def taylor_integrate(
            [-1.,  0.]])
     """
     name = "taylor_integrate"
-    check_function(f"ode.{name}", rhs)
+    check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
+    check_names(name, "rhs", rhs)
     system = System(rhs, y0, float(plain_value(times)[0]), _checked_args(args, name), name)
     if system.is_traced or is_traced(times):
         return system.structure.unflatten(_recorded(system, options, times))
@@ -618,11 +629,12 @@ def taylor_solution(
     (array([2.]), array([4.905, 0.   ]))
     """
     name = "taylor_solution"
-    check_function(f"ode.{name}", rhs)
+    check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
     if is_traced(times):
         raise TracedValueError(_TRACED)
+    check_names(name, "rhs", rhs)
     system = System(rhs, y0, float(times[0]), _checked_args(args, name), name)
     if system.is_traced:
         raise TracedValueError(_TRACED)
@@ -691,7 +703,11 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
             )
         return [np.reshape(_double(value, system.name), ())]
 
-    program, held = system.recorded("an event", g, t, one)
+    check_names(system.name, "an event function", g)
+    y0 = system.structure.unflatten([plain_value(x) for x in system.y])
+    failures = IndexError, KeyError, TypeError
+    with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
+        program, held = system.recorded("an event", g, t, one)
     if any(map(is_traced, held)):
         raise TracedValueError(_TRACED)
     n = len(system.y)
