@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import types
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -339,6 +341,25 @@ def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[
     if len(set(found)) < len(found):
         raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
     return found
+
+
+def by_argument(
+    driver: str, f: Callable[..., Any], argnums: Any, derived: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+) -> Callable[..., Any]:
+    """What `derived` makes of f as a function of one of its arguments, called like f."""
+    if isinstance(argnums, tuple):
+        raise ShapeError(
+            f"{driver} takes argnums as an int, not {argnums!r}: one argument, the others being constants. Mixed "
+            "derivatives are those of one array: hoad.partials(lambda v: f(v[0], v[1]), [(1, 1)])(np.array([x, y]))."
+        )
+    check_argnum(driver, argnums, argnums)
+
+    @functools.wraps(f, updated=())
+    def at(*args: Any, **kwargs: Any) -> Any:
+        (k,) = positions(argnums, len(args), driver)
+        return derived(lambda x: f(*args[:k], x, *args[k + 1 :], **kwargs))(args[k])
+
+    return at
 
 
 class Choice:

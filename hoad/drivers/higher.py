@@ -14,7 +14,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
 from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
-from hoad.arguments import check_function, checked_order, packed
+from hoad.arguments import by_argument, check_function, checked_order, packed
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.drivers.taylor import check_holomorphic
@@ -27,7 +27,7 @@ WATCHED_BY_SERIES = 8  # the same for who watches every operation: a series is o
 MOST_SWEEPS = 7  # beyond, each takes twice as long as the one before
 
 
-def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
+def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, argnums: int = 0) -> Callable[..., Any]:
     """The n-th derivative function ``x -> f⁽ⁿ⁾(x)``, pointwise on arrays.
 
     Parameters
@@ -39,6 +39,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
         The order, 0 or more.
     holomorphic : bool, optional
         f is a holomorphic function of a complex number, and its complex derivative is meant.
+    argnums : int, optional
+        The position of the argument that is meant.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     ArgumentError
         If f cannot be called, or n is no order.
     ShapeError
-        If x is an array and f mixes its elements.
+        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
     DTypeError
         If x is no float, and no complex number of which f is said to be a holomorphic function.
 
@@ -78,6 +80,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     """
     check_function("derivative", f, n)
     n = checked_order("derivative", n, shown=True)
+    if not isinstance(argnums, int) or argnums != 0:
+        return by_argument("derivative", f, argnums, lambda g: derivative(g, n, holomorphic))
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
 from hoad._core.traced import is_traced
-from hoad.arguments import check_function, checked_order, packed, parts_of
+from hoad.arguments import by_argument, check_function, checked_order, packed, parts_of
 from hoad.containers import Parts, kind_of
 from hoad.drivers.first import check_numbers
 from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
@@ -25,7 +25,7 @@ from hoad.transform.taylor import Expansion, expansion_at
 BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
 
 
-def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
+def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[..., Any]:
     """All derivatives up to an order, ``x -> [f(x), f′(x), ..., f⁽ⁿ⁾(x)]``, pointwise on arrays.
 
     Parameters
@@ -35,6 +35,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
         may return a container. Of a complex number it must be holomorphic.
     n : int
         The highest order, 0 or more.
+    argnums : int, optional
+        The position of the argument that is meant.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     ArgumentError
         If f cannot be called, or n is no order.
     ShapeError
-        If x is an array and f mixes its elements.
+        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
     DTypeError
         If x is no float and no complex number, or complex and f is not holomorphic.
     DomainError
@@ -85,6 +87,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     """
     check_function("derivatives", f, n)
     n = checked_order("derivatives", n, shown=True)
+    if not isinstance(argnums, int) or argnums != 0:
+        return by_argument("derivatives", f, argnums, lambda g: derivatives(g, n))
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:

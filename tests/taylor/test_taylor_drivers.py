@@ -513,3 +513,32 @@ def test_high_derivatives_of_other_dtypes() -> None:
             hoad.derivative(lambda z: z * np.conj(z) * z, n, holomorphic=True)(z)
     single = hoad.derivative(np.sin, 25)(np.array([0.5], np.float32))
     assert single.dtype == np.float32 and abs(single[0] - np.cos(0.5)) < 1e-6
+
+
+# ---- by another argument
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+@pytest.mark.parametrize("argnums", [1, -1, np.int64(1)])
+def test_by_another_argument(n, argnums):
+    """x exp(a y), by y: x aⁿ exp(a y)."""
+
+    def f(x, y, a=1.0):
+        return x * np.exp(a * y)
+
+    exact = [2.0 * 1.5**k * np.exp(1.5 * 0.3) for k in range(n + 1)]
+    for wrapped in (lambda g: g, hoad.jit):
+        assert_allclose(wrapped(hoad.derivatives(f, n, argnums=argnums))(2.0, 0.3, a=1.5), exact, rtol=1e-13)
+        assert_allclose(wrapped(hoad.derivative(f, n, argnums=argnums))(2.0, 0.3, a=1.5), exact[n], rtol=1e-13)
+    mixed = hoad.derivative(hoad.derivative(f, n, argnums=1), 1)
+    assert_allclose(mixed(2.0, 0.3, a=1.5), exact[n] / 2.0, rtol=1e-13)
+
+
+def test_argnums_that_are_none():
+    for driver in (hoad.derivative, hoad.derivatives):
+        with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not \(0, 1\).*hoad\.partials\(lambda v"):
+            driver(np.multiply, 2, argnums=(0, 1))
+        with pytest.raises(hoad.ShapeError, match=r"argnums as an int or a tuple of ints, not 0\.5"):
+            driver(np.multiply, 2, argnums=0.5)
+        with pytest.raises(hoad.ShapeError, match=r"argnums=2, but the function was called with 2 arguments"):
+            driver(np.multiply, 2, argnums=2)(1.0, 2.0)
