@@ -80,7 +80,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     """
     check_function("derivative", f, n)
     n = checked_order("derivative", n, shown=True)
-    if not isinstance(argnums, int) or argnums != 0:
+    if np.ndim(argnums) or argnums != 0:
         return by_argument("derivative", f, argnums, lambda g: derivative(g, n, holomorphic))
 
     @functools.wraps(f, updated=())
@@ -127,9 +127,19 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         found = d.results([d.operand(y) for y in found])
     if suspect:
         check_holomorphic("derivative", f, x, None, n)
-    if n <= MOST_SWEEPS and not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
+    if n <= MOST_SWEEPS and not all(map(_is_finite, found)):
         return None
     return expansion.parts.derivative(found)
+
+
+def _is_finite(y: Any) -> bool:
+    """Whether a derivative is finite; jit records whether it is. Of what differs from lane to lane it is not asked."""
+    if not is_traced(y):
+        return bool(np.isfinite(y).all())
+    graph = graph_of(y)
+    if not graph.valued or is_repeated(y):
+        return True
+    return bool(np.all(np.isfinite(y if graph.is_guarded else plain_value(y))))
 
 
 def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:

@@ -17,22 +17,24 @@ from hoad._core.where import here
 from hoad.errors import DomainError
 from hoad.expansion.shapes import unified
 
+PLAIN = {float, int, complex, np.float64, np.complex128, np.float32, np.complex64, np.ndarray}  # never traced
+
 
 def is_finite(c: Any) -> bool:
     """Whether a coefficient, or each item of one, is a finite number."""
     return math.isfinite(c) if isinstance(c, float) else bool(np.all(np.isfinite(c)))
 
 
-def checked(what: str, made: Callable[[], Iterable[Any]], given: Sequence[Iterable[Any]]) -> Any:
-    """The coefficients that `made` gives from those given, or a DomainError."""
-    if any(is_traced(c) for series in given for c in series):
-        return made()
+def checked(what: str, made: Callable[[], Iterable[Any]], given: Sequence[Iterable[Any]]) -> tuple[Any, ...]:
+    """The coefficients that `made` gives from those given, unified, or a DomainError."""
+    types = {kind for series in given for kind in set(map(type, series))}
+    if not types <= PLAIN and any(is_traced(c) for series in given for c in series):
+        return unified(made())
     with np.errstate(all="ignore"):  # said by the error, or by whoever gave a number that is not finite
         found = unified(made())
-    missing = next((k for k, c in enumerate(found) if is_traced(c) or not is_finite(c)), None)
-    if missing is None or is_traced(found[missing]) or not all(is_finite(c) for series in given for c in series):
+    if all(map(is_finite, found)) or not all(is_finite(c) for series in given for c in series):
         return found
-    raise _undefined(what, found, missing)
+    raise _undefined(what, found, next(k for k, c in enumerate(found) if not is_finite(c)))
 
 
 def _undefined(what: str, found: Sequence[Any], order: int) -> DomainError:

@@ -710,7 +710,9 @@ class TaylorSeries:
 
     def _with(self, coefficients: Any) -> TaylorSeries:
         """Another series about the same point."""
-        found = unified(coefficients)
+        return self._with_unified(unified(coefficients))
+
+    def _with_unified(self, found: tuple[Any, ...]) -> TaylorSeries:
         point = self.point
         shape = np.shape(found[0])
         if np.ndim(point) and shape != self.shape:
@@ -742,7 +744,7 @@ class TaylorSeries:
     def _checked(self, what: str, made: Callable[[], Any], *others: Any) -> TaylorSeries:
         """Another series about the same point, of which no coefficient may be undefined unless one is already."""
         given = [self._coefficients, *(x._coefficients if isinstance(x, TaylorSeries) else (x,) for x in others)]
-        return self._with(checked(what, made, given))
+        return self._with_unified(checked(what, made, given))
 
     def _by_rules(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TaylorSeries:
         """The series of a function of the values of series, which has a rule."""
@@ -761,7 +763,7 @@ class TaylorSeries:
             return function(*_evaluated(args, t), **{key: _evaluated(x, t) for key, x in kwargs.items()})
 
         given = [s._coefficients for s in among]
-        found = checked(f"{name} of a series", lambda: coefficients_by_rules(name, at, degree), given)
+        found: Any = checked(f"{name} of a series", lambda: coefficients_by_rules(name, at, degree), given)
         if any(s.dtype.itemsize < (16 if s.dtype.kind == "c" else 8) for s in among):
             found = [c.astype(at(0).dtype) for c in found]  # t is float64
         return among[0]._with(found)

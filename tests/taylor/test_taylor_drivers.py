@@ -542,3 +542,21 @@ def test_argnums_that_are_none():
             driver(np.multiply, 2, argnums=0.5)
         with pytest.raises(hoad.ShapeError, match=r"argnums=2, but the function was called with 2 arguments"):
             driver(np.multiply, 2, argnums=2)(1.0, 2.0)
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+@pytest.mark.parametrize("r", [-2.0, -0.5, 0.5, 2.5, 4.5])
+def test_a_jitted_derivative_is_the_same_at_singular_points(r, n):
+    """A series is nan behind its first infinite coefficient; sweeps find r (r - 1) ... 0**(r - n), in jit as well."""
+    factors = math.prod(r - k for k in range(n))
+    exact = math.copysign(np.inf, factors) if n > r else 0.0
+    derivative = hoad.derivative(lambda x: x**r, n)
+    with np.errstate(all="ignore"):
+        assert derivative(0.0) == exact
+        jitted = hoad.jit(derivative)
+        for _ in range(2):
+            assert_allclose(jitted(0.7), factors * 0.7 ** (r - n), rtol=1e-12)
+            assert jitted(0.0) == exact
+        traced = []
+        hoad.grad(lambda a: traced.append(hoad.value(derivative(0.0 * a))) or a)(1.0)
+        assert traced == [exact]
