@@ -331,8 +331,9 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     check_function("partials", f, multi_indices)
     if not np.iterable(multi_indices):
         raise ArgumentError(f"partials takes a list of multi-indices, [(1, 0), (2, 1)], not {multi_indices!r}.")
-    if len(multi_indices) and all(isinstance(a, (int, np.integer)) for a in multi_indices):
-        one = tuple(int(n) for n in np.asarray(multi_indices))
+    multi_indices = list(multi_indices)
+    if multi_indices and all(isinstance(a, (int, np.integer)) for a in multi_indices):
+        one = tuple(map(int, np.array(multi_indices)))
         raise ArgumentError(
             f"partials takes a list of multi-indices, but was given one of them, {one}. Write "
             f"hoad.partials(f, [{one}])(x)."

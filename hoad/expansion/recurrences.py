@@ -17,6 +17,8 @@ import numpy as np
 from hoad._core.traced import is_traced
 from hoad._core.ufuncs import leg, sech
 
+WHOLE_POWERS = 1 << 62  # beyond, a float is no number of factors
+
 Series = Sequence[Any]
 Slope = Callable[[Series, int], Any]
 
@@ -79,8 +81,12 @@ def power(u: Series, exponent: Any, v0: Any) -> list[Any]:
 
 
 def _vanishing(u: Series, exponent: Any, v: list[Any]) -> list[Any]:
-    """v = uʳ where u starts with tᵐ: orders below m r are 0, which the recurrence finds as 0/0."""
+    """v = uʳ where u starts with tᵐ: orders below m r are 0, which the recurrence finds as 0/0; so are whole powers."""
     starts = np.equal(u[0], 0)
+    for r in np.unique(exponent):
+        if 0 <= np.real(r) < WHOLE_POWERS and r == np.rint(np.real(r)):
+            whole = whole_power(u, int(np.real(r))) if r else [1.0, *[0.0] * (len(u) - 1)]
+            v = [np.where(starts & np.equal(exponent, r), x, y)[()] for x, y in zip(whole, v, strict=True)]
     for m in range(1, len(u) + 1):
         v = [np.where(starts & (k < m * np.real(exponent)), 0.0, x)[()] if k else x for k, x in enumerate(v)]
         starts = starts & np.equal(u[m], 0) if m < len(u) else starts

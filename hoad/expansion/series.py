@@ -14,9 +14,9 @@ from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import here, name_of
 from hoad.arguments import packed
 from hoad.containers import register_container
-from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
-from hoad.expansion.domain import checked, pole
+from hoad.expansion.domain import checked, is_finite, pole
 from hoad.expansion.functions import ENTRYWISE, OF_VALUES, check_not_in_library, coefficients_by_rules, refusal
 from hoad.expansion.pade import PadeApproximant, approximant
 from hoad.expansion.radius import radius_of
@@ -424,6 +424,12 @@ class TaylorSeries:
                 f"pade({m}, {n}) needs the coefficients up to degree {m + n}, but the series is known to {self.degree}."
             )
         self._check_plain("pade")
+        if not all(map(is_finite, self._coefficients[: m + n + 1])):
+            order = next(k for k, c in enumerate(self._coefficients) if not is_finite(c))
+            raise DomainError(
+                f"pade({m}, {n}) needs finite coefficients up to degree {m + n}, but that of order {order} is "
+                f"{_shown(self[order])}."
+            )
         noise = 50 * float(np.finfo(self.dtype).eps) if tolerance is None else tolerance
         c = self.coefficients
         numerator = np.zeros((m + 1, *self.shape), self.dtype)
@@ -601,7 +607,7 @@ class TaylorSeries:
         return self._times(other, operator.matmul)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return self._times(other, lambda x, y: y @ x)
+        return self._times(other, lambda x, y: y @ x, is_left=False)
 
     def __truediv__(self, other: Any) -> Any:
         other = self._of(other)
@@ -624,7 +630,12 @@ class TaylorSeries:
             return self._checked("s ** u", lambda: recurrences.power_of_series(u, v), exponent)
         if not _is_constant(exponent):
             return NotImplemented
-        if not is_traced(exponent) and np.ndim(exponent) == 0 and exponent == np.rint(np.real(exponent)):
+        if (
+            not is_traced(exponent)
+            and np.ndim(exponent) == 0
+            and np.isfinite(exponent)
+            and exponent == np.rint(np.real(exponent))
+        ):
             return self._to_the(int(np.real(exponent)))
         u = self._coefficients
         return self._checked(
@@ -715,7 +726,7 @@ class TaylorSeries:
     def _with_unified(self, found: tuple[Any, ...]) -> TaylorSeries:
         point = self.point
         shape = np.shape(found[0])
-        if np.ndim(point) and shape != self.shape:
+        if np.ndim(point) and shape != self.shape and len(shape) >= len(self.shape):  # shorter by what a product sums
             point = np.broadcast_to(lifted(point, len(self.shape)), shape)
         return _made(found, point)
 
@@ -783,12 +794,25 @@ class TaylorSeries:
             return self._with(operation(u, v))
         return self._checked(checked_as, lambda: operation(u, v), other)
 
-    def _times(self, other: Any, times: Callable[[Any, Any], Any]) -> Any:
+    def _times(self, other: Any, times: Callable[[Any, Any], Any], is_left: bool = True) -> Any:
         other = self._of(other)
+        if times is not operator.mul and _is_constant(other) | isinstance(other, TaylorSeries):
+            self._check_not_mixed(is_left)
+            if isinstance(other, TaylorSeries):
+                other._check_not_mixed(not is_left)
         if isinstance(other, TaylorSeries):
             self._check_point(other)
             return self._with(recurrences.product(self._coefficients, other._coefficients, times))
         return self._each(lambda c: times(c, other)) if _is_constant(other) else NotImplemented
+
+    def _check_not_mixed(self, is_left: bool) -> None:
+        """Raise for a factor of a matrix product that sums over entries about different points."""
+        summed = len(self.shape) - (1 if is_left or len(self.shape) == 1 else 2)
+        if np.ndim(self.point) > summed:
+            raise ArgumentError(
+                f"a product of matrices sums over entries, but these are about different points, {_shown(self.point)}, "
+                f"so that t is another variable in each ({here()}). Take a series about one point."
+            )
 
     def _divided_from(self, start: int, other: TaylorSeries) -> TaylorSeries:
         """The quotient by a series that starts with the power tᵐ, of a degree lower by m."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad.arguments import parameters
 from hoad.containers import flatten
-from hoad.errors import ArgumentError, GuardError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, HoadError, NoMethodError, ShapeError
 from hoad.trace import plain, raised_at
 
 TIMES = ("t", "time")
@@ -45,9 +45,9 @@ def telling_order(
     """Where f fails at (t, y), say so if it takes others: fewer, in the other order, or an array for a list."""
     try:
         yield
-    except (GuardError, TracedValueError):  # which say what is wrong
-        raise
     except failures as failure:
+        if isinstance(failure, HoadError) and not isinstance(failure, (ShapeError, NoMethodError)):
+            raise  # it says what is wrong
         y = plain(y0, nested=False)
         advice = _advice(f, t, y, plain(args, nested=False), gives, not isinstance(failure, ShapeError))
         if advice is None:

@@ -537,7 +537,8 @@ def taylor_integrate(
     order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
     otherwise, from order 4 on, give a higher `order`.
 
-    A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
+    A step knows rhs where it begins and where it ends. What happens in between alone, a pulse shorter than a step, is
+    not seen: give `max_step`. A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
     at which a solution meets a jump of rhs in y; at a kink that is so from the second on.
 
     References

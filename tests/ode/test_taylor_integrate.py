@@ -760,6 +760,9 @@ def test_errors_of_a_right_side_itself_are_left_alone():
 
     with pytest.raises(KeyError, match="mine"):
         taylor_integrate(rhs, np.ones(2), [0.0, 1.0])
+    draws = np.random.default_rng(1)
+    with pytest.raises(hoad.errors.ArgumentError, match="draws random numbers"):
+        taylor_integrate(lambda t, y: -y * draws.random(), 1.0, [0.0, 1.0])
     assert taylor_integrate(lambda *both: -both[1], 1.0, [0.0, 1.0])[1] == pytest.approx(np.exp(-1.0), rel=1e-14)
 
 

@@ -257,6 +257,7 @@ def test_powers() -> None:
         agree(s**exponent, np.array(expected, float))
     agree((t - 2) ** 3, np.array([-8, 12, -6, 1, 0, 0, 0.0]))
     agree((1 + t) ** np.array([0.5, 2.0]), np.stack([np.asarray((1 + t) ** 0.5), np.asarray((1 + t) ** 2)], axis=1))
+    agree(t ** np.array([0.0, 1.0, 3.0]), np.eye(7)[:, [0, 1, 3]])
     agree((2 + t) ** (1 + t), exactly(lambda x: (2 + x) ** (1 + x), 0.0, 6))
     agree(3.0**t, exactly(lambda x: mpmath.mpf(3) ** x, 0.0, 6))
     agree(t.truncate(2) ** 2.5, np.zeros(3))  # two derivatives of it exist, and are 0
@@ -274,6 +275,20 @@ def test_matrix_products() -> None:
     agree(TaylorSeries(a) @ b[0], a @ b[0])
     agree(b[0] @ TaylorSeries(a), b[0] @ a)
     assert found(h).shape == (2, 2)
+
+
+def test_matrix_products_about_several_points() -> None:
+    """The points are the first axes: sums over others are about one point each, sums over them are refused."""
+    rng = np.random.default_rng(2)
+    points, c, v = np.array([0.1, 0.2]), rng.normal(size=(4, 2, 3, 3)), rng.normal(size=3)
+    s = TaylorSeries(c, points)
+    for found, exact in ((s @ v, c @ v), (v @ s, v @ c), (s @ np.outer(v, v), c @ np.outer(v, v))):
+        assert_array_equal(found.point.reshape(2, -1)[:, 0], points)
+        assert_allclose(found.coefficients, exact, rtol=1e-13)
+    x = VARIABLE(3, points)
+    for wrong in (lambda: x @ np.ones(2), lambda: np.ones((2, 2)) @ x, lambda: x @ x, lambda: np.ones((3, 2)) @ s):
+        with pytest.raises((ArgumentError, ValueError), match=r"different points|mismatch"):
+            wrong()
 
 
 # ---- powers of t that cancel
@@ -496,9 +511,10 @@ def test_the_way_around_a_square_root() -> None:
         (lambda s: np.abs(1j * s), NoRuleError, "not analytic"),
         (lambda s: s + VARIABLE(4, 1.0), ArgumentError, "about 0.0 and 1.0 do not meet"),
         (lambda s: s / VARIABLE(4, 1.0), ArgumentError, "do not meet"),
-        (lambda s: s @ VARIABLE(4, np.ones(2)), ArgumentError, "do not meet"),
+        (lambda s: (s * np.eye(2)) @ TaylorSeries(np.ones((2, 2, 2)), 1.0), ArgumentError, "do not meet"),
         (lambda s: s(s + 1), ArgumentError, r"constant term.*is 1.0.*s.at\(g\)"),
         (lambda s: s.at(s + 1), ArgumentError, r"about 0.0, and g\[0\] is 1.0"),
+        (lambda s: TaylorSeries([1.0, np.nan, 1.0]).pade(1, 1), DomainError, "that of order 1 is nan"),
         (lambda s: s.truncate(0).reversion(), ArgumentError, "degree 0"),
         (lambda s: np.cos(s).reversion(), ArgumentError, "stationary"),
     ],
