@@ -792,3 +792,50 @@ def test_a_right_side_that_fills_an_array(tmp_path, monkeypatch, make):
     exec(source.replace(f"out = {make}", advised), names)
     found = taylor_integrate(names["rhs"], np.array([1.0, 0.0]), [0.0, 1.0])
     np.testing.assert_allclose(found[1], [np.cos(1.0), -np.sin(1.0)], rtol=1e-14)
+
+
+# ---- times that move
+
+
+def grown(y0, a, end):
+    return taylor_integrate(lambda t, y: a * y * (1 - y), y0, [0.0, end])[-1]
+
+
+def logistic(y0, a, end):
+    return y0 * mpmath.exp(a * end) / (1 - y0 + y0 * mpmath.exp(a * end))
+
+
+def test_replays_at_other_times_take_steps_of_their_own():
+    """Recorded steps end where the last time was: beyond, and far before it, their polynomials serve no more."""
+    by_jit, slopes = hoad.jit(grown), hoad.jit(hoad.grad(grown, argnums=(0, 1, 2)))
+    for point in [
+        (0.3, 1.2, 2.0),
+        (0.3, 1.2, 5.0),
+        (0.3, 1.2, 1e-3),
+        (0.3, 1.2, 0.0),
+        (0.3, 1.2, -2.0),
+        (0.9, -3.0, 1.0),
+    ]:
+        np.testing.assert_allclose(by_jit(*point), float(logistic(*point)), rtol=1e-13)
+        exact = [float(mpmath.diff(logistic, point, order)) for order in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+        np.testing.assert_allclose(slopes(*point), exact, rtol=1e-12, atol=1e-13)
+    program = hoad.record(lambda end: grown(0.3, 1.2, end), 2.0)
+    np.testing.assert_allclose(program.evaluate(2.001), float(logistic(0.3, 1.2, 2.001)), rtol=1e-13)
+    with pytest.raises(hoad.errors.GuardError):
+        program.evaluate(5.0)
+
+
+def test_each_lane_has_its_own_time():
+    ends = np.array([3.0, 0.5, 0.1])
+    for lanes in (ends, ends[::-1]):
+        found = hoad.vmap(lambda end: grown(0.3, 1.2, end))(lanes)
+        np.testing.assert_allclose(found, [float(logistic(0.3, 1.2, end)) for end in lanes], rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_derivatives_by_a_time_at_the_start(n):
+    """Without a step: the solution still moves with its time."""
+    exact = float(mpmath.diff(lambda end: logistic(0.3, 1.2, end), 0, n))
+    np.testing.assert_allclose(hoad.derivative(lambda end: grown(0.3, 1.2, end), n)(0.0), exact, rtol=1e-12, atol=1e-13)
+    matrix = hoad.jacobian(lambda t: taylor_integrate(swing, np.array([1.0, 2.0]), t))(np.ones(2))
+    np.testing.assert_allclose(matrix[1], [[-2.0, 2.0], [1.0, -1.0]], rtol=1e-14)
