@@ -560,3 +560,23 @@ def test_a_jitted_derivative_is_the_same_at_singular_points(r, n):
         traced = []
         hoad.grad(lambda a: traced.append(hoad.value(derivative(0.0 * a))) or a)(1.0)
         assert traced == [exact]
+
+
+OF_DEGREE_0 = {  # also those that are expanded by operations spelled out, for complex numbers or branches
+    "sin": (np.sin, math.cos(0.3)),
+    "complex": (lambda x: np.abs(np.exp(1j * x) + 2) ** 2, -4 * math.sin(0.3)),
+    "pieces": (lambda x: np.interp(x, [0.0, 1.0], [0.0, 3.0]) ** 2, 18 * 0.3),
+}
+
+
+@pytest.mark.parametrize(("f", "exact"), OF_DEGREE_0.values(), ids=OF_DEGREE_0)
+def test_series_of_degree_0_have_derivatives(f, exact):
+    for first in (
+        lambda x: hoad.taylor(f, x, 0)[0],
+        lambda x: hoad.taylor(f, x, 0, direction=1.0)[0],
+        lambda x: hoad.derivatives(f, 0)(x)[0],
+    ):
+        assert_allclose(hoad.grad(first)(0.3), exact, rtol=1e-13)
+        assert_allclose(hoad.jvp(first, (0.3,), (1.0,))[1], exact, rtol=1e-13)
+        assert_allclose(hoad.jit(hoad.grad(first))(0.3), exact, rtol=1e-13)
+        assert_allclose(hoad.vmap(hoad.grad(first))(np.array([0.3])), [exact], rtol=1e-13)
