@@ -118,6 +118,8 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         results = expansion.program.results
         if not results or (np.ndim(x) and not expansion.is_pointwise()):
             return None
+        if np.ndim(x) and any(aval.shape not in ((), np.shape(x)) for aval in results):
+            return None  # with more axes than x: constant, or refused
         if holomorphic and not all(aval.is_complex for aval in results):
             return None
         suspect = holomorphic and expansion.takes_apart()
@@ -143,10 +145,8 @@ def _is_finite(y: Any) -> bool:
 
 
 def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of x where that is an array; what has another shape is constant."""
-    if not shape or np.shape(y) == shape:
-        return y
-    return np.zeros(shape, y.dtype) if np.ndim(y) else np.broadcast_to(y, shape)
+    """A derivative in the shape of x where that is an array; a number is that of a constant."""
+    return y if not shape or np.shape(y) == shape else np.broadcast_to(y, shape)
 
 
 def _has_series(x: Any, n: int, holomorphic: bool) -> bool:

@@ -580,3 +580,15 @@ def test_series_of_degree_0_have_derivatives(f, exact):
         assert_allclose(hoad.jvp(first, (0.3,), (1.0,))[1], exact, rtol=1e-13)
         assert_allclose(hoad.jit(hoad.grad(first))(0.3), exact, rtol=1e-13)
         assert_allclose(hoad.vmap(hoad.grad(first))(np.array([0.3])), [exact], rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_a_result_with_more_axes_than_the_point(n):
+    """Of x with shape (3,), sin(x k) with k of shape (1, 3) has no derivative item by item, at any order."""
+    x, k = np.array([0.3, 0.6, 0.9]), np.array([[1.0, 2.0, 3.0]])
+    with pytest.raises(ShapeError, match=r"takes shape \(3,\) to \(1, 3\)"):
+        hoad.derivative(lambda x: np.sin(x * k), n)(x)
+    assert_allclose(
+        hoad.derivative(lambda x: np.sin(x * k[0]), n)(x), np.sin(x * k[0] + n * np.pi / 2) * k[0] ** n, rtol=1e-12
+    )
+    assert_allclose(hoad.derivative(lambda x: np.ones((1, 3)), n)(x), np.zeros(3))
