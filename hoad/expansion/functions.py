@@ -15,7 +15,7 @@ Expand = Callable[[Callable[[Any], Any], int], Any]
 
 # Functions that can only mean the value: none of one array that is linear, as np.sum, which coefficients have as well.
 OF_VALUES: set[Callable[..., Any]] = {
-    *(np.where, np.select, np.clip, np.real, np.imag, np.stack, np.nan_to_num),
+    *(np.clip, np.real, np.imag, np.stack, np.nan_to_num),
     *(np.dot, np.inner, np.outer, np.vdot, np.tensordot, np.einsum, np.kron, np.cross),
     *(np.polyval, np.interp, np.sinc),
     *(np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.norm, np.linalg.cholesky, np.linalg.pinv),
@@ -23,7 +23,7 @@ OF_VALUES: set[Callable[..., Any]] = {
 }
 
 # Of these, those that act entry by entry.
-ENTRYWISE = {np.where, np.select, np.clip, np.real, np.imag, np.nan_to_num, np.polyval, np.interp, np.sinc}
+ENTRYWISE = {np.clip, np.real, np.imag, np.nan_to_num, np.polyval, np.interp, np.sinc}
 
 # Functions that give truth values, of which there is no series.
 COMPARING = ("allclose", "array_equal", "array_equiv", "isclose", "all", "any")

@@ -683,6 +683,9 @@ class TaylorSeries:
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         name = name_of(function)
+        if function is np.where and len(args) == 3 and not isinstance(args[0], TaylorSeries):
+            u, v = _aligned(*args[1:])
+            return u._with_other(v, lambda u, v: [np.where(args[0], x, y) for x, y in zip(u, v, strict=False)])
         if function not in OF_VALUES:
             raise refusal(name, args, kwargs, TaylorSeries)
         return self._by_rules(name, function, args, kwargs)

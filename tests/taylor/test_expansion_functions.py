@@ -78,6 +78,14 @@ def test_lists_of_series_are_series_of_vectors() -> None:
     assert np.stack([S, U], axis=-1).shape == (2,)
 
 
+def test_chosen_entry_by_entry() -> None:
+    mask = np.array([True, False, True])
+    for second, exact in ((U, np.asarray(U)), (2.0, 2.0 * np.eye(N + 1)[0])):
+        expected = np.where(mask, np.asarray(S)[:, None], exact[:, None])
+        assert_allclose(np.where(mask, S, second).coefficients, expected, rtol=1e-15)
+        assert_allclose(np.where(~mask, second, S).coefficients, expected, rtol=1e-15)
+
+
 def test_to_the_lower_degree_and_about_one_point() -> None:
     assert np.logaddexp(S.truncate(3), U).degree == 3
     with pytest.raises(hoad.ArgumentError, match="do not meet"):
