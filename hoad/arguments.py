@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import types
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,22 @@ FLOAT64 = np.dtype(np.float64)
 MOST_WRAPPERS = 1000  # around a function, before they are said to go round in a ring
 
 
+# How drivers are called whose arguments come in an order that others choose otherwise.
+CALLS = {
+    "derivative": "derivative(f, n)(x)",
+    "derivatives": "derivatives(f, n)(x)",
+    "taylor": "taylor(f, x, n)",
+    "derivative_tensor": "derivative_tensor(f, n)(x)",
+    "partials": "partials(f, [(2, 0), (1, 1)])(x)",
+    "laplacian": "laplacian(f)(x)",
+    "biharmonic": "biharmonic(f)(x)",
+    "hessian_diagonal": "hessian_diagonal(f)(x)",
+    "directional_derivative": "directional_derivative(f, v)(x)",
+    "ode.taylor_integrate": "ode.taylor_integrate(rhs, y0, t)",
+    "ode.taylor_solution": "ode.taylor_solution(rhs, y0, t)",
+}
+
+
 # ---- what a driver is given -----------------------------------------------------------------------------------------
 
 
@@ -36,8 +54,8 @@ def takes_point(driver: str) -> bool:
     return driver in ("jvp", "vjp", "linearize", "record") or driver.startswith("check.")
 
 
-def check_function(driver: str, f: Any) -> None:
-    """Raise unless `f` can be called."""
+def check_function(driver: str, f: Any, *others: Any) -> None:
+    """Raise unless `f` can be called; one of the other arguments may be the function that was meant."""
     if callable(f):
         return
     if isinstance(f, (float, int, np.generic, np.ndarray)) or is_traced(f):
@@ -51,13 +69,20 @@ def check_function(driver: str, f: Any) -> None:
             )
     else:
         shown, advice = "", "Give it one that takes floats and arrays."
+    meant = next((x for x in others if callable(x) and not is_traced(x)), None)
+    if driver in CALLS and (shown or meant is not None):
+        there = "" if meant is None else f" ({getattr(meant, '__name__', type(meant).__name__)})"
+        advice = f"Give it the function{there} first, not a value: hoad.{CALLS[driver]}."
     kind = type(f).__name__
     article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
     raise ArgumentError(f"{driver} takes a function, but was given {article} {kind}{shown}. {advice}")
 
 
-def checked_order(driver: str, order: Any, least: int = 0, most: int | None = None) -> int:
-    """An order of derivatives as an int; raise unless it is a whole number within these bounds."""
+def checked_order(driver: str, order: Any, least: int = 0, most: int | None = None, shown: bool = False) -> int:
+    """An order of derivatives as an int; raise unless it is a whole number within these bounds.
+
+    The error shows how the driver is called if that is said.
+    """
     try:
         found = None if isinstance(order, bool) else operator.index(order)
     except TypeError:
@@ -66,7 +91,8 @@ def checked_order(driver: str, order: Any, least: int = 0, most: int | None = No
         bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
         kind = type(order).__name__
         raise ArgumentError(
-            f"{driver} takes an order {bounds}, an int, not {order!r} ({kind}). Write 2 for the second derivative."
+            f"{driver} takes an order {bounds}, an int, not {order!r} ({kind}). Write 2 for the second derivative"
+            f"{f', as in hoad.{CALLS[driver]}' if shown else ''}."
         )
     return found
 
@@ -315,6 +341,25 @@ def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[
     if len(set(found)) < len(found):
         raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
     return found
+
+
+def by_argument(
+    driver: str, f: Callable[..., Any], argnums: Any, derived: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+) -> Callable[..., Any]:
+    """What `derived` makes of f as a function of one of its arguments, called like f."""
+    if isinstance(argnums, tuple):
+        raise ShapeError(
+            f"{driver} takes argnums as an int, not {argnums!r}: one argument, the others being constants. Mixed "
+            "derivatives are those of one array: hoad.partials(lambda v: f(v[0], v[1]), [(1, 1)])(np.array([x, y]))."
+        )
+    check_argnum(driver, argnums, argnums)
+
+    @functools.wraps(f, updated=())
+    def at(*args: Any, **kwargs: Any) -> Any:
+        (k,) = positions(argnums, len(args), driver)
+        return derived(lambda x: f(*args[:k], x, *args[k + 1 :], **kwargs))(args[k])
+
+    return at
 
 
 class Choice:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.traced import Array, Scalar, is_traced, plain_value
+from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
@@ -48,8 +50,15 @@ def call_traced(
             forms = forms or [None] * len(chosen)
             forms[n] = parts
     recording.asked = driver, f, chosen, forms
-    try:
+    with telling_of_objects():
         return f(*traced, **keywords), forms
+
+
+@contextmanager
+def telling_of_objects() -> Iterator[None]:
+    """Where a function is called on traced values: what NumPy says of object arrays of them, made clear."""
+    try:
+        yield
     except TypeError as failure:
         if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise
@@ -72,11 +81,14 @@ def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) ->
 
 def _without_loop(failure: TypeError) -> TracedValueError:
     """What NumPy says of object arrays of traced scalars, made clear."""
+    where, frame, line = raised_at(failure)
+    made = METHODS["__made_traced__"](frame, line) if frame is not None else None
+    made = f"Make it a traced array: {made}" if made else "np.array([...], like=x) makes one of traced numbers"
     return TracedValueError(
-        f"NumPy has no loop for what it was given ({where_raised(failure)}), an object array of traced values most "
-        f"likely: {failure}. np.array([...], like=x) makes a traced array of traced numbers. A function that NumPy "
-        "does not dispatch makes an object array of them: write it in NumPy's functions, or make it one operation "
-        "with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers are meant."
+        f"NumPy has no loop for what it was given ({where}), an object array of traced values most likely: {failure}. "
+        f"{made}. A function that NumPy does not dispatch makes object arrays as well: write it in NumPy's functions, "
+        "or make it one operation with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers "
+        "are meant."
     )
 
 
@@ -89,16 +101,23 @@ OBJECT_ARRAYS = (
 )
 
 
-def where_raised(failure: BaseException) -> str:
-    """'file.py:line' of the user's code that an exception passed through last."""
-    place = "outside any Python file"
+def raised_at(failure: BaseException) -> tuple[str, FrameType | None, int]:
+    """'file.py:line' of the user's code that an exception passed through last, its frame, and the line."""
+    frame, line = None, 0
     trace = failure.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if not is_library(name):
-            place = f"{os.path.basename(name)}:{trace.tb_lineno}"
+        if not is_library(name) and not name.endswith(".pyx"):
+            frame, line = trace.tb_frame, trace.tb_lineno
         trace = trace.tb_next
-    return place
+    if frame is None:
+        return "outside any Python file", None, 0
+    return f"{os.path.basename(frame.f_code.co_filename)}:{line}", frame, line
+
+
+def where_raised(failure: BaseException) -> str:
+    """'file.py:line' of the user's code that an exception passed through last."""
+    return raised_at(failure)[0]
 
 
 def is_number(x: Any) -> bool:

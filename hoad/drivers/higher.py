@@ -14,7 +14,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
 from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced
 from hoad._core.where import here
-from hoad.arguments import check_function, checked_order, packed
+from hoad.arguments import by_argument, check_function, checked_order, packed
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.drivers.taylor import check_holomorphic
@@ -27,7 +27,7 @@ WATCHED_BY_SERIES = 8  # the same for who watches every operation: a series is o
 MOST_SWEEPS = 7  # beyond, each takes twice as long as the one before
 
 
-def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> Callable[..., Any]:
+def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, argnums: int = 0) -> Callable[..., Any]:
     """The n-th derivative function ``x -> f⁽ⁿ⁾(x)``, pointwise on arrays.
 
     Parameters
@@ -39,6 +39,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
         The order, 0 or more.
     holomorphic : bool, optional
         f is a holomorphic function of a complex number, and its complex derivative is meant.
+    argnums : int, optional
+        The position of the argument that is meant.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     ArgumentError
         If f cannot be called, or n is no order.
     ShapeError
-        If x is an array and f mixes its elements.
+        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
     DTypeError
         If x is no float, and no complex number of which f is said to be a holomorphic function.
 
@@ -76,8 +78,10 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False) -> 
     >>> hoad.derivative(np.sin, 2)(np.array([0.0, np.pi / 2]))
     array([-0., -1.])
     """
-    check_function("derivative", f)
-    n = checked_order("derivative", n)
+    check_function("derivative", f, n)
+    n = checked_order("derivative", n, shown=True)
+    if np.ndim(argnums) or argnums != 0:
+        return by_argument("derivative", f, argnums, lambda g: derivative(g, n, holomorphic))
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -114,6 +118,8 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         results = expansion.program.results
         if not results or (np.ndim(x) and not expansion.is_pointwise()):
             return None
+        if np.ndim(x) and any(aval.shape not in ((), np.shape(x)) for aval in results):
+            return None  # with more axes than x: constant, or refused
         if holomorphic and not all(aval.is_complex for aval in results):
             return None
         suspect = holomorphic and expansion.takes_apart()
@@ -123,16 +129,24 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         found = d.results([d.operand(y) for y in found])
     if suspect:
         check_holomorphic("derivative", f, x, None, n)
-    if n <= MOST_SWEEPS and not holds_traced(found) and not all(np.isfinite(y).all() for y in found):
+    if n <= MOST_SWEEPS and not all(map(_is_finite, found)):
         return None
     return expansion.parts.derivative(found)
 
 
+def _is_finite(y: Any) -> bool:
+    """Whether a derivative is finite; jit records whether it is. Of what differs from lane to lane it is not asked."""
+    if not is_traced(y):
+        return bool(np.isfinite(y).all())
+    graph = graph_of(y)
+    if not graph.valued or is_repeated(y):
+        return True
+    return bool(np.all(np.isfinite(y if graph.is_guarded else plain_value(y))))
+
+
 def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of x where that is an array; what has another shape is constant."""
-    if not shape or np.shape(y) == shape:
-        return y
-    return np.zeros(shape, y.dtype) if np.ndim(y) else np.broadcast_to(y, shape)
+    """A derivative in the shape of x where that is an array; a number is that of a constant."""
+    return y if not shape or np.shape(y) == shape else np.broadcast_to(y, shape)
 
 
 def _has_series(x: Any, n: int, holomorphic: bool) -> bool:

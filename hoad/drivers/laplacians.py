@@ -223,7 +223,7 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     >>> hoad.directional_derivative(lambda x: x[0] ** 2 * x[1], u, u, v)(np.array([1.0, 3.0]))
     2.0
     """
-    check_function("directional_derivative", f)
+    check_function("directional_derivative", f, *directions)
     if not directions:
         raise ArgumentError("directional_derivative takes the function and then one direction or more.")
     if len(directions) > HIGHEST:

@@ -11,12 +11,13 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
 from hoad._core.traced import is_traced
-from hoad.arguments import check_function, checked_order, packed, parts_of
+from hoad.arguments import by_argument, check_function, checked_order, packed, parts_of
 from hoad.containers import Parts, kind_of
 from hoad.drivers.first import check_numbers
 from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from hoad.expansion import TaylorSeries
+from hoad.expansion.functions import expand_with
 from hoad.trace import call_traced, outputs, plain
 from hoad.transform.taylor import Expansion, expansion_at
 
@@ -24,7 +25,7 @@ from hoad.transform.taylor import Expansion, expansion_at
 BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
 
 
-def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
+def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[..., Any]:
     """All derivatives up to an order, ``x -> [f(x), f′(x), ..., f⁽ⁿ⁾(x)]``, pointwise on arrays.
 
     Parameters
@@ -34,6 +35,8 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
         may return a container. Of a complex number it must be holomorphic.
     n : int
         The highest order, 0 or more.
+    argnums : int, optional
+        The position of the argument that is meant.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
     ArgumentError
         If f cannot be called, or n is no order.
     ShapeError
-        If x is an array and f mixes its elements.
+        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
     DTypeError
         If x is no float and no complex number, or complex and f is not holomorphic.
     DomainError
@@ -82,8 +85,10 @@ def derivatives(f: Callable[..., Any], n: int) -> Callable[..., Any]:
            [ 0., -1.],
            [-1., -0.]])
     """
-    check_function("derivatives", f)
-    n = checked_order("derivatives", n)
+    check_function("derivatives", f, n)
+    n = checked_order("derivatives", n, shown=True)
+    if np.ndim(argnums) or argnums != 0:
+        return by_argument("derivatives", f, argnums, lambda g: derivatives(g, n))
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -155,8 +160,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     >>> hoad.taylor(lambda x: x[0] * x[1] ** 2, np.array([1.0, 2.0]), 3, np.array([1.0, -1.0])).coefficients
     array([ 4.,  0., -3.,  1.])
     """
-    check_function("taylor", f)
-    n = checked_order("taylor", n)
+    check_function("taylor", f, x, n)
+    n = checked_order("taylor", n, shown=True)
     pointwise, parts, found = _expanded("taylor", f, x, direction, n)
     at_x = direction is None and pointwise and kind_of(type(x)) is None
     return _arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])
@@ -187,6 +192,19 @@ def _expanded(
     Outermost, none of them may be undefined.
     """
 
+    pointwise, suspect, parts, found = _coefficients(driver, f, x, direction, n)
+    if suspect:
+        check_holomorphic(driver, f, x, direction, n)
+    if not holds_traced(found) and any(map(_is_missing, found)):
+        raise_missing(driver, f, x, direction, n)
+    return pointwise, parts, found
+
+
+def _coefficients(
+    driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
+) -> tuple[bool, bool, Parts | None, list[Any]]:
+    """The same, with whether f might not be holomorphic, as they come out."""
+
     def coefficients(x: Any) -> tuple[bool, bool, Any]:
         expansion = _expansion(driver, f, x, direction, n)
         pointwise = kind_of(type(x)) is not None or not np.ndim(x) or expansion.is_pointwise()
@@ -199,11 +217,16 @@ def _expanded(
             check_series(d, y, driver)
         del returned
         found = d.results(ys)
-    if suspect:
-        check_holomorphic(driver, f, x, direction, n)
-    if not holds_traced(found) and any(map(_is_missing, found)):
-        raise_missing(driver, f, x, direction, n)
-    return pointwise, parts, found
+    return pointwise, suspect, parts, found
+
+
+def _by_rules(f: Callable[[Any], Any], n: int) -> Any:
+    """The coefficients at 0 of a function of one real number, for functions of series."""
+    _, _, parts, found = _coefficients("taylor", f, 0.0, None, n)
+    return _arranged(parts, found)
+
+
+expand_with(_by_rules)
 
 
 def check_holomorphic(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -> None:

@@ -119,8 +119,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     >>> hoad.derivative_tensor(lambda x: x[0] ** 2 * x[1], 3, packed=True)(np.array([1.0, 3.0]))
     array([0., 2., 0., 0.])
     """
-    check_function("derivative_tensor", f)
-    k = checked_order("derivative_tensor", k, 1, HIGHEST)
+    check_function("derivative_tensor", f, k)
+    k = checked_order("derivative_tensor", k, 1, HIGHEST, shown=True)
 
     @functools.wraps(f, updated=())
     def tensor(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -328,9 +328,16 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     >>> hoad.partials(lambda x: x[0] ** 3 * x[1] ** 2, [(1, 0), (2, 1), (3, 2)])(np.array([1.0, 2.0]))
     array([12., 24., 12.])
     """
-    check_function("partials", f)
+    check_function("partials", f, multi_indices)
     if not np.iterable(multi_indices):
         raise ArgumentError(f"partials takes a list of multi-indices, [(1, 0), (2, 1)], not {multi_indices!r}.")
+    multi_indices = list(multi_indices)
+    if multi_indices and all(isinstance(a, (int, np.integer)) for a in multi_indices):
+        one = tuple(map(int, np.array(multi_indices)))
+        raise ArgumentError(
+            f"partials takes a list of multi-indices, but was given one of them, {one}. Write "
+            f"hoad.partials(f, [{one}])(x)."
+        )
     indices = [_multi_index(a) for a in multi_indices]
     groups = _grouped(indices)
     order = np.argsort([k for places in groups.values() for k in places], kind="stable")

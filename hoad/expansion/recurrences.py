@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.traced import is_traced
 from hoad._core.ufuncs import leg, sech
+
+WHOLE_POWERS = 1 << 62  # beyond, a float is no number of factors
 
 Series = Sequence[Any]
 Slope = Callable[[Series, int], Any]
@@ -72,7 +75,36 @@ def power(u: Series, exponent: Any, v0: Any) -> list[Any]:
     v = [v0]
     for k in range(1, len(u)):
         v.append(total((exponent * j - (k - j)) * (u[j] * v[k - j]) for j in range(1, k + 1)) / (k * u[0]))
+    if not any(map(is_traced, (*u, exponent))) and np.any(np.equal(u[0], 0)):
+        return _vanishing(u, exponent, v)
     return v
+
+
+def _vanishing(u: Series, exponent: Any, v: list[Any]) -> list[Any]:
+    """v = uʳ where u starts with tᵐ: orders below m r are 0, which the recurrence finds as 0/0; so are whole powers."""
+    starts = np.equal(u[0], 0)
+    for r in np.unique(exponent):
+        if 0 <= np.real(r) < WHOLE_POWERS and r == np.rint(np.real(r)):
+            whole = whole_power(u, int(np.real(r))) if r else [1.0, *[0.0] * (len(u) - 1)]
+            v = [np.where(starts & np.equal(exponent, r), x, y)[()] for x, y in zip(whole, v, strict=True)]
+    for m in range(1, len(u) + 1):
+        v = [np.where(starts & (k < m * np.real(exponent)), 0.0, x)[()] if k else x for k, x in enumerate(v)]
+        starts = starts & np.equal(u[m], 0) if m < len(u) else starts
+    return v
+
+
+def power_of_series(u: Series, exponent: Series) -> list[Any]:
+    """uʷ for another series w; its constant term by itself."""
+    return [u[0] ** exponent[0], *exp(product(exponent, log(u)))[1:]]
+
+
+def power_of_number(base: Any, exponent: Series) -> list[Any]:
+    """bᵘ for a number b; its constant term by itself."""
+    found = [base ** exponent[0], *exp(scaled(exponent, np.log(base)))[1:]]
+    if any(map(is_traced, (base, *exponent))) or not np.any(np.equal(base, 0)):
+        return found
+    stays = np.equal(base, 0) & (np.real(exponent[0]) > 0)
+    return [np.where(stays, 0.0, x)[()] for x in found]
 
 
 def composed(v: Series, u: Series) -> list[Any]:

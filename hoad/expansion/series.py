@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from hoad._core.traced import is_traced
+from hoad._core.traced import graph_of, is_traced
+from hoad._core.where import here, name_of
 from hoad.arguments import packed
 from hoad.containers import register_container
-from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
+from hoad.expansion.domain import checked, is_finite, pole
+from hoad.expansion.functions import ENTRYWISE, OF_VALUES, check_not_in_library, coefficients_by_rules, refusal
 from hoad.expansion.pade import PadeApproximant, approximant
 from hoad.expansion.radius import radius_of
 from hoad.expansion.shapes import (
@@ -66,6 +69,8 @@ class TaylorSeries:
         If there is no coefficient, or the point has another shape.
     DTypeError
         If the coefficients or the point are no numbers.
+    ArgumentError
+        If they are series.
 
     Notes
     -----
@@ -74,9 +79,17 @@ class TaylorSeries:
     Cost: sums n operations on arrays (S); products, quotients, real powers and elementary functions n² of them;
     compositions and inverse functions n³.
 
-    Singular points: coefficients that do not exist are inf or nan, with NumPy's warning, as that of np.log(0.0). A
-    quotient by a series that starts with 0 is one if powers of t cancel, and else an error. abs at 0 is 0, as in every
-    derivative here; conj is that of the coefficients, for real t.
+    Singular points: a result that has a coefficient which is inf or nan, where its operands have none, raises a
+    DomainError: np.log and np.sqrt of a series that starts with 0, quotients by one unless powers of t cancel. Where
+    coefficients are traced, those that do not exist are inf or nan, as in every derivative here. abs at 0 is 0;
+    conj, real and imag are those of the coefficients, for real t.
+
+    Functions of NumPy and SciPy that have a rule are taken of the value: np.where, np.dot, np.polyval(p, s),
+    scipy.special.erf. Those that could as well mean the coefficients, such as np.sum, raise.
+
+    Lists: NumPy asks each series in a list for an array, so np.array([s, u]) are the coefficients of both, and what
+    NumPy computes in C of a list, np.add([s, u], 1.0), is computed of them: it cannot be told from np.asarray(s).
+    Where it can be, as in np.sum([s, u]), that raises. Write sum([s, u]), or np.stack([s, u]) for a series of vectors.
 
     It is a container, which drivers take apart. Its parts are the coefficients, and the point if that is traced or an
     array; a point that is a plain number stays what it is, as part of the structure.
@@ -109,6 +122,7 @@ class TaylorSeries:
     point: Any
 
     def __init__(self, coefficients: Any, point: Any = 0) -> None:
+        _check_no_series(coefficients, point)
         self._coefficients = coefficients_of(coefficients)
         self.point = checked_point(point, self.shape)
         self._moves = _may_move(self.point)
@@ -236,11 +250,13 @@ class TaylorSeries:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("the coefficients of a series become an array by a copy")
-        if sys._getframe(1).f_globals.get("__name__") == "numpy.polynomial.polyutils":
+        asking = sys._getframe(1)
+        if asking.f_globals.get("__name__") == "numpy.polynomial.polyutils":
             raise ArgumentError(  # Polynomial then leaves the operation to the series
                 "a Polynomial of NumPy is one of x, and a TaylorSeries s one of t = x - point. As a Polynomial it is "
                 "s.to_polynomial(); p(s) is sum(c * s**k for k, c in enumerate(p.convert().coef))."
             )
+        check_not_in_library(asking)
         return np.asarray(self.coefficients, dtype)
 
     def __eq__(self, other: object) -> Any:
@@ -250,6 +266,11 @@ class TaylorSeries:
         if len(self) != len(other) or self.shape != other.shape or not self._is_about_that_of(other):
             return False
         return all(bool(np.all(a == b)) for a, b in zip(self, other, strict=True))
+
+    def _refuse_order(self, other: object) -> NoReturn:
+        raise _without_truth("<, <=, > or >=")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 
     __hash__ = None  # type: ignore[assignment]  # as of other things that are compared by their numbers
 
@@ -403,6 +424,12 @@ class TaylorSeries:
                 f"pade({m}, {n}) needs the coefficients up to degree {m + n}, but the series is known to {self.degree}."
             )
         self._check_plain("pade")
+        if not all(map(is_finite, self._coefficients[: m + n + 1])):
+            order = next(k for k, c in enumerate(self._coefficients) if not is_finite(c))
+            raise DomainError(
+                f"pade({m}, {n}) needs finite coefficients up to degree {m + n}, but that of order {order} is "
+                f"{_shown(self[order])}."
+            )
         noise = 50 * float(np.finfo(self.dtype).eps) if tolerance is None else tolerance
         c = self.coefficients
         numerator = np.zeros((m + 1, *self.shape), self.dtype)
@@ -580,7 +607,7 @@ class TaylorSeries:
         return self._times(other, operator.matmul)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return self._times(other, lambda x, y: y @ x)
+        return self._times(other, lambda x, y: y @ x, is_left=False)
 
     def __truediv__(self, other: Any) -> Any:
         other = self._of(other)
@@ -589,26 +616,37 @@ class TaylorSeries:
             if start:
                 return self._divided_from(start, other)
             return self._with_other(other, recurrences.quotient)
-        return self._each(lambda c: c / other) if _is_constant(other) else NotImplemented
+        if not _is_constant(other):
+            return NotImplemented
+        return self._checked("a quotient", lambda: [c / other for c in self._coefficients], other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._constant(other) / self if _is_constant(other) else NotImplemented
 
     def __pow__(self, exponent: Any) -> Any:
         if isinstance(exponent, TaylorSeries):
-            found: TaylorSeries = np.exp(exponent * np.log(self))
-            return found._starting(self[0] ** exponent[0])
+            self._check_point(exponent)
+            u, v = self._coefficients, exponent._coefficients
+            return self._checked("s ** u", lambda: recurrences.power_of_series(u, v), exponent)
         if not _is_constant(exponent):
             return NotImplemented
-        if not is_traced(exponent) and np.ndim(exponent) == 0 and exponent == np.rint(np.real(exponent)):
+        if (
+            not is_traced(exponent)
+            and np.ndim(exponent) == 0
+            and np.isfinite(exponent)
+            and exponent == np.rint(np.real(exponent))
+        ):
             return self._to_the(int(np.real(exponent)))
-        return self._with(recurrences.power(self._coefficients, exponent, self[0] ** exponent))
+        u = self._coefficients
+        return self._checked(
+            f"s ** {_shown(exponent)}", lambda: recurrences.power(u, exponent, u[0] ** exponent), exponent
+        )
 
     def __rpow__(self, base: Any) -> Any:
         if not _is_constant(base):
             return NotImplemented
-        start = self._constant(base)[0]
-        return np.exp(self * np.log(start))._starting(start ** self[0])
+        start, u = self._constant(base)[0], self._coefficients
+        return self._checked(f"{_shown(base)} ** s", lambda: recurrences.power_of_number(start, u), base)
 
     def __neg__(self) -> TaylorSeries:
         return self._each(operator.neg)
@@ -626,7 +664,7 @@ class TaylorSeries:
         if method != "__call__" or kwargs:
             how = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else f"(..., {', '.join(kwargs)}=)")
             raise NoRuleError(f"{how} does not take a TaylorSeries. Its coefficients are an array: s.coefficients.")
-        inputs = tuple(np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs)
+        inputs = tuple(_unlisted(x) for x in inputs)
         if ufunc in BINARY:
             left, right = inputs
             if isinstance(left, TaylorSeries):
@@ -635,25 +673,22 @@ class TaylorSeries:
         if ufunc in UNARY:
             return UNARY[ufunc](self)
         if ufunc in recurrences.ELEMENTARY:
-            return self._with(recurrences.ELEMENTARY[ufunc](self._coefficients))
+            return self._checked(f"{name_of(ufunc)}(s)", lambda: recurrences.ELEMENTARY[ufunc](self._coefficients))
         if ufunc in recurrences.ELEMENTARY_OF_TWO:
             u, v = _aligned(*inputs)
-            return u._with_other(v, recurrences.ELEMENTARY_OF_TWO[ufunc])
-        name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else ufunc.__name__
-        found = f"its series is hoad.taylor({name}, s[0], s.degree).at(s)"
-        if len(inputs) > 1:
-            letters = iter("suvw")
-            given = ", ".join(f"{next(letters)}(t)" if isinstance(x, TaylorSeries) else "c" for x in inputs)
-            found = f"its series in t is hoad.taylor(lambda t: {name}({given}), 0.0, s.degree)"
-        raise NoRuleError(f"the series of {name} is not known here. If it has derivatives, {found}.")
+            return u._with_other(v, recurrences.ELEMENTARY_OF_TWO[ufunc], f"{name_of(ufunc)}(s, u)")
+        if all(types.endswith("?") for types in ufunc.types):
+            raise _without_truth(name_of(ufunc))
+        return self._by_rules(name_of(ufunc), ufunc, inputs, {})
 
-    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> NoReturn:
-        name = f"{function.__module__.replace('numpy', 'np', 1)}.{function.__name__}"
-        raise NoRuleError(
-            f"{name} does not take a TaylorSeries. Its coefficients are an array (n+1, *S), the order first: "
-            f"s.coefficients. If it is meant of the value, its series in t is hoad.taylor(lambda t: {name}(s(t)), 0.0, "
-            "s.degree)."
-        )
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        name = name_of(function)
+        if function is np.where and len(args) == 3 and not isinstance(args[0], TaylorSeries):
+            u, v = _aligned(*args[1:])
+            return u._with_other(v, lambda u, v: [np.where(args[0], x, y) for x, y in zip(u, v, strict=False)])
+        if function not in OF_VALUES:
+            raise refusal(name, args, kwargs, TaylorSeries)
+        return self._by_rules(name, function, args, kwargs)
 
     # ---- how it is shown
 
@@ -689,10 +724,12 @@ class TaylorSeries:
 
     def _with(self, coefficients: Any) -> TaylorSeries:
         """Another series about the same point."""
-        found = unified(coefficients)
+        return self._with_unified(unified(coefficients))
+
+    def _with_unified(self, found: tuple[Any, ...]) -> TaylorSeries:
         point = self.point
         shape = np.shape(found[0])
-        if np.ndim(point) and shape != self.shape:
+        if np.ndim(point) and shape != self.shape and len(shape) >= len(self.shape):  # shorter by what a product sums
             point = np.broadcast_to(lifted(point, len(self.shape)), shape)
         return _made(found, point)
 
@@ -718,7 +755,36 @@ class TaylorSeries:
         point = np.broadcast_to(lifted(self.point, len(self.shape)), self.shape)
         return self._with(function.deriv(k)(point) / math.factorial(k) for k in range(len(self)))
 
-    def _with_other(self, other: Any, operation: Callable[[Any, Any], list[Any]]) -> Any:
+    def _checked(self, what: str, made: Callable[[], Any], *others: Any) -> TaylorSeries:
+        """Another series about the same point, of which no coefficient may be undefined unless one is already."""
+        given = [self._coefficients, *(x._coefficients if isinstance(x, TaylorSeries) else (x,) for x in others)]
+        return self._with_unified(checked(what, made, given))
+
+    def _by_rules(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TaylorSeries:
+        """The series of a function of the values of series, which has a rule."""
+        among = [x for x in _leaves([args, list(kwargs.values())]) if isinstance(x, TaylorSeries)]
+        for other in among:
+            among[0]._check_point(other)
+        degree = min(s.degree for s in among)
+        entrywise = function in ENTRYWISE or (isinstance(function, np.ufunc) and function.signature is None)
+        if np.ndim(self.point) and not entrywise:
+            raise NoRuleError(
+                f"{name} mixes the entries of a series, but these are about different points, {_shown(self.point)}, so "
+                f"that t is another variable in each ({here()}). Take a series about one point."
+            )
+
+        def at(t: Any) -> Any:
+            return function(*_evaluated(args, t), **{key: _evaluated(x, t) for key, x in kwargs.items()})
+
+        given = [s._coefficients for s in among]
+        found: Any = checked(f"{name} of a series", lambda: coefficients_by_rules(name, at, degree), given)
+        if any(s.dtype.itemsize < (16 if s.dtype.kind == "c" else 8) for s in among):
+            found = [c.astype(at(0).dtype) for c in found]  # t is float64
+        return among[0]._with(found)
+
+    def _with_other(
+        self, other: Any, operation: Callable[[Any, Any], list[Any]], checked_as: str = "a quotient"
+    ) -> Any:
         other = self._of(other)
         if isinstance(other, TaylorSeries):
             self._check_point(other)
@@ -726,30 +792,47 @@ class TaylorSeries:
             other = self._constant(other)
         else:
             return NotImplemented
-        return self._with(operation(self._coefficients, other._coefficients))
+        u, v = self._coefficients, other._coefficients
+        if operation in (recurrences.added, recurrences.subtracted):
+            return self._with(operation(u, v))
+        return self._checked(checked_as, lambda: operation(u, v), other)
 
-    def _times(self, other: Any, times: Callable[[Any, Any], Any]) -> Any:
+    def _times(self, other: Any, times: Callable[[Any, Any], Any], is_left: bool = True) -> Any:
         other = self._of(other)
+        if times is not operator.mul and _is_constant(other) | isinstance(other, TaylorSeries):
+            self._check_not_mixed(is_left)
+            if isinstance(other, TaylorSeries):
+                other._check_not_mixed(not is_left)
         if isinstance(other, TaylorSeries):
             self._check_point(other)
             return self._with(recurrences.product(self._coefficients, other._coefficients, times))
         return self._each(lambda c: times(c, other)) if _is_constant(other) else NotImplemented
+
+    def _check_not_mixed(self, is_left: bool) -> None:
+        """Raise for a factor of a matrix product that sums over entries about different points."""
+        summed = len(self.shape) - (1 if is_left or len(self.shape) == 1 else 2)
+        if np.ndim(self.point) > summed:
+            raise ArgumentError(
+                f"a product of matrices sums over entries, but these are about different points, {_shown(self.point)}, "
+                f"so that t is another variable in each ({here()}). Take a series about one point."
+            )
 
     def _divided_from(self, start: int, other: TaylorSeries) -> TaylorSeries:
         """The quotient by a series that starts with the power tᵐ, of a degree lower by m."""
         first = min(len(self), len(other))
         above, below = self._coefficients[start:first], other._coefficients[start:first]
         skipped = (*self._coefficients[:start], *other._coefficients[:start])
-        zero = all(not is_traced(c) and np.all(c == 0) for c in skipped)
-        if not (zero and below and (is_traced(below[0]) or np.all(below[0] != 0))):
+        if any(map(is_traced, skipped)):
             raise ArgumentError(
                 f"a quotient of series has one only where powers of t cancel, but the dividend starts with "
-                f"{_shown(self[0])}, and the divisor with {_shown(other[0])}: a pole, entries that differ in it, or a "
-                "traced 0, which may not stay one. Take out powers of t first: TaylorSeries(s[1:], s.point) is s/t for "
-                "a series that starts with 0."
+                f"{_shown(self[0])}, a traced 0, which may not stay one, and the divisor with {_shown(other[0])}. Take "
+                "out powers of t first: TaylorSeries(s[1:], s.point) is s/t for a series that starts with 0."
             )
+        zero = all(np.all(c == 0) for c in skipped)
+        if not (zero and below and (is_traced(below[0]) or np.all(below[0] != 0))):
+            raise pole(self[0], other[0])
         self._check_point(other)
-        return self._with(recurrences.quotient(above, below))
+        return self._checked("a quotient", lambda: recurrences.quotient(above, below), other)
 
     def _to_the(self, exponent: int) -> TaylorSeries:
         if exponent == 0:
@@ -777,11 +860,15 @@ class TaylorSeries:
             )
 
     def _check_plain(self, method: str) -> None:
-        if any(map(is_traced, self._coefficients)):
-            raise TracedValueError(
-                f"{method} of a series whose coefficients are traced would cut it off from the derivative. Call it "
-                "outside, or on hoad.value(s)."
-            )
+        found = next((c for c in self._coefficients if is_traced(c)), None)
+        if found is None:
+            return
+        who, where = ("jit", "jit") if graph_of(found).is_guarded else ("a derivative", "what is differentiated")
+        raise TracedValueError(
+            f"TaylorSeries.{method} looks at the numbers behind the coefficients, but these are traced ({here()}), and "
+            f"{who} would not see what is made of their numbers. Call it outside of {where}, or on hoad.value(s) where "
+            "the result may be a constant."
+        )
 
 
 def _made(coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
@@ -813,6 +900,57 @@ register_container(TaylorSeries, _parts, _joined)
 def _aligned(x: Any, y: Any) -> tuple[TaylorSeries, Any]:
     """The operands of a function of two, the first as a series."""
     return (x, y) if isinstance(x, TaylorSeries) else (y._constant(x), y)
+
+
+def _without_truth(asked: str) -> ArgumentError:
+    """The error for what compares numbers."""
+    return ArgumentError(
+        f"{asked} of a TaylorSeries has no series, since it gives truth values ({here()}). Ask it of the value at the "
+        "point, s[0], as in np.where(s[0] > 0, s, 0), or of the coefficients, s.coefficients."
+    )
+
+
+def _check_no_series(coefficients: Any, point: Any) -> None:
+    """Raise for series in the place of coefficients, which are arrays to NumPy."""
+    if isinstance(coefficients, TaylorSeries):
+        if not is_one_point(coefficients.point, point):
+            raise ArgumentError(
+                f"TaylorSeries takes coefficients, but was given a series about {_shown(coefficients.point)} for the "
+                f"point {_shown(point)}. A series never changes and needs no copy; with the same coefficients about "
+                "another point it is TaylorSeries(s.coefficients, point)."
+            )
+    elif isinstance(coefficients, (list, tuple)) and any(isinstance(x, TaylorSeries) for x in coefficients):
+        raise ArgumentError(
+            "TaylorSeries takes coefficients, but was given a list with series in it. np.stack([s, u]) is a series of "
+            "vectors."
+        )
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    """What lists and tuples hold, however deep."""
+    if isinstance(x, (list, tuple)):
+        for item in x:
+            yield from _leaves(item)
+    else:
+        yield x
+
+
+def _evaluated(x: Any, t: Any) -> Any:
+    """x with the values at t in the place of series."""
+    if isinstance(x, TaylorSeries):
+        return x(t)
+    if isinstance(x, (list, tuple)) and any(isinstance(leaf, TaylorSeries) for leaf in _leaves(x)):
+        return type(x)([_evaluated(item, t) for item in x])
+    return x
+
+
+def _unlisted(x: Any) -> Any:
+    """A list as an array, or as a series of vectors where it holds series."""
+    if not isinstance(x, (list, tuple)):
+        return x
+    if any(isinstance(leaf, TaylorSeries) for leaf in _leaves(x)):
+        return np.stack([_unlisted(item) for item in x])
+    return np.asarray(x)
 
 
 def _is_constant(x: Any) -> bool:

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from hoad._core.refusals import rewrite_with
-from hoad._core.traced import is_traced
+from hoad._core.traced import METHODS, is_traced
+
+PACKERS = ("array", "asarray", "asanyarray")
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
@@ -25,20 +27,49 @@ MAKERS = ("zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray
 def rewritten(frame: FrameType, line: int) -> str | None:
     """The line that made the array and what to make of it: ``'f.py:3: y = np.zeros(2) -> ...'``; None if not found."""
     name = frame.f_code.co_filename
-    try:
-        tree = ast.parse("".join(linecache.getlines(name, frame.f_globals)))
-    except SyntaxError:
+    tree = _tree(frame)
+    if tree is None:
         return None
-    scope = _scope(tree, line)
-    target = _target(_statement(tree, line), frame)
+    scope, statement = _scope(tree, line), _statement(tree, line)
+    target = _target(statement, frame)
     if target is None:
         return None
-    file, like = os.path.basename(name), _traced_name(frame)
+    file, like = os.path.basename(name), _traced_name(frame, statement)
     made = _binding(scope, target, line)
     if made is None:
         return f"{target} = np.array({target}, like={like}) before {file}:{line}"
     whole = np.asarray(_value(frame, target)).dtype.kind in "biu"
     return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {_made_like(made.value, like, whole)}"
+
+
+def made_traced(frame: FrameType, line: int) -> str | None:
+    """What to make of the call that put traced numbers into an object array on a line: ``'f.py:3: np.array(...)'``."""
+    tree = _tree(frame)
+    statement = None if tree is None else _statement(tree, line)
+    if tree is None or statement is None:
+        return None
+    found: ast.AST = statement
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and _holds_objects(_value(frame, node.id)):
+            found = _binding(_scope(tree, line), node.id, line) or found
+    for node in ast.walk(found):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in PACKERS:
+            made = ast.Call(node.func, node.args, [k for k in node.keywords if k.arg != "like"])
+            made.keywords.append(ast.keyword("like", ast.Name(_traced_name(frame, node))))
+            return f"{os.path.basename(frame.f_code.co_filename)}:{node.lineno}: {ast.unparse(made)}"
+    return None
+
+
+def _holds_objects(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+
+
+def _tree(frame: FrameType) -> ast.Module | None:
+    """The source of the file of a frame; None where it is not at hand."""
+    try:
+        return ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    except SyntaxError:
+        return None
 
 
 def _scope(tree: ast.Module, line: int) -> Scope:
@@ -91,9 +122,11 @@ def _value(frame: FrameType, name: str) -> Any:
     return frame.f_locals.get(name, frame.f_globals.get(name))
 
 
-def _traced_name(frame: FrameType) -> str:
-    """A traced value that the user has a name for; arguments come first."""
-    return next((name for name, value in frame.f_locals.items() if is_traced(value)), "x")
+def _traced_name(frame: FrameType, statement: ast.AST | None = None) -> str:
+    """A traced value that the user has a name for: in this statement, or else the first; arguments come first."""
+    names = [name for name, value in frame.f_locals.items() if is_traced(value)]
+    used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
+    return next((name for name in names if name in used), names[0] if names else "x")
 
 
 def _binding(scope: Scope, name: str, line: int) -> ast.Assign | None:
@@ -117,3 +150,4 @@ def _made_like(value: ast.expr, like: str, whole: bool) -> str:
 
 
 rewrite_with(rewritten)
+METHODS["__made_traced__"] = made_traced

@@ -74,6 +74,8 @@ def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> tup
     steps = Steps(method, program, len(y), [plain_value(x) for x in captured], [1.0] * len(y))
     found: list[Step] = []
     for k, (begin, end) in enumerate(pairwise(plain.tolist())):
+        if begin == end and is_traced(times):
+            found.append((k, 0.0, 1.0))  # a step of no length, by which y moves with the times
         for before, part, after in steps.across(now, begin, end):
             found.append((k, before, part))
             now = after

@@ -25,8 +25,9 @@ from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, DTypeError, GuardError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, DTypeError, GuardError, HoadError, NoRuleError, ShapeError, TracedValueError
 from hoad.ode.events import Watch
+from hoad.ode.order import check_names, telling_order
 from hoad.ode.steady import steady_program
 from hoad.program import Program, Tape, called
 from hoad.trace import is_number
@@ -61,7 +62,8 @@ class System:
         self.y = [_double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
-        self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
+        with telling_order(name, "rhs", rhs, t, y0, args, self._gives):
+            self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
 
     def recorded(
         self, called: str, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
@@ -89,6 +91,14 @@ class System:
                 f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
             )
         return leaves
+
+    def _gives(self, returned: Any) -> bool:
+        """Whether rhs returned a slope."""
+        try:
+            self._slopes(returned)
+        except (HoadError, ValueError, TypeError):
+            return False
+        return True
 
     def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
         if structure == NUMBER:
@@ -411,8 +421,6 @@ def _recorded(system: System, options: Options, times: Any) -> list[Any]:
     varied = system.varied(float(plain[0]))
     stepper = options.stepper(varied, plain)
     options.check(stepper.run(plain, np.empty((len(plain), sum(varied.sizes))), options.max_steps, True)[1], stepper)
-    if not stepper.taken:
-        return [np.concatenate([np.reshape(x, (1, *np.shape(x)))] * len(plain)) for x in system.y]
     return _by_steps(system, options, times, *stepper.steps[:3])
 
 
@@ -420,7 +428,6 @@ def _by_steps(system: System, options: Options, times: Any, begun: Any, rests: A
     """The same, by given steps."""
     plain = plain_value(times)
     start = times[0]
-    offsets = (begun - plain[0]) + rests
     along = system.along(options.order)
 
     def body(state: list[Any], row: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
@@ -428,14 +435,19 @@ def _by_steps(system: System, options: Options, times: Any, begun: Any, rests: A
         series = called(along, (_line(t), *system.held, *state))
         return [_sums(c, h) for c in series], [*state, _error(options, series, h)]
 
-    _, rows = scan(body, list(system.y), (start + offsets, lengths), length=len(lengths))
-    _check_served(rows[-1], options)
+    rows = [np.reshape(x, (1, *np.shape(x))) for x in system.y]  # of steps as they begin, or the start alone
+    offsets, errors = np.zeros(1), np.zeros(1)
+    if len(lengths):
+        offsets = (begun - plain[0]) + rests
+        _, (*rows, errors) = scan(body, list(system.y), (start + offsets, lengths), length=len(lengths))
     way = np.sign(plain[-1] - plain[0])
     k = np.clip(np.searchsorted(way * begun, way * plain, side="right") - 1, 0, None)
     t = start + offsets[k]
     wide = system.along(options.order, len(plain))
-    series = called(wide, (np.stack([t, np.ones(len(plain))]), *system.held, *[x[k] for x in rows[:-1]]))
-    return [_sums(c, np.reshape(times - t, (-1, *[1] * (c.ndim - 2)))) for c in series]
+    series = called(wide, (np.stack([t, np.ones(len(plain))]), *system.held, *[x[k] for x in rows]))
+    far = [np.reshape(times - t, (-1, *[1] * (c.ndim - 2))) for c in series]
+    _check_served(np.concatenate([errors, _errors(options, series, far)]), options)
+    return [_sums(c, h) for c, h in zip(series, far, strict=True)]
 
 
 def _line(t: Any) -> Any:
@@ -449,6 +461,15 @@ def _error(options: Options, series: Sequence[Any], h: Any) -> Any:
     last = np.max(np.concatenate([np.ravel(np.abs(c[-1])) for c in series]))
     size = np.max(np.concatenate([np.ravel(np.abs(c[0])) for c in series]))
     return last * np.abs(h) ** options.order / np.maximum(size, options.atol / options.tol)
+
+
+def _errors(options: Options, series: Sequence[Any], far: Sequence[Any]) -> Any:
+    """The same at times so far from where their steps begin: these may have moved away from the steps."""
+    series, far = stop_gradient(list(series)), stop_gradient(list(far))
+    last = [np.abs(c[-1]) * np.abs(h) ** options.order for c, h in zip(series, far, strict=True)]
+    rows = [np.concatenate([np.reshape(x, (len(x), -1)) for x in of], axis=1) for of in (last, [c[0] for c in series])]
+    error, size = (np.max(np.abs(x), axis=1) for x in rows)
+    return error / np.maximum(size, options.atol / options.tol)
 
 
 def _check_served(errors: Any, options: Options) -> None:
@@ -527,6 +548,9 @@ def taylor_integrate(
     order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
     otherwise, from order 4 on, give a higher `order`.
 
+    A step knows rhs where it begins and where it ends. What happens in between alone, a pulse shorter than a step, is
+    not seen: give `max_step`.
+
     A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
     at which a solution meets a jump of rhs in y; at a kink that is so from the second on.
 
@@ -551,9 +575,10 @@ def taylor_integrate(
            [-1.,  0.]])
     """
     name = "taylor_integrate"
-    check_function(f"ode.{name}", rhs)
+    check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
+    check_names(name, "rhs", rhs)
     system = System(rhs, y0, float(plain_value(times)[0]), _checked_args(args, name), name)
     if system.is_traced or is_traced(times):
         return system.structure.unflatten(_recorded(system, options, times))
@@ -618,11 +643,12 @@ def taylor_solution(
     (array([2.]), array([4.905, 0.   ]))
     """
     name = "taylor_solution"
-    check_function(f"ode.{name}", rhs)
+    check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
     if is_traced(times):
         raise TracedValueError(_TRACED)
+    check_names(name, "rhs", rhs)
     system = System(rhs, y0, float(times[0]), _checked_args(args, name), name)
     if system.is_traced:
         raise TracedValueError(_TRACED)
@@ -691,7 +717,11 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
             )
         return [np.reshape(_double(value, system.name), ())]
 
-    program, held = system.recorded("an event", g, t, one)
+    check_names(system.name, "an event function", g)
+    y0 = system.structure.unflatten([plain_value(x) for x in system.y])
+    failures = IndexError, KeyError, TypeError
+    with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
+        program, held = system.recorded("an event", g, t, one)
     if any(map(is_traced, held)):
         raise TracedValueError(_TRACED)
     n = len(system.y)

@@ -72,23 +72,36 @@ def _written_out(x):
     return sum((-1.0) ** j * x[..., 0, j] * _minor(x, 0, j) for j in range(n))
 
 
-def _cut(x):
-    """(±1, u, vᴴ, M, M⁻¹, c, r, s): x = u [[M, c], [r, d]] vᴴ with s = d - r M⁻¹ c, so that det x = ± s det M.
+def _few_adjugate(x):
+    """The adjugate of a matrix of few rows, written out."""
+    n = x.shape[-1]
+    rows = [np.stack([(-1.0) ** (i + j) * _minor(x, j, i) for j in range(n)], axis=-1) for i in range(n)]
+    return np.stack(rows, axis=-2)
 
-    Singular vectors are those of the point: all singular values but the smallest, which is in d, are in M.
+
+def _cut(x):
+    """(±1, u, vᴴ, M, M⁻¹, c, r, s): x = u [[M, c], [r, d]] vᴴ with s = d - r M⁻¹ c, so that det x = ± det M det s.
+
+    Singular vectors are those of the point: the smallest singular values are in d, as many as there are few rows, the
+    others in M. Where M is singular as well, to what rounding leaves of zeros, the sign is nan and M an identity.
     """
-    u, _, vh = np.linalg.svd(apply_primitive(prim.STOP_GRADIENT, None, x))
+    u, sizes, vh = np.linalg.svd(apply_primitive(prim.STOP_GRADIENT, None, x))
+    k = x.shape[-1] - FEW_ROWS
     b = _t(u) @ x @ _t(vh)
-    m, c, r, d = b[..., :-1, :-1], b[..., :-1, -1:], b[..., -1:, :-1], b[..., -1:, -1:]
+    m, c, r, d = b[..., :k, :k], b[..., :k, k:], b[..., k:, :k], b[..., k:, k:]
+    noise = np.max(np.abs(apply_primitive(prim.STOP_GRADIENT, None, b) * (1.0 - np.eye(x.shape[-1]))), axis=(-2, -1))
+    known = np.greater(sizes[..., k - 1], 4.0 * noise)
+    m = np.where(known[..., None, None], m, np.eye(k))
     inverse = np.linalg.inv(m)
-    return np.linalg.det(u) * np.linalg.det(vh), u, vh, m, inverse, c, r, d - r @ inverse @ c
+    sign = np.where(known, np.linalg.det(u) * np.linalg.det(vh), np.nan)
+    return sign, u, vh, m, inverse, c, r, d - r @ inverse @ c
 
 
 def _det_series(x):
     if x.shape[-1] <= FEW_ROWS:
         return _written_out(x)
     sign, _, _, m, _, _, _, s = _cut(x)
-    return sign * np.exp(np.linalg.slogdet(m)[1]) * s[..., 0, 0]
+    return sign * np.exp(np.linalg.slogdet(m)[1]) * _written_out(s)
 
 
 def _adjugate_series(x):
@@ -96,12 +109,12 @@ def _adjugate_series(x):
     if not n:
         return x
     if n <= FEW_ROWS:
-        rows = [np.stack([(-1.0) ** (i + j) * _minor(x, j, i) for j in range(n)], axis=-1) for i in range(n)]
-        return np.stack(rows, axis=-2)
+        return _few_adjugate(x)
     sign, u, vh, m, inverse, c, r, s = _cut(x)
-    right, below = inverse @ c, r @ inverse
-    above = np.concatenate([s * inverse + right @ below, -right], axis=-1)
-    whole = np.concatenate([above, np.concatenate([-below, np.ones_like(s)], axis=-1)], axis=-2)
+    small, right, below = _few_adjugate(s), inverse @ c, r @ inverse
+    first = _written_out(s)[..., None, None] * inverse + right @ small @ below
+    above = np.concatenate([first, -right @ small], axis=-1)
+    whole = np.concatenate([above, np.concatenate([-small @ below, small], axis=-1)], axis=-2)
     return (sign * np.exp(np.linalg.slogdet(m)[1]))[..., None, None] * (_t(vh) @ whole @ _t(u))
 
 

@@ -21,6 +21,7 @@ from hoad._core.traced import Scalar, guard_value, is_traced, traced_node
 from hoad.containers import Parts, flatten, leaves_of
 from hoad.errors import count
 from hoad.program import Callee, Program, Tape, declare_call_of
+from hoad.trace import telling_of_objects
 from hoad.transform.adjoint import adjoint_of, strong_results
 
 
@@ -50,7 +51,8 @@ class Apart:
         pick = _new_operand if pick is None else pick
         with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
-            leaves, structure = flatten(f(*[d.input(x) for x in values]))
+            with telling_of_objects():
+                leaves, structure = flatten(f(*[d.input(x) for x in values]))
             leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
             places = [k for k, operand in enumerate(picked) if operand is not None]
@@ -100,7 +102,8 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
     """
     with differentiating(apart=True, repeated=True) as d:
         traced = [d.input(x) for x in values]
-        made = f(*traced)
+        with telling_of_objects():
+            made = f(*traced)
         outputs = [d.operand(x) for x in made]
         del traced, made
         segment = d.cut(outputs, whole=True)

@@ -110,6 +110,8 @@ class Taylor(Callee):
     def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         given = zip(g if isinstance(g, tuple) else (g,), self.results, strict=True)
         seeds = tuple(np.flip(self._times_factorials(seed), 0) for seed, aval in given if aval.inexact)
+        if not self._degree and self._lanes is None:
+            seeds = tuple(seed[0] for seed in seeds)  # a series of one coefficient is given as it is
         others = inputs[: len(inputs) - self._linear]
         found = adjoints_by(self, False, (*inputs, *seeds)) | adjoints_by(self, True, (*others, *seeds))
         return tuple(self._own(k, found[k]) if k in found else None for k in range(len(inputs)))

@@ -361,6 +361,28 @@ def test_what_cannot_be_called(driver: str, f: Any, message: str) -> None:
     assert isinstance(caught.value, TypeError)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hoad.taylor(0.1, np.exp, 3), r"function \(exp\) first, .*hoad\.taylor\(f, x, n\)"),
+        (lambda: hoad.taylor(3, 0.1, np.exp), r"function \(exp\) first"),
+        (lambda: hoad.taylor(np.exp, 3, 0.1), r"order .* not 0\.1 .*hoad\.taylor\(f, x, n\)"),
+        (lambda: hoad.derivative(0.1, 2), r"function first, .*hoad\.derivative\(f, n\)\(x\)"),
+        (lambda: hoad.derivative(2, np.exp), r"function \(exp\) first"),
+        (lambda: hoad.derivatives(2, np.exp), r"function \(exp\) first, .*hoad\.derivatives\(f, n\)\(x\)"),
+        (lambda: hoad.derivative_tensor(X, np.sum), r"function \(sum\) first, .*hoad\.derivative_tensor\(f, n\)\(x\)"),
+        (lambda: hoad.derivative_tensor(np.sum, X), r"as in hoad\.derivative_tensor\(f, n\)\(x\)"),
+        (lambda: hoad.partials([(1, 0)], np.sum), r"function \(sum\) first, .*hoad\.partials\(f, \["),
+        (lambda: hoad.partials(np.sum, (1, 0)), r"given one of them, .*hoad\.partials\(f, \[\(1, 0\)\]\)\(x\)"),
+        (lambda: hoad.directional_derivative(X, np.sum), r"function \(sum\) first, .*\(f, v\)\(x\)"),
+        (lambda: hoad.laplacian(X), r"function first, .*hoad\.laplacian\(f\)\(x\)"),
+    ],
+)
+def test_the_function_comes_first(call: Any, message: str) -> None:
+    with pytest.raises(hoad.ArgumentError, match=message):
+        call()
+
+
 def test_a_traced_value_is_no_function() -> None:
     with pytest.raises(hoad.ArgumentError, match=r"not grad\(np\.sin\(1\.0\)\)"):
         hoad.grad(lambda x: hoad.grad(np.sin(x)))(1.0)
@@ -453,21 +475,24 @@ def test_derivative_orders() -> None:
     assert hoad.derivative(np.sin, np.int64(2))(0.5) == -np.sin(0.5)
     assert hoad.derivative(np.sin)(0.5) == np.cos(0.5)
     x, y = hoad.symbols("x y")
-    takers: list[tuple[str, int, str, Callable[[Any], Any]]] = [
-        ("derivative", 0, "of 0 or more", lambda n: hoad.derivative(np.sin, n)),
-        ("derivatives", 0, "of 0 or more", lambda n: hoad.derivatives(np.sin, n)),
-        ("taylor", 0, "of 0 or more", lambda n: hoad.taylor(np.sin, 0.5, n)),
-        ("derivative_tensor", 1, "from 1 to 170", lambda n: hoad.derivative_tensor(np.sin, n)),
-        ("unpack_tensor", 1, "of 1 or more", lambda n: hoad.unpack_tensor(np.ones(1), 1, n)),
-        ("derivative", 0, "of 0 or more", lambda n: (x * y).derivative(x, n)),
+    takers: list[tuple[str, int, str, str, Callable[[Any], Any]]] = [
+        ("derivative", 0, "of 0 or more", "(f, n)(x)", lambda n: hoad.derivative(np.sin, n)),
+        ("derivatives", 0, "of 0 or more", "(f, n)(x)", lambda n: hoad.derivatives(np.sin, n)),
+        ("taylor", 0, "of 0 or more", "(f, x, n)", lambda n: hoad.taylor(np.sin, 0.5, n)),
+        ("derivative_tensor", 1, "from 1 to 170", "(f, n)(x)", lambda n: hoad.derivative_tensor(np.sin, n)),
+        ("unpack_tensor", 1, "of 1 or more", "", lambda n: hoad.unpack_tensor(np.ones(1), 1, n)),
+        ("derivative", 0, "of 0 or more", "", lambda n: (x * y).derivative(x, n)),
     ]
-    for driver, least, orders, take in takers:
+    for driver, least, orders, call, take in takers:
+        as_in = f", as in hoad.{driver}{call}" if call else ""
         for order in (2, np.int64(2), np.uint8(2), np.array(2)):
             take(order)
         wrong = [(1.5, "1.5 (float)"), ("2", "'2' (str)"), (None, "None (NoneType)"), (True, "True (bool)")]
         wrong += [(np.float64(2.0), "np.float64(2.0) (float64)"), (least - 1, f"{least - 1} (int)")]
         for order, shown in wrong:
-            message = f"{driver} takes an order {orders}, an int, not {shown}. Write 2 for the second derivative."
+            message = (
+                f"{driver} takes an order {orders}, an int, not {shown}. Write 2 for the second derivative{as_in}."
+            )
             with pytest.raises(hoad.ArgumentError, match=f"^{re.escape(message)}$"):
                 take(order)
         with pytest.raises(hoad.ArgumentError, match=r"not .*True"):

@@ -245,3 +245,18 @@ def test_shapes() -> None:
         odeint(lambda y, t: np.ones(2) * y, 1.0, [0.0, 1.0])
     with pytest.raises(hoad.ShapeError, match=r"times as an array of shape \(T,\)"):
         odeint(lambda y, t: y, 1.0, 1.0)
+
+
+def test_times_that_are_equal_where_they_are_recorded():
+    """y' = y: the solution exp(t - t[0]) moves with its time also where no step was needed to come there."""
+
+    def at(t):
+        return odeint(lambda y, t: y, 1.0, t, rtol=1e-10, atol=1e-10)
+
+    t = np.array([0.0, 1.0, 1.0, 2.0])
+    exact = np.diag(np.exp(t)) - np.outer(np.exp(t), np.eye(4)[0])
+    np.testing.assert_allclose(hoad.jacobian(at)(t), exact, rtol=1e-8, atol=1e-8)
+    by_jit = hoad.jit(lambda end: at(np.stack([0.0, end]))[-1])
+    for end in (0.0, 2.0, -1.0, 0.0):
+        np.testing.assert_allclose(by_jit(end), np.exp(end), rtol=1e-8)
+    assert hoad.derivative(lambda end: at(np.stack([0.0, end]))[-1], 3)(0.0) == pytest.approx(1.0, rel=1e-12)

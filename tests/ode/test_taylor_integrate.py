@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from functools import partial
@@ -713,3 +714,128 @@ def test_spans_of_scipy_that_are_none() -> None:
         scipy_integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=hoad.ode.Taylor, order=2.5)
     with pytest.raises(ArgumentError, match="solve_ivp takes tol between 0 and 1, not nan"):
         scipy_integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=hoad.ode.Taylor, rtol=np.nan)
+
+
+# ---- the order of the arguments
+
+
+ORDERS = [  # a right side that means another order or another y0, y0, further arguments, and what the message says
+    (lambda y, t: -2 * y, 1.0, (), r"parameters are named \(y, t\).*lambda t, y, \*args"),
+    (lambda y, time: -np.sum(y) * np.ones(2), np.ones(2), (), r"named \(y, time\)"),
+    (lambda y, s: np.array([y[1], -y[0]]), np.ones(2), (), r"IndexError \(test_taylor_.*as f\(y, t, \*args\) it works"),
+    (lambda y, s, k: k * np.array([y[1], -y[0]]), np.ones(2), (2.0,), r"Called as f\(y, t, \*args\) it works"),
+    (lambda y, s: -y, np.ones(2), (), r"ShapeError.*Called as f\(y, t, \*args\) it works"),
+    (lambda y, s: {"a": y["a"]}, {"a": 1.0}, (), r"Called as f\(y, t, \*args\) it works"),
+    (lambda y: -y, np.ones(2), (), r"It takes \(y\), but is called with 2 arguments"),
+    (lambda t, y: -y, np.ones(2), (1.0,), r"It takes \(t, y\), but is called with 3 arguments"),
+    (lambda t, y: -y, [1.0, 2.0], (), r"With an array for y it works: give y0 as np\.array"),
+    (
+        lambda y, s: -y[::-1] + 0.0,
+        [1.0, 2.0],
+        (),
+        r"array for y it works, called as f\(y, t, \*args\).*y0 as np\.array",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rhs", "y0", "args", "message"), ORDERS)
+@pytest.mark.parametrize("integrate", [taylor_integrate, taylor_solution])
+def test_a_right_side_in_another_order(integrate, rhs, y0, args, message):
+    with pytest.raises(hoad.errors.ArgumentError, match=message):
+        integrate(rhs, y0, [0.0, 1.0], args)
+
+
+def test_an_event_in_another_order():
+    for g, message in (
+        (lambda y, t: y[0], r"an event function as f\(t, y, \*args\).*named \(y, t\)"),
+        (lambda y, s: y[0], r"an event function as .*Called as f\(y, t, \*args\) it works"),
+    ):
+        with pytest.raises(hoad.errors.ArgumentError, match=message):
+            taylor_solution(swing, np.ones(2), [0.0, 1.0], events=g)
+
+
+def test_errors_of_a_right_side_itself_are_left_alone():
+    def rhs(t, y):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        taylor_integrate(rhs, np.ones(2), [0.0, 1.0])
+    draws = np.random.default_rng(1)
+    with pytest.raises(hoad.errors.ArgumentError, match="draws random numbers"):
+        taylor_integrate(lambda t, y: -y * draws.random(), 1.0, [0.0, 1.0])
+    assert taylor_integrate(lambda *both: -both[1], 1.0, [0.0, 1.0])[1] == pytest.approx(np.exp(-1.0), rel=1e-14)
+
+
+def test_the_function_comes_first():
+    for call in (
+        lambda: taylor_integrate(np.ones(2), swing, [0.0, 1.0]),
+        lambda: taylor_solution([0.0, 1.0], swing, np.ones(2)),
+    ):
+        with pytest.raises(hoad.errors.ArgumentError, match=r"function \(swing\) first.*\(rhs, y0, t\)"):
+            call()
+
+
+@pytest.mark.parametrize("make", ["np.zeros(2)", "np.empty((2,))", "np.zeros_like(np.ones(2))"])
+def test_a_right_side_that_fills_an_array(tmp_path, monkeypatch, make):
+    """The advice, as it is written, gives the solution."""
+    body = [f"out = {make}", "out[0] = y[1]", "out[1] = -y[0]", "return out"]
+    source = "\n    ".join(["import numpy as np\n\ndef rhs(t, y):", *body])
+    (tmp_path / "filled.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "filled", raising=False)
+    filled = importlib.import_module("filled")
+    monkeypatch.delitem(sys.modules, "filled")
+    with pytest.raises(hoad.errors.TracedValueError, match=r"\(filled\.py:5\).*filled\.py:4: out = .*like=y") as raised:
+        taylor_integrate(filled.rhs, np.array([1.0, 0.0]), [0.0, 1.0])
+    advised = str(raised.value).split(" -> ")[1].split("; or")[0]
+    names = {"np": np}
+    exec(source.replace(f"out = {make}", advised), names)
+    found = taylor_integrate(names["rhs"], np.array([1.0, 0.0]), [0.0, 1.0])
+    np.testing.assert_allclose(found[1], [np.cos(1.0), -np.sin(1.0)], rtol=1e-14)
+
+
+# ---- times that move
+
+
+def grown(y0, a, end):
+    return taylor_integrate(lambda t, y: a * y * (1 - y), y0, [0.0, end])[-1]
+
+
+def logistic(y0, a, end):
+    return y0 * mpmath.exp(a * end) / (1 - y0 + y0 * mpmath.exp(a * end))
+
+
+def test_replays_at_other_times_take_steps_of_their_own():
+    """Recorded steps end where the last time was: beyond, and far before it, their polynomials serve no more."""
+    by_jit, slopes = hoad.jit(grown), hoad.jit(hoad.grad(grown, argnums=(0, 1, 2)))
+    for point in [
+        (0.3, 1.2, 2.0),
+        (0.3, 1.2, 5.0),
+        (0.3, 1.2, 1e-3),
+        (0.3, 1.2, 0.0),
+        (0.3, 1.2, -2.0),
+        (0.9, -3.0, 1.0),
+    ]:
+        np.testing.assert_allclose(by_jit(*point), float(logistic(*point)), rtol=1e-13)
+        exact = [float(mpmath.diff(logistic, point, order)) for order in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+        np.testing.assert_allclose(slopes(*point), exact, rtol=1e-12, atol=1e-13)
+    program = hoad.record(lambda end: grown(0.3, 1.2, end), 2.0)
+    np.testing.assert_allclose(program.evaluate(2.001), float(logistic(0.3, 1.2, 2.001)), rtol=1e-13)
+    with pytest.raises(hoad.errors.GuardError):
+        program.evaluate(5.0)
+
+
+def test_each_lane_has_its_own_time():
+    ends = np.array([3.0, 0.5, 0.1])
+    for lanes in (ends, ends[::-1]):
+        found = hoad.vmap(lambda end: grown(0.3, 1.2, end))(lanes)
+        np.testing.assert_allclose(found, [float(logistic(0.3, 1.2, end)) for end in lanes], rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_derivatives_by_a_time_at_the_start(n):
+    """Without a step: the solution still moves with its time."""
+    exact = float(mpmath.diff(lambda end: logistic(0.3, 1.2, end), 0, n))
+    np.testing.assert_allclose(hoad.derivative(lambda end: grown(0.3, 1.2, end), n)(0.0), exact, rtol=1e-12, atol=1e-13)
+    matrix = hoad.jacobian(lambda t: taylor_integrate(swing, np.array([1.0, 2.0]), t))(np.ones(2))
+    np.testing.assert_allclose(matrix[1], [[-2.0, 2.0], [1.0, -1.0]], rtol=1e-14)

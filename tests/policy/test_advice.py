@@ -145,8 +145,17 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
 
 
 def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:
-    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
-        hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])))(3.0)
+    def swept(x: Any) -> Any:
+        a = np.array([[x, 1.0], [2.0, x]])
+        return np.linalg.det(a)
+
+    says = r"\(test_advice\.py:\d+\).*test_advice\.py:\d+: np\.array\(\[\[x, 1\.0\], \[2\.0, x\]\], like=x\)"
+    for driver in (hoad.grad, lambda f: hoad.derivative(f, 6), lambda f: hoad.derivatives(f, 2), hoad.vmap):
+        for f in (lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])), swept):
+            with pytest.raises(hoad.TracedValueError, match=says):
+                driver(f)(np.array([3.0]) if driver is hoad.vmap else 3.0)
+    with pytest.raises(hoad.TracedValueError, match=says):
+        hoad.ode.taylor_integrate(lambda t, x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])), 1.0, [0.0, 0.1])
     assert hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]], like=x)))(3.0) == pytest.approx(6.0)
     with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
         hoad.grad(lambda x: np.sum(np.isnan(np.array([x[0], x[1]]))))(X)

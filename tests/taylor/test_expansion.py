@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError
+from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
 from hoad.expansion import TaylorSeries
 
 N = 12
@@ -257,10 +257,12 @@ def test_powers() -> None:
         agree(s**exponent, np.array(expected, float))
     agree((t - 2) ** 3, np.array([-8, 12, -6, 1, 0, 0, 0.0]))
     agree((1 + t) ** np.array([0.5, 2.0]), np.stack([np.asarray((1 + t) ** 0.5), np.asarray((1 + t) ** 2)], axis=1))
+    agree(t ** np.array([0.0, 1.0, 3.0]), np.eye(7)[:, [0, 1, 3]])
     agree((2 + t) ** (1 + t), exactly(lambda x: (2 + x) ** (1 + x), 0.0, 6))
     agree(3.0**t, exactly(lambda x: mpmath.mpf(3) ** x, 0.0, 6))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        assert np.isnan(np.asarray((t - 2) ** 0.5)).all() and not np.isfinite(np.asarray(t**0.5)[1:]).any()
+    agree(t.truncate(2) ** 2.5, np.zeros(3))  # two derivatives of it exist, and are 0
+    agree((t**2).truncate(4) ** 2.5, np.zeros(5))
+    agree(np.array([1.0, 2.0]) ** 0.0 * 0.0 ** (1 + t), np.zeros((7, 2)))
 
 
 def test_matrix_products() -> None:
@@ -273,6 +275,20 @@ def test_matrix_products() -> None:
     agree(TaylorSeries(a) @ b[0], a @ b[0])
     agree(b[0] @ TaylorSeries(a), b[0] @ a)
     assert found(h).shape == (2, 2)
+
+
+def test_matrix_products_about_several_points() -> None:
+    """The points are the first axes: sums over others are about one point each, sums over them are refused."""
+    rng = np.random.default_rng(2)
+    points, c, v = np.array([0.1, 0.2]), rng.normal(size=(4, 2, 3, 3)), rng.normal(size=3)
+    s = TaylorSeries(c, points)
+    for found, exact in ((s @ v, c @ v), (v @ s, v @ c), (s @ np.outer(v, v), c @ np.outer(v, v))):
+        assert_array_equal(found.point.reshape(2, -1)[:, 0], points)
+        assert_allclose(found.coefficients, exact, rtol=1e-13)
+    x = VARIABLE(3, points)
+    for wrong in (lambda: x @ np.ones(2), lambda: np.ones((2, 2)) @ x, lambda: x @ x, lambda: np.ones((3, 2)) @ s):
+        with pytest.raises((ArgumentError, ValueError), match=r"different points|mismatch"):
+            wrong()
 
 
 # ---- powers of t that cancel
@@ -299,7 +315,7 @@ def test_quotients_of_what_starts_with_zero() -> None:
     ],
 )
 def test_poles(make: Callable[[TaylorSeries], Any]) -> None:
-    with pytest.raises(ArgumentError, match="powers of t cancel"):
+    with pytest.raises(DomainError, match="powers of t cancel"):
         make(VARIABLE(4))
 
 
@@ -424,31 +440,81 @@ def test_identities(series: list[TaylorSeries]) -> None:
     near(np.sqrt(positive) ** 2, positive, p[0] * worst)
 
 
-def test_singular_points() -> None:
-    """As with NumPy's functions of numbers: inf or nan, and a warning."""
-    t = VARIABLE(3)
-    with pytest.warns(RuntimeWarning) as warned:
-        assert np.log(t)[0] == -np.inf
-    assert any("divide by zero" in str(w.message) for w in warned)
-    with pytest.warns(RuntimeWarning):
-        assert not np.isfinite(np.asarray(np.sqrt(t))[1:]).any()
-    assert_array_equal(np.asarray(np.abs(t)), np.zeros(4))
+SINGULAR = [  # an operation on the series of t, what its message calls it, and the highest order that exists, if one
+    (np.sqrt, r"np\.sqrt\(s\)", 0),
+    (np.cbrt, r"np\.cbrt\(s\)", 0),
+    (lambda t: t**2.5, r"s \*\* 2\.5", 2),
+    (lambda t: (t * t) ** 1.5, r"s \*\* 1\.5", 2),
+    (lambda t: t**t, r"s \*\* u", 0),
+    (lambda t: np.arcsin(1 + t), r"np\.arcsin\(s\)", 0),
+    (lambda t: np.arccosh(1 + t), r"np\.arccosh\(s\)", 0),
+    (lambda t: np.hypot(t, 2 * t), r"np\.hypot\(s, u\)", 0),
+    (lambda t: np.arctan2(t, 2 * t), r"np\.arctan2\(s, u\)", 0),
+    (lambda t: np.sqrt(np.array([1.0, 0.0]) + t), r"np\.sqrt\(s\) .* in entry 1", 0),
+    (np.log, r"np\.log\(s\) comes out as -inf", None),
+    (lambda t: np.log(t - 1), r"np\.log\(s\) comes out as nan", None),
+    (lambda t: np.sqrt(t - 1), r"np\.sqrt\(s\) comes out as nan", None),
+    (lambda t: t**-1.5, r"s \*\* -1\.5 comes out as inf", None),
+    (lambda t: 0.0 ** (t - 1), r"0\.0 \*\* s comes out as inf", None),
+    (lambda t: 1 / np.log1p(t - 1), r"np\.log1p\(s\) comes out as -inf", None),
+    (lambda t: np.arctanh(1 + t), r"np\.arctanh\(s\) comes out as inf", None),
+    (lambda t: t / 0.0, r"a quotient comes out as nan", None),
+    (lambda t: np.exp(800 + t), r"np\.exp\(s\) comes out as inf", None),
+]
+
+
+@pytest.mark.parametrize(("make", "name", "order"), SINGULAR, ids=[name for _, name, _ in SINGULAR])
+def test_singular_points(make: Callable[[TaylorSeries], Any], name: str, order: int | None) -> None:
+    """What has no coefficients is told, with the line, and no warning of NumPy's besides."""
+    with pytest.raises(DomainError, match=name + r".*test_expansion\.py") as raised:
+        make(VARIABLE(4))
+    if order is not None:
+        assert f"The highest order that exists is {order}:" in str(raised.value)
+    assert isinstance(raised.value, ValueError)
+
+
+def test_what_is_not_finite_already_passes_on() -> None:
+    s = TaylorSeries([1.0, np.inf, 2.0])
+    with np.errstate(invalid="ignore"):
+        assert np.isinf(np.sqrt(s)[1]) and np.isnan(np.exp(TaylorSeries([np.nan, 1.0])).coefficients).all()
+    assert_array_equal(np.asarray(np.abs(VARIABLE(3))), np.zeros(4))
+
+
+def test_the_way_around_a_square_root() -> None:
+    """As the message says: powers of t are taken out first; here of 2 (1 - cos t), whose root is 2 sin(t/2)."""
+    t = VARIABLE(9)
+    s = 2 * (1 - np.cos(t))
+    with pytest.raises(DomainError, match=r"t \* np\.sqrt\(s / t\*\*2\)"):
+        np.sqrt(s)
+    agree(t.truncate(7) * np.sqrt(s / t**2), exactly(lambda x: 2 * mpmath.sin(x / 2), 0.0, 7))
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda s: np.spacing(s), NoRuleError, r"np.spacing is not known.*hoad.taylor\(np.spacing, s\[0\]"),
+        (lambda s: np.frexp(s), NoRuleError, r"np.frexp of a TaylorSeries gives several"),
+        (lambda s: np.isfinite(s), ArgumentError, r"np.isfinite of a TaylorSeries .*truth values .*s\[0\]"),
+        (lambda s: s > 0, ArgumentError, r"truth values .*np.where\(s\[0\] > 0, s, 0\)"),
+        (lambda s: np.allclose(s, s), NoRuleError, r"np.allclose .*truth value .*s\.coefficients"),
+        (lambda s: np.sum([s, s]), NoRuleError, r"np.sum would take .*test_expansion.py.*sum\(\[s, u\]\)"),
+        (lambda s: np.mean([s, s]), NoRuleError, r"np.mean would take .*sum\(\[s, u\]\) / 2"),
+        (lambda s: np.vectorize(abs)(s), NoRuleError, r"np.vectorize would take"),
+        (lambda s: TaylorSeries([s, s]), ArgumentError, r"list with series.*np.stack"),
+        (lambda s: TaylorSeries(s, 1.0), ArgumentError, r"about 0.0 for the point 1.0.*s.coefficients, point"),
+        (lambda s: np.add(s, [s, VARIABLE(4, 1.0)]), ArgumentError, "do not meet"),
         (lambda s: np.add.reduce(s), NoRuleError, r"np.add.reduce.*s.coefficients"),
         (lambda s: np.exp(s, out=np.ones(3)), NoRuleError, r"np.exp\(..., out=\)"),
         (lambda s: np.sum(s), NoRuleError, r"np.sum does not take.*s.coefficients.*hoad.taylor\(lambda t: np.sum\(s"),
-        (lambda s: np.concatenate([s, s]), NoRuleError, r"np.concatenate"),
+        (lambda s: np.concatenate([s, s]), NoRuleError, r"np.concatenate\(\[s\(t\), u\(t\)\]\)"),
+        (lambda s: np.reshape(s, (1, 1)), NoRuleError, r"np.reshape\(s\(t\), \(1, 1\)\)"),
+        (lambda s: np.stack([VARIABLE(2, np.ones(2))] * 2, 1), NoRuleError, r"np.stack mixes .*different points"),
         (lambda s: np.abs(1j * s), NoRuleError, "not analytic"),
         (lambda s: s + VARIABLE(4, 1.0), ArgumentError, "about 0.0 and 1.0 do not meet"),
         (lambda s: s / VARIABLE(4, 1.0), ArgumentError, "do not meet"),
-        (lambda s: s @ VARIABLE(4, np.ones(2)), ArgumentError, "do not meet"),
+        (lambda s: (s * np.eye(2)) @ TaylorSeries(np.ones((2, 2, 2)), 1.0), ArgumentError, "do not meet"),
         (lambda s: s(s + 1), ArgumentError, r"constant term.*is 1.0.*s.at\(g\)"),
         (lambda s: s.at(s + 1), ArgumentError, r"about 0.0, and g\[0\] is 1.0"),
+        (lambda s: TaylorSeries([1.0, np.nan, 1.0]).pade(1, 1), DomainError, "that of order 1 is nan"),
         (lambda s: s.truncate(0).reversion(), ArgumentError, "degree 0"),
         (lambda s: np.cos(s).reversion(), ArgumentError, "stationary"),
     ],

@@ -13,7 +13,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, NoRuleError, ShapeError
+from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
 from hoad.expansion import PadeApproximant, TaylorSeries
 
 VARIABLE = TaylorSeries.variable
@@ -303,23 +303,14 @@ def advised(error: BaseException, before: str, **names: Any) -> Any:
 
 
 def test_advice_of_functions_of_numpy() -> None:
-    s = hoad.taylor(np.sin, 0.5, 4)
-    with pytest.raises(NoRuleError) as raised:
-        np.logaddexp(s, 1.0)
-    found = advised(raised.value, "series in t is ", s=s, c=1.0)
-    exact = hoad.taylor(lambda x: np.logaddexp(np.sin(x), 1.0), 0.5, 4)
-    assert_allclose(found.coefficients, exact.coefficients, rtol=1e-14)
-    with pytest.raises(NoRuleError, match=r"np\.copysign\(c, s\(t\)\)"):
-        np.copysign(1.0, s)
-    with pytest.raises(NoRuleError) as raised:
-        np.floor(s)
-    assert_array_equal(advised(raised.value, "its series is ", s=s).coefficients, np.zeros(5))
     t = TaylorSeries(np.stack([np.diag([2.0, 4.0]), np.eye(2), np.zeros((2, 2))]))
     with pytest.raises(NoRuleError) as raised:
-        np.linalg.inv(t)
-    found = advised(raised.value, "series in t is ", s=t)
-    exact_inverse = [np.diag([0.5, 0.25]), -np.diag([0.25, 0.0625]), np.diag([0.125, 1 / 64])]
-    assert_allclose(found.coefficients, exact_inverse, atol=1e-16)
+        np.sum(t, axis=0)
+    assert_allclose(advised(raised.value, "series in t is ", s=t).coefficients, [[2.0, 4.0], [1.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(NoRuleError) as raised:
+        np.concatenate([t, 2 * t], axis=1)
+    found = advised(raised.value, "series in t is ", s=t, u=2 * t)
+    assert_allclose(found.coefficients, np.concatenate([t.coefficients, 2 * t.coefficients], axis=2))
 
 
 @pytest.mark.parametrize("point", [1.0, np.array([1.0, 2.0])], ids=["one point", "points"])
@@ -328,7 +319,7 @@ def test_advice_of_polynomials_and_poles(point: Any) -> None:
     with pytest.raises(ShapeError) as raised:
         s.to_polynomial()
     assert advised(raised.value, "entry by entry: ", s=s)(2.0) == 4.0  # 1 + 3 (x - 1)
-    with pytest.raises(ArgumentError, match=r"TaylorSeries\(s\[1:\], s\.point\)"):
+    with pytest.raises(DomainError, match=r"TaylorSeries\(s\[1:\], s\.point\)"):
         1 / TaylorSeries([0.0, 2.0, 4.0], 3.0)
     assert (1 / TaylorSeries(TaylorSeries([0.0, 2.0, 4.0], 3.0)[1:], 3.0)).coefficients.tolist() == [0.5, -1.0]
 

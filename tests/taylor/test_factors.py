@@ -401,7 +401,7 @@ def test_differential_equations() -> None:
 
 
 def test_differential_equations_without_a_value() -> None:
-    """A determinant whose series asks for an inverse that is not there; a factor that ends at t = 1/2."""
+    """A determinant of rank 0, of whose series nothing is known; a factor that ends at t = 1/2."""
 
     def of_singular(t: Any, y: Any) -> Any:
         return np.linalg.det(y * np.eye(4))
@@ -409,7 +409,7 @@ def test_differential_equations_without_a_value() -> None:
     def root(t: Any, y: Any) -> Any:
         return 0.0 * np.linalg.cholesky(np.stack([np.stack([1.0 - y, y]), np.stack([y, 1.0 - y])]))[1, 1] + 1.0
 
-    with pytest.raises(hoad.ArgumentError, match="singular there, or not positive definite"):
+    with pytest.raises(hoad.ArgumentError, match="rhs is singular there"):
         hoad.ode.taylor_integrate(of_singular, 0.0, np.array([0.0, 1.0]))
     np.testing.assert_allclose(hoad.ode.taylor_integrate(root, 0.0, np.array([0.0, 0.25])), [0.0, 0.25])
     with pytest.raises(hoad.ArgumentError, match="too short"):
@@ -463,8 +463,9 @@ def test_singular_matrices() -> None:
     """What had a value at first meets a singular matrix in a replay."""
     fast = hoad.jit(lambda a: expand(np.linalg.det, [a], [np.ones((1, 4, 4))], 3))
     fast(np.eye(4))
-    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        fast(np.diag([1.0, 0.0, 0.0, 2.0]))
+    np.testing.assert_allclose(fast(np.diag([1.0, 0.0, 3.0, 2.0])), [0.0, 6.0, 0.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(fast(np.diag([1.0, 0.0, 0.0, 2.0])), np.zeros(4), atol=1e-15)  # of rank 2
+    assert np.isnan(fast(np.zeros((4, 4)))[1:]).all()
     powers = expand(np.linalg.det, [np.zeros((3, 3))], [np.eye(3)[None]], 4)  # written out, of any rank
     np.testing.assert_array_equal(powers, [0.0, 0.0, 0.0, 1.0, 0.0])
     expansion = Expansion(np.linalg.inv, [np.eye(2)], [np.ones((1, 2, 2))], 3)
@@ -476,3 +477,33 @@ def test_not_positive() -> None:
     expansion = Expansion(np.linalg.cholesky, [np.eye(2)], [np.ones((1, 2, 2))], 3)
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         expansion.callee._run((np.stack([-np.eye(2), np.eye(2)]),))
+
+
+@pytest.mark.parametrize("n", [4, 5, 7])
+@pytest.mark.parametrize("defect", [0, 1, 2, 3])
+def test_determinants_of_matrices_of_any_rank(n: int, defect: int) -> None:
+    """det(A + t B) begins with t^defect; the smallest three singular values stand apart in its series."""
+    rng = np.random.default_rng(10 * n + defect)
+    a, b = rng.normal(size=(n, n - defect)) @ rng.normal(size=(n - defect, n)), rng.normal(size=(n, n))
+
+    def coefficients(a: Any) -> Any:
+        return hoad.taylor(lambda t: np.linalg.det(a + t * b), 0.0, 8).coefficients
+
+    def exactly(h: Any, order: int) -> Any:
+        moved = mp.matrix(a.tolist())
+        moved[1, 2] += h
+        return mp.taylor(lambda t: mp.det(moved + t * mp.matrix(b.tolist())), 0, order)
+
+    with mp.workdps(60):
+        exact = np.array([float(c) for c in exactly(0, 8)])
+        slope = float(mp.diff(lambda h: exactly(h, defect + 1)[defect + 1], 0))
+    for derive in (coefficients, hoad.jit(coefficients)):
+        np.testing.assert_allclose(derive(a), exact, rtol=0, atol=1e-13 * np.max(np.abs(exact)))
+    gradient = hoad.grad(lambda a: coefficients(a)[defect + 1])(a)
+    np.testing.assert_allclose(gradient[1, 2], slope, rtol=0, atol=1e-13 * np.max(np.abs(gradient)))
+
+
+def test_a_determinant_of_too_low_a_rank_is_told() -> None:
+    for a in (np.zeros((4, 4)), np.outer(np.ones(6), np.arange(6.0))):
+        with pytest.raises(hoad.DomainError, match=r"highest order that is finite is 0"):
+            hoad.taylor(lambda t, a=a: np.linalg.det(a + t * np.eye(len(a))), 0.0, 3)

@@ -513,3 +513,82 @@ def test_high_derivatives_of_other_dtypes() -> None:
             hoad.derivative(lambda z: z * np.conj(z) * z, n, holomorphic=True)(z)
     single = hoad.derivative(np.sin, 25)(np.array([0.5], np.float32))
     assert single.dtype == np.float32 and abs(single[0] - np.cos(0.5)) < 1e-6
+
+
+# ---- by another argument
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+@pytest.mark.parametrize("argnums", [1, -1, np.int64(1)])
+def test_by_another_argument(n, argnums):
+    """x exp(a y), by y: x aⁿ exp(a y)."""
+
+    def f(x, y, a=1.0):
+        return x * np.exp(a * y)
+
+    exact = [2.0 * 1.5**k * np.exp(1.5 * 0.3) for k in range(n + 1)]
+    for wrapped in (lambda g: g, hoad.jit):
+        assert_allclose(wrapped(hoad.derivatives(f, n, argnums=argnums))(2.0, 0.3, a=1.5), exact, rtol=1e-13)
+        assert_allclose(wrapped(hoad.derivative(f, n, argnums=argnums))(2.0, 0.3, a=1.5), exact[n], rtol=1e-13)
+    mixed = hoad.derivative(hoad.derivative(f, n, argnums=1), 1)
+    assert_allclose(mixed(2.0, 0.3, a=1.5), exact[n] / 2.0, rtol=1e-13)
+
+
+def test_argnums_that_are_none():
+    for driver in (hoad.derivative, hoad.derivatives):
+        with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not \(0, 1\).*hoad\.partials\(lambda v"):
+            driver(np.multiply, 2, argnums=(0, 1))
+        with pytest.raises(hoad.ShapeError, match=r"argnums as an int or a tuple of ints, not 0\.5"):
+            driver(np.multiply, 2, argnums=0.5)
+        with pytest.raises(hoad.ShapeError, match=r"argnums=2, but the function was called with 2 arguments"):
+            driver(np.multiply, 2, argnums=2)(1.0, 2.0)
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+@pytest.mark.parametrize("r", [-2.0, -0.5, 0.5, 2.5, 4.5])
+def test_a_jitted_derivative_is_the_same_at_singular_points(r, n):
+    """A series is nan behind its first infinite coefficient; sweeps find r (r - 1) ... 0**(r - n), in jit as well."""
+    factors = math.prod(r - k for k in range(n))
+    exact = math.copysign(np.inf, factors) if n > r else 0.0
+    derivative = hoad.derivative(lambda x: x**r, n)
+    with np.errstate(all="ignore"):
+        assert derivative(0.0) == exact
+        jitted = hoad.jit(derivative)
+        for _ in range(2):
+            assert_allclose(jitted(0.7), factors * 0.7 ** (r - n), rtol=1e-12)
+            assert jitted(0.0) == exact
+        traced = []
+        hoad.grad(lambda a: traced.append(hoad.value(derivative(0.0 * a))) or a)(1.0)
+        assert traced == [exact]
+
+
+OF_DEGREE_0 = {  # also those that are expanded by operations spelled out, for complex numbers or branches
+    "sin": (np.sin, math.cos(0.3)),
+    "complex": (lambda x: np.abs(np.exp(1j * x) + 2) ** 2, -4 * math.sin(0.3)),
+    "pieces": (lambda x: np.interp(x, [0.0, 1.0], [0.0, 3.0]) ** 2, 18 * 0.3),
+}
+
+
+@pytest.mark.parametrize(("f", "exact"), OF_DEGREE_0.values(), ids=OF_DEGREE_0)
+def test_series_of_degree_0_have_derivatives(f, exact):
+    for first in (
+        lambda x: hoad.taylor(f, x, 0)[0],
+        lambda x: hoad.taylor(f, x, 0, direction=1.0)[0],
+        lambda x: hoad.derivatives(f, 0)(x)[0],
+    ):
+        assert_allclose(hoad.grad(first)(0.3), exact, rtol=1e-13)
+        assert_allclose(hoad.jvp(first, (0.3,), (1.0,))[1], exact, rtol=1e-13)
+        assert_allclose(hoad.jit(hoad.grad(first))(0.3), exact, rtol=1e-13)
+        assert_allclose(hoad.vmap(hoad.grad(first))(np.array([0.3])), [exact], rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_a_result_with_more_axes_than_the_point(n):
+    """Of x with shape (3,), sin(x k) with k of shape (1, 3) has no derivative item by item, at any order."""
+    x, k = np.array([0.3, 0.6, 0.9]), np.array([[1.0, 2.0, 3.0]])
+    with pytest.raises(ShapeError, match=r"takes shape \(3,\) to \(1, 3\)"):
+        hoad.derivative(lambda x: np.sin(x * k), n)(x)
+    assert_allclose(
+        hoad.derivative(lambda x: np.sin(x * k[0]), n)(x), np.sin(x * k[0] + n * np.pi / 2) * k[0] ** n, rtol=1e-12
+    )
+    assert_allclose(hoad.derivative(lambda x: np.ones((1, 3)), n)(x), np.zeros(3))

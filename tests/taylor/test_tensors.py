@@ -829,3 +829,11 @@ def test_variables_of_other_sizes() -> None:
     slopes = hoad.grad(lambda x: hoad.partials(f, [(2, 1)])(x)[0])
     for x in SIZES:
         np.testing.assert_allclose(slopes(np.array(x)), [by_hand(3, 1, *x), by_hand(2, 2, *x)], rtol=1e-12)
+
+
+def test_multi_indices_from_a_generator_or_an_array() -> None:
+    def f(x: Any) -> Any:
+        return x[0] ** 3 * x[1]
+
+    for indices in (((3 - k, k) for k in range(2)), np.array([[3, 0], [2, 1]])):
+        assert_allclose(hoad.partials(f, indices)(np.array([2.0, 5.0])), [30.0, 12.0], rtol=1e-13)  # type: ignore[arg-type]

@@ -1,0 +1,93 @@
+"""Which argument of a right side comes first: SciPy has rhs(t, y) for solve_ivp, and rhs(y, t) for odeint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from hoad.arguments import parameters
+from hoad.containers import flatten
+from hoad.errors import ArgumentError, HoadError, NoMethodError, ShapeError
+from hoad.trace import plain, raised_at
+
+TIMES = ("t", "time")
+SWAP = "write it with t first, or give lambda t, y, *args: f(y, t, *args)"
+
+
+def check_names(driver: str, called: str, f: Callable[..., Any]) -> None:
+    """Raise where the names of the parameters say that f takes the time behind y.
+
+    With one number for y it would be integrated all the same, and wrongly.
+    """
+    names = parameters(f).positional
+    if len(names) > 1 and names[1] in TIMES and names[0] not in TIMES:
+        raise ArgumentError(
+            f"{driver} calls {called} as f(t, y, *args), as solve_ivp does, but its parameters are named "
+            f"({', '.join(names)}), as for odeint. Write it as f({names[1]}, {names[0]}, ...), or give "
+            f"lambda t, y, *args: f(y, t, *args). If {names[0]} is the time, give it another name than {names[1]}'s."
+        )
+
+
+@contextmanager
+def telling_order(
+    driver: str,
+    called: str,
+    f: Callable[..., Any],
+    t: float,
+    y0: Any,
+    args: tuple[Any, ...],
+    gives: Callable[[Any], bool],
+    failures: type[Exception] | tuple[type[Exception], ...] = Exception,
+) -> Iterator[None]:
+    """Where f fails at (t, y), say so if it takes others: fewer, in the other order, or an array for a list."""
+    try:
+        yield
+    except failures as failure:
+        if isinstance(failure, HoadError) and not isinstance(failure, (ShapeError, NoMethodError)):
+            raise  # it says what is wrong
+        y = plain(y0, nested=False)
+        advice = _advice(f, t, y, plain(args, nested=False), gives, not isinstance(failure, ShapeError))
+        if advice is None:
+            raise
+        at = raised_at(failure)
+        where = f" ({at[0]})" if at[1] is not None else ""
+        raise ArgumentError(
+            f"{driver} calls {called} as f(t, y, *args), and that raised {type(failure).__name__}{where}. {advice}"
+        ) from failure
+
+
+def _advice(
+    f: Callable[..., Any], t: float, y: Any, args: tuple[Any, ...], gives: Callable[[Any], bool], tries_array: bool
+) -> str | None:
+    known, given = parameters(f), 2 + len(args)
+    most = given if known.takes_any else len(known.positional)
+    if known.is_known and not known.required <= given <= most:
+        return (
+            f"It takes ({', '.join(known.positional)}), but is called with {given} arguments: t, y and what args has."
+        )
+    if _works(f, (y, t, *args), gives):
+        return f"Called as f(y, t, *args) it works: {SWAP}."
+    if tries_array and isinstance(y, (list, tuple)) and all(not np.ndim(x) for x in flatten(y)[0]):
+        array = np.asarray(y)
+        for arguments, there in (
+            ((t, array, *args), ": "),
+            ((array, t, *args), f", called as f(y, t, *args): {SWAP}; and "),
+        ):
+            if _works(f, arguments, lambda found: np.shape(found) == array.shape):
+                return f"With an array for y it works{there}give y0 as np.array([...]), since a list is a container."
+    return None
+
+
+def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[Any], bool]) -> bool:
+    """Whether f takes these plain arguments and gives what it should."""
+    try:
+        with np.errstate(all="ignore"):
+            return gives(f(*arguments))
+    except Exception:
+        return False
+
+
+__all__ = ["check_names", "telling_order"]
