@@ -561,9 +561,10 @@ cdef class Series(Native):
             nbytes = row.size * row.itemsize
             if not (is_new or self.inputs[i].has_lanes):
                 continue
-            if row.is_truth:        # constant, and the same in all lanes
+            if row.is_truth:        # constant; bytes there, which are the same in all lanes or have them
                 for lane in range(lanes * row.size):
-                    (<double*>(memory + row.at * lanes))[lane] = given[i][lane % row.size] != 0
+                    (<double*>(memory + row.at * lanes))[lane] = given[i][
+                        first * row.size + lane if self.inputs[i].has_lanes else lane % row.size] != 0
                 continue
             for k in range(self.inputs[i].count):
                 to = memory + row.at * lanes + k * nbytes * lanes

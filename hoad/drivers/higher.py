@@ -12,7 +12,7 @@ from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
-from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced
+from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
 from hoad.arguments import by_argument, check_function, checked_order, packed
 from hoad.containers import flatten, leaves_of

@@ -28,7 +28,7 @@ from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import PLAIN, Outer, Reader, Unseen
-from hoad.trace import is_number, recorder_among
+from hoad.trace import is_number, recorder_among, telling_of_objects
 from hoad.transform.programs import without_guards
 from hoad.twins import Twin, twin_of
 
@@ -401,7 +401,8 @@ class _Given:
     def run(self, *inputs: Any, f: Callable[..., Any] | None = None) -> Any:
         """The function, or its twin, with these inputs."""
         args, kwargs = self.filled(iter(inputs))
-        return (self.f if f is None else f)(*args, **kwargs)
+        with telling_of_objects():
+            return (self.f if f is None else f)(*args, **kwargs)
 
     def entered(self, d: Recording) -> list[Any]:
         """The inputs of a recording, traced."""

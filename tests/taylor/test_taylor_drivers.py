@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
 from hoad.containers import flatten
@@ -592,3 +592,18 @@ def test_a_result_with_more_axes_than_the_point(n):
         hoad.derivative(lambda x: np.sin(x * k[0]), n)(x), np.sin(x * k[0] + n * np.pi / 2) * k[0] ** n, rtol=1e-12
     )
     assert_allclose(hoad.derivative(lambda x: np.ones((1, 3)), n)(x), np.zeros(3))
+
+
+@pytest.mark.parametrize("mask", [[True, False], [False, True, True], [[True], [False]]])
+def test_masks_that_are_constants(mask: Any) -> None:
+    """Truth values that a pointwise program captures have a lane for each item, as its other arrays have."""
+    mask = np.array(mask)
+    x = np.full(mask.shape, 0.5)
+    exact = [np.where(mask, 0.5, 2.0), np.where(mask, 1.0, 0.0)]
+    assert_array_equal(hoad.taylor(lambda t: np.where(mask, t, 2.0), 0.5, 1).coefficients, exact)
+    assert_array_equal(hoad.derivatives(lambda x: np.where(mask, x, 2.0), 1)(x), exact)
+    by_sine = hoad.derivative(lambda x: np.where(mask, np.sin(x), np.exp(x)), 5)
+    assert_allclose(by_sine(x), np.where(mask, np.cos(0.5), np.exp(0.5)), rtol=1e-14)
+    wide = np.arange(5000) % 3 == 0  # more than a block of lanes
+    found = hoad.derivatives(lambda x: np.where(wide, np.sin(x), np.exp(x)), 4)(np.full(5000, 0.5))
+    assert_allclose(found[4], np.where(wide, np.sin(0.5), np.exp(0.5)), rtol=1e-14)
