@@ -69,6 +69,7 @@ EXTENSIONS = [
     "recording",
     "portable",
     "audit",
+    "reading",
     "world",
     "entry",
 ]

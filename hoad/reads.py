@@ -14,7 +14,6 @@ import decimal
 import dis
 import functools
 import io
-import opcode
 import operator
 import sys
 import threading
@@ -29,6 +28,7 @@ import numpy as np
 
 from hoad._core.entry import Jitted
 from hoad._core.primitive import Primitive
+from hoad._core.reading import is_static, own_slots, reads_of
 from hoad._core.traced import is_traced
 from hoad._core.where import is_library
 from hoad._core.world import ABSENT, World
@@ -65,8 +65,6 @@ MIXINS = (object, abc.ABC, Generic)
 FUNCTIONS = (types.FunctionType, np.ufunc, DISPATCHED)
 BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
 
-HEAP_TYPE = 1 << 9  # of the flags of classes: those made by Python, not by C
-
 Watch = tuple[str, Any, Any, Any, str]
 
 
@@ -79,77 +77,6 @@ class Outer(Exception):
 
 
 # ---- code -----------------------------------------------------------------------------------------------------------
-
-
-class Reads:
-    """What code names: globals, attributes, modules; whether it handles exceptions, and has patterns of classes.
-
-    Those read attributes that stand in constants, or in the class.
-    """
-
-    def __init__(self) -> None:
-        self.globals: set[str] = set()
-        self.attributes: set[str] = set()
-        self.modules: set[str] = set()
-        self.handles = False
-        self.has_patterns = False
-        self.codes: list[types.CodeType] = []
-
-
-def _naming() -> dict[int, tuple[str, int]]:
-    """Of instructions that name something: what, and by how many bits the number of the name is shifted."""
-    now = sys.version_info
-    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "IMPORT_NAME": 2 * (now >= (3, 15))}
-    found: dict[int, tuple[str, int]] = {}
-    for name, operation in opcode.opmap.items():
-        if name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-            found[operation] = "globals", shifts.get(name, 0)
-        elif name.startswith("LOAD_SUPER"):
-            found[operation] = "attributes", 2
-        elif name in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"):
-            found[operation] = "attributes", shifts.get(name, 0)
-        elif name == "IMPORT_NAME":
-            found[operation] = "modules", shifts[name]
-        elif name in ("SETUP_FINALLY", "PUSH_EXC_INFO"):
-            found[operation] = "handles", 0
-        elif name == "MATCH_CLASS":
-            found[operation] = "has_patterns", 0
-    return found
-
-
-NAMING = _naming()
-EXTENDED = opcode.opmap["EXTENDED_ARG"]
-
-
-@functools.lru_cache(maxsize=1024)
-def reads_of(code: types.CodeType) -> Reads:
-    """What a piece of code and those defined within it name."""
-    found = Reads()
-    ahead = [code]
-    while ahead:
-        inner = ahead.pop()
-        found.codes.append(inner)
-        ahead += [constant for constant in inner.co_consts if isinstance(constant, types.CodeType)]
-        _note(found, inner)
-    return found
-
-
-def _note(found: Reads, code: types.CodeType) -> None:
-    """What one piece of code names: `dis`, which knows all of its instructions, takes ten times as long."""
-    steps = code.co_code
-    for at, operation in enumerate(steps[::2]):
-        if operation in NAMING:
-            kind, shift = NAMING[operation]
-            if kind in ("handles", "has_patterns"):
-                setattr(found, kind, True)
-            else:
-                getattr(found, kind).add(code.co_names[_argument(steps, 2 * at) >> shift])
-
-
-def _argument(steps: bytes, at: int) -> int:
-    """The argument of the instruction at a place, with the upper bytes that stand before it."""
-    upper = _argument(steps, at - 2) if at and steps[at - 2] == EXTENDED else 0
-    return upper << 8 | steps[at + 1]
 
 
 def writes_outside(code: types.CodeType) -> bool:
@@ -452,13 +379,7 @@ def object_attribute(x: Any, key: str) -> Any:
 
 def slots_of(cls: type) -> list[str]:
     """The slots that objects of a class have, besides that of their attributes."""
-    return [key for base in cls.__mro__ for key in (_slots_of_c if is_static(base) else _slots)(base)]
-
-
-def _slots(cls: type) -> list[str]:
-    """Those that a class has itself."""
-    every = vars(cls).items()
-    return [key for key, held in every if isinstance(held, types.MemberDescriptorType) and key != "__dict__"]
+    return [key for base in cls.__mro__ for key in (_slots_of_c if is_static(base) else own_slots)(base)]
 
 
 def has_attribute(cls: type, key: str) -> bool:
@@ -466,12 +387,7 @@ def has_attribute(cls: type, key: str) -> bool:
     return key in _names_of_c(cls) if is_static(cls) else any(key in vars(base) for base in cls.__mro__)
 
 
-def is_static(cls: type) -> bool:
-    """Whether a class is made by C, whose names never change; it lives as long as the process."""
-    return not cls.__flags__ & HEAP_TYPE
-
-
-_slots_of_c = functools.cache(_slots)
+_slots_of_c = functools.cache(own_slots)
 
 
 @functools.cache

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -50,23 +49,28 @@ def call_traced(
             forms = forms or [None] * len(chosen)
             forms[n] = parts
     recording.asked = driver, f, chosen, forms
-    with telling_of_objects():
+    with telling_of_objects:
         return f(*traced, **keywords), forms
 
 
-@contextmanager
-def telling_of_objects() -> Iterator[None]:
+class _TellingOfObjects:
     """Where a function is called on traced values: what NumPy says of object arrays of them, made clear."""
-    try:
-        yield
-    except TypeError as failure:
-        if isinstance(failure, HoadError) or not any(sign in str(failure) for sign in OBJECT_ARRAYS):
-            raise
-        raise _without_loop(failure) from failure
-    except ValueError as failure:
-        if isinstance(failure, HoadError) or not isinstance(failure.__cause__, TracedValueError):
-            raise
-        raise failure.__cause__ from None  # NumPy has put "setting an array element with a sequence" in front of it
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
+        if failure is None or isinstance(failure, HoadError):
+            return
+        if isinstance(failure, TypeError) and any(sign in str(failure) for sign in OBJECT_ARRAYS):
+            raise _without_loop(failure) from failure
+        if isinstance(failure, ValueError) and isinstance(failure.__cause__, TracedValueError):
+            raise failure.__cause__ from None  # NumPy put "setting an array element with a sequence" in front of it
+
+
+telling_of_objects = _TellingOfObjects()  # keeps nothing, so that one is enough
 
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:

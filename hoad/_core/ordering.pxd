@@ -28,6 +28,7 @@ cdef class Ordering:
     cdef int32_t cap_ends
 
     cpdef tuple row(self, int32_t i)
+    cpdef bint takes_reals(self, int32_t i) except -1
     cpdef int32_t top(self, int32_t operand) except? -2
     cdef object highest(self, int32_t i, object choose)
     cdef int lay_out(self) except -1

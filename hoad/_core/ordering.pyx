@@ -109,6 +109,15 @@ cdef class Ordering:
             raise IndexError(f"node {operand} of {len(self.tops)} nodes that were gone through")
         return self.tops[operand] if operand >= 0 else 0
 
+    cpdef bint takes_reals(self, int32_t i) except -1:
+        """Whether what a node is made of is float64, or whole numbers."""
+        cdef Aval aval
+        for k in <list>self.row(i)[2]:
+            aval = aval_of(operand_aval(self.closure.graph, k))
+            if not aval.is_float64 and aval.inexact:
+                return False
+        return True
+
     def close(self, choose, int64_t most):
         """Find the highest order of every node, also of those that are added meanwhile, `most` in all.
 

@@ -202,11 +202,13 @@ cdef class Series(Native):
 
     def scale_by(self, factors):
         """Let outputs be multiplied by these numbers, one for each order."""
+        cdef cnp.ndarray given = np.ascontiguousarray(factors, np.float64)
+        if given.size != self.degree + 1:
+            raise ValueError(f"{self.degree + 1} outputs, {given.size} factors")
         self.scales = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
         if self.scales == NULL:
             raise MemoryError
-        for k, factor in enumerate(factors):
-            self.scales[<int32_t>k] = factor
+        memcpy(self.scales, cnp.PyArray_DATA(given), given.size * sizeof(double))
 
     def output(self, int32_t row):
         """Let a row be the next output."""

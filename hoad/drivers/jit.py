@@ -401,7 +401,7 @@ class _Given:
     def run(self, *inputs: Any, f: Callable[..., Any] | None = None) -> Any:
         """The function, or its twin, with these inputs."""
         args, kwargs = self.filled(iter(inputs))
-        with telling_of_objects():
+        with telling_of_objects:
             return (self.f if f is None else f)(*args, **kwargs)
 
     def entered(self, d: Recording) -> list[Any]:

@@ -51,7 +51,7 @@ class Apart:
         pick = _new_operand if pick is None else pick
         with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
-            with telling_of_objects():
+            with telling_of_objects:
                 leaves, structure = flatten(f(*[d.input(x) for x in values]))
             leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
@@ -102,7 +102,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
     """
     with differentiating(apart=True, repeated=True) as d:
         traced = [d.input(x) for x in values]
-        with telling_of_objects():
+        with telling_of_objects:
             made = f(*traced)
         outputs = [d.operand(x) for x in made]
         del traced, made

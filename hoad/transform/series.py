@@ -25,7 +25,7 @@ from hoad import primitive as prim
 from hoad._core.building import SIGNS, build_series
 from hoad._core.calls import apply_primitive
 from hoad._core.closing import Closure
-from hoad._core.ordering import SAME, SCALED, Ordering, is_linear, is_multilinear
+from hoad._core.ordering import EACH, SAME, SCALED, Ordering, is_linear, is_multilinear
 from hoad._core.primitive import STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
@@ -42,6 +42,8 @@ MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to 
 STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient start".split())
 # p' = Σ h x' summed over what is reduced.
 EXTREMES = frozenset(("max", "min"))
+# Elementwise operations on real numbers that are not found by their rule.
+BY_HAND = STEPS | SIGNS | EACH | {*SAME, *SCALED, *"multiply smul divide sdiv reciprocal power float_power".split()}
 
 # x' of x, along the curve.
 RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
@@ -88,6 +90,9 @@ class Arithmetic(Ordering):
     def _top(self, i: int, tops: list[int]) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
         name, primitive, operands, params, aval = self.row(i)
+        if name not in BY_HAND and _has_one_rule(primitive) and self.takes_reals(i):
+            self._by_rule(i, primitive, operands)
+            return self.degree
         if name in STEPS and not (name == "sign" and aval.is_complex):
             return 0
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
@@ -282,6 +287,18 @@ def _unbroadcast(adjoint: Any, x: Any) -> Any:
 def _exponents(y: Any) -> list[Any]:
     """The numbers in a constant exponent, each once; real ones as floats."""
     return [x if x.imag else x.real for x in set(np.ravel(y).tolist())]
+
+
+def _has_one_rule(primitive: Primitive) -> bool:
+    """Whether the derivative of an elementwise operation is that of one rule, the same at all points."""
+    return (
+        primitive.kind == UFUNC
+        and primitive.rule is not None
+        and primitive.expansion is None
+        and primitive.kernel is None
+        and primitive.nout == 1
+        and not (primitive.per_call or primitive.of_programs)
+    )
 
 
 def _is_whole(exponent: Any) -> bool:

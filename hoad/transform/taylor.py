@@ -49,6 +49,8 @@ from hoad.transform.stages import given_aval, series_aval, stages_of, whole
 EXPANDING = ContextVar("hoad_expanding", default=0)
 
 FIRST_STEP = 21  # the lowest degree at which coefficients are so much smaller than derivatives that it may matter
+FACTORIALS = np.array([float(math.factorial(k)) for k in range(FIRST_STEP)])
+FACTORIALS.flags.writeable = False
 
 
 class Taylor(Callee):
@@ -258,6 +260,8 @@ def _step_exponent(degree: int) -> int:
 
 def factorials(degree: int) -> np.ndarray:
     """k!/hᵏ, what coefficients by the step h are multiplied by to be derivatives."""
+    if degree < FIRST_STEP:
+        return FACTORIALS[: degree + 1]
     exponent = _step_exponent(degree)
     return np.array([math.factorial(k) / (1 << exponent * k) for k in range(degree + 1)])
 
