@@ -44,6 +44,7 @@ typedef struct {
     int64_t size;               /* items of a coefficient */
     int32_t operands, n_operands; /* the caller's: of its plan, where they stand among the terms */
     int32_t n_results;          /* the caller's: of its plan, rows from out on */
+    int32_t takes_bytes;        /* the caller's: whether its plan takes truth values as bytes */
     int32_t lag;                /* the caller's: how many orders it is behind the pass */
     void* call;
     void* more;                 /* the caller's */

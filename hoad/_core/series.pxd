@@ -91,5 +91,6 @@ cdef class Series(Native):
                             double* zeros) noexcept nogil
     cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
                       double* zeros) noexcept nogil
+    cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil
     cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil

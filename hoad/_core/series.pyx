@@ -293,8 +293,9 @@ cdef class Series(Native):
         return 0
 
     cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
-        if any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)]):
-            raise NotClosedError(f"{sig.primitive.name} of truth values")    # which are bytes there
+        step.takes_bytes = any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)])
+        if step.takes_bytes and step.top:
+            raise NotClosedError(f"{sig.primitive.name} of truth values")
         step.more = self.kept(plan_of(sig))
         step.operands = self.n_terms
         step.n_operands = len(operands)
@@ -654,25 +655,56 @@ cdef class Series(Native):
         cdef char* few[FEW]
         cdef char** at = few
         cdef char* out[MOST_RESULTS]
+        cdef char* truths = NULL
+        cdef char* free
         cdef int32_t i, row
         cdef int64_t lane
+        cdef int64_t n = self.truths_of(step) if step.takes_bytes else 0
         cdef int code = 0
         if step.n_operands > FEW:
             at = <char**>PyMem_RawCalloc(step.n_operands, sizeof(char*))
-            if at == NULL:
-                return NO_MEMORY
-        for lane in range(lanes):
+        if n:
+            truths = <char*>PyMem_RawMalloc(n)
+        if at == NULL or (n and truths == NULL):
+            code = NO_MEMORY
+        for lane in range(0 if code else lanes):
+            free = truths
             for i in range(step.n_operands):
                 row = self.terms[step.operands + i].h
                 at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
+                if n and self.rows[row].is_truth:
+                    at[i] = as_bytes(<double*>at[i], self.rows[row].size, free)
+                    free += self.rows[row].size
             for i in range(step.n_results):
-                out[i] = self.lane_of(step.out + i, k, lane, lanes, memory, zeros)
+                row = step.out + i
+                if n and self.rows[row].is_truth:
+                    out[i] = free
+                    free += self.rows[row].size
+                else:
+                    out[i] = self.lane_of(row, k, lane, lanes, memory, zeros)
             code = plan.run(at, out, 1)
             if code:
                 break
+            for i in range(step.n_results):
+                row = step.out + i
+                if n and self.rows[row].is_truth:
+                    as_doubles(out[i], self.rows[row].size, <double*>self.lane_of(row, k, lane, lanes, memory, zeros))
+        PyMem_RawFree(truths)
         if at != few:
             PyMem_RawFree(at)
         return code
+
+    cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil:
+        """How many truth values the operands and results of a step have in one lane: rows hold them as doubles."""
+        cdef int64_t found = 0
+        cdef int32_t i, row
+        for i in range(step.n_operands):
+            row = self.terms[step.operands + i].h
+            found += self.rows[row].size if self.rows[row].is_truth else 0
+        for i in range(step.n_results):
+            row = step.out + i
+            found += self.rows[row].size if self.rows[row].is_truth else 0
+        return found
 
     cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
         if step.top_b == INTEGRAL:
@@ -730,6 +762,21 @@ cdef class Series(Native):
             if code:
                 return code
         return 0
+
+
+cdef char* as_bytes(const double* x, int64_t n, char* p) noexcept nogil:
+    """Truth values as operations take them; p."""
+    cdef int64_t i
+    for i in range(n):
+        p[i] = x[i] != 0.0
+    return p
+
+
+cdef void as_doubles(const char* x, int64_t n, double* p) noexcept nogil:
+    """Truth values as rows hold them."""
+    cdef int64_t i
+    for i in range(n):
+        p[i] = x[i] != 0
 
 
 cdef int raise_failure(int code) except -1:

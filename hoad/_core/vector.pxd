@@ -25,6 +25,7 @@ cdef extern from "series.h" nogil:
         int32_t operands
         int32_t n_operands
         int32_t n_results
+        int32_t takes_bytes
         int32_t lag
         void* call
         void* more

@@ -9,9 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import holds_traced
 from hoad._core.steps import DONE
-from hoad.errors import ArgumentError
+from hoad.errors import ArgumentError, TracedValueError
 from hoad.ode.taylor import Options, System
+
+TRACED = (
+    "solve_ivp takes plain numbers, but something is traced: y0, t_span, args, or a value that rhs uses. Its solution "
+    "would be cut off from the derivative. Use hoad.ode.taylor_integrate(rhs, y0, t), at the times asked for, or "
+    "hoad.ode.odeint."
+)
 
 
 class _Method:
@@ -36,6 +43,11 @@ class _Method:
         Of no use here.
     order : int, optional
         Of the series; by default what costs least at rtol.
+
+    Raises
+    ------
+    TracedValueError
+        If something is traced: SciPy keeps plain numbers. `taylor_integrate` and `odeint` have derivatives.
 
     Notes
     -----
@@ -69,13 +81,18 @@ class _Method:
         **others: Any,
     ) -> None:
         self.y: Any
+        if holds_traced((t0, y0, t_bound)):
+            raise TracedValueError(TRACED)
         super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
         if others:
             raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
         if not (math.isfinite(t0) and math.isfinite(t_bound)):
             raise ArgumentError(f"solve_ivp takes finite times, not t_span = ({t0!r}, {t_bound!r}).")
         self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step)
-        self._stepper = self._options.stepper(System(fun, self.y, t0, (), "solve_ivp"), (t0, t_bound))
+        system = System(fun, self.y, t0, (), "solve_ivp")
+        if system.is_traced:
+            raise TracedValueError(TRACED)
+        self._stepper = self._options.stepper(system, (t0, t_bound))
         self.t_bound = t_bound
 
     def _step_impl(self) -> tuple[bool, str | None]:

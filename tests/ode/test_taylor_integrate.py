@@ -14,7 +14,7 @@ import pytest
 import scipy.integrate
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError
 from hoad.ode import taylor_integrate, taylor_solution
 
 EPSILON = np.finfo(float).eps
@@ -839,3 +839,50 @@ def test_derivatives_by_a_time_at_the_start(n):
     np.testing.assert_allclose(hoad.derivative(lambda end: grown(0.3, 1.2, end), n)(0.0), exact, rtol=1e-12, atol=1e-13)
     matrix = hoad.jacobian(lambda t: taylor_integrate(swing, np.array([1.0, 2.0]), t))(np.ones(2))
     np.testing.assert_allclose(matrix[1], [[-2.0, 2.0], [1.0, -1.0]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("driver", ["grad", "jit", "vmap", "record", "derivatives", "jvp"])
+def test_scipy_with_traced_values_raises(driver: str) -> None:
+    """Its solution is plain numbers, and would be taken for a constant."""
+
+    def end(a: Any) -> Any:
+        return scipy.integrate.solve_ivp(lambda t, y: -a * y, (0.0, 2.0), [1.0], method=hoad.ode.Taylor).y[0, -1]
+
+    def by_steps(a: Any) -> Any:
+        solver = hoad.ode.Taylor(lambda t, y: -a * y, 0.0, np.array([1.0]), 2.0)
+        solver.step()
+        return solver.y[0]
+
+    def started(a: Any) -> Any:
+        return hoad.ode.Taylor(lambda t, y: -y, 0.0, np.array([a, 1.0]), 2.0)
+
+    ways = {
+        "grad": lambda f: hoad.grad(f)(1.0),
+        "jit": lambda f: hoad.jit(f)(1.0),
+        "vmap": lambda f: hoad.vmap(f)(np.array([1.0, 2.0])),
+        "record": lambda f: hoad.record(f, 1.0),
+        "derivatives": lambda f: hoad.derivatives(f, 5)(1.0),
+        "jvp": lambda f: hoad.jvp(f, (1.0,), (1.0,)),
+    }
+    for f in (end, by_steps, started):
+        with pytest.raises(TracedValueError, match=r"solve_ivp takes plain numbers.*taylor_integrate"):
+            ways[driver](f)
+
+
+def test_measured_forces_by_interpolation() -> None:
+    """Truth values of whole numbers are in the arithmetic of `np.interp`; between the knots y is a cubic in t."""
+    knots, force = np.array([0.0, 1.0, 2.5, 4.0]), np.array([1.0, 3.0, -2.0, 0.5])
+
+    def rhs(t: Any, y: Any) -> Any:
+        return np.array([y[1], np.interp(t, knots, force)])
+
+    times = np.array([0.0, 0.5, 1.0, 2.0, 3.5])
+    found = taylor_integrate(rhs, np.array([0.2, -1.0]), times)
+    y, v, at = 0.2, -1.0, 0.0
+    for k in range(1, len(times)):  # piece by piece
+        ends = [*knots[(knots > times[k - 1]) & (knots < times[k])], times[k]]
+        for end in ends:
+            h, f = end - at, np.interp(at, knots, force)
+            slope = (np.interp(end, knots, force) - f) / h
+            y, v, at = y + v * h + f * h**2 / 2 + slope * h**3 / 6, v + f * h + slope * h**2 / 2, end
+        np.testing.assert_allclose(found[k], [y, v], rtol=1e-12)
