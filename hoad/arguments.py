@@ -347,16 +347,20 @@ def by_argument(
     driver: str, f: Callable[..., Any], argnums: Any, derived: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
 ) -> Callable[..., Any]:
     """What `derived` makes of f as a function of one of its arguments, called like f."""
-    if isinstance(argnums, tuple):
-        raise ShapeError(
-            f"{driver} takes argnums as an int, not {argnums!r}: one argument, the others being constants. Mixed "
-            "derivatives are those of one array: hoad.partials(lambda v: f(v[0], v[1]), [(1, 1)])(np.array([x, y]))."
+    if not isinstance(argnums, (int, np.integer)) or isinstance(argnums, bool):
+        advice = (
+            "Mixed derivatives are those of one array: hoad.partials(lambda v: f(v[0], v[1]), [(1, 1)])"
+            "(np.array([x, y]))."
+            if isinstance(argnums, (tuple, list))
+            else f"For another argument, {driver}(f, n, argnums=1)(x, y)."
         )
-    check_argnum(driver, argnums, argnums)
+        raise ShapeError(
+            f"{driver} takes argnums as an int, not {argnums!r}: one argument, the others being constants. {advice}"
+        )
 
     @functools.wraps(f, updated=())
     def at(*args: Any, **kwargs: Any) -> Any:
-        (k,) = positions(argnums, len(args), driver)
+        (k,) = positions(int(argnums), len(args), driver)
         return derived(lambda x: f(*args[:k], x, *args[k + 1 :], **kwargs))(args[k])
 
     return at

@@ -18,7 +18,7 @@ from hoad._core.chain cimport Chain
 from hoad._core.native cimport Native
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
-from hoad._core.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
+from hoad._core.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature, primitive_of
 from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
@@ -32,8 +32,10 @@ from hoad._core.tape cimport (
     OP_ASSEMBLE,
     OP_SELECT,
     Aval,
+    Graph,
     Guard,
     aval_of,
+    node_operands,
     operand_aval,
 )
 
@@ -45,6 +47,10 @@ cdef enum:
     FEW = 24
 
 cdef double NAN = float("nan")
+
+# What rounds to a grid, whose steps may be as small as what rounding leaves; or runs a program, which may.
+cdef frozenset ROUNDING = frozenset(
+    "floor ceil trunc rint floor_divide remainder fmod modf divmod call steps linear_solve".split())
 
 
 cdef inline int64_t aligned(int64_t nbytes) noexcept nogil:
@@ -249,12 +255,14 @@ cdef class Lowered:
         """Expect of what was taken out as floats what a run on `values`, those of the recording, gives of it.
 
         Vector kernels and sums block by block may round otherwise than the recording did: a guard bit by bit of its
-        numbers would fail at the very arguments that were recorded. What differs by more than rounding has jumped, as
-        floor does: it stays, for other arguments jump to the same numbers.
+        numbers would fail at the very arguments that were recorded. What was rounded to a grid, as by floor, stays: a
+        step of it may be small beside it, and other arguments give the same numbers. So does what differs by more than
+        rounding.
         """
         cdef int32_t checks = self.n_checks
         cdef int64_t size = self.workspace_size(1)
         cdef list held = self.converted(values, 1)
+        cdef uint8_t[::1] gridded = on_grids(self.graph)
         cdef char* memory = <char*>take(size)
         cdef Workspace work
         cdef cnp.ndarray found
@@ -278,6 +286,8 @@ cdef class Lowered:
                 if check.nbytes == 0:
                     continue
                 guard = &self.graph.guards[check.guard]
+                if gridded[guard.node]:
+                    continue
                 aval = aval_of(operand_aval(self.graph, guard.node))
                 found = np.empty(aval.shape, aval.dtype)
                 memcpy(cnp.PyArray_DATA(found), <char*>work.uniform[check.register].o, check.nbytes)
@@ -657,6 +667,26 @@ cdef class Lowered:
                 work.failed_check = i
                 return GUARD_FAILED
         return 0
+
+
+cdef object on_grids(Graph graph):
+    """Of each node, whether it is or may be made of what was rounded to a grid: programs are not looked into."""
+    cdef uint8_t[::1] marks = np.zeros(graph.size, np.uint8)
+    cdef dict names = {}        # of operations
+    cdef const int32_t* operands
+    cdef int32_t i, k, count
+    cdef int op
+    for i in range(graph.size):
+        op = graph.nodes[i].op
+        if op not in names:
+            names[op] = primitive_of(op).name
+        marks[i] = names[op] in ROUNDING or (
+            names[op] == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
+        operands = node_operands(graph, i, &count)
+        for k in range(count):
+            if operands[k] >= 0 and marks[operands[k]]:
+                marks[i] = 1
+    return marks
 
 
 cdef bint is_rounded(cnp.ndarray x, cnp.ndarray y) except -1:

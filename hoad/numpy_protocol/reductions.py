@@ -56,7 +56,7 @@ def sum(
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
-    elif x.dtype.kind in "bi":
+    elif x.dtype.kind in "biu":
         x = astype(x, np.sum(np.zeros(0, x.dtype)).dtype)
     return _reduce(prim.SUM, x, axis, keepdims)
 
@@ -72,7 +72,7 @@ def mean(
     if out is not None or where is not None:
         only_defaults("mean", out=out, where=where)
     x = as_traced(x)
-    if dtype is not None or x.dtype.kind in "bi":
+    if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)
     axes = normal_axes(axis, x.ndim)
     return _reduce(prim.SUM, x, axes, keepdims) / math.prod([x.shape[a] for a in axes])
@@ -111,7 +111,7 @@ def prod(
     """A balanced tree of products: exact where factors are zero, at every order."""
     only_defaults("prod", out=out, initial=initial, where=where)
     x = as_traced(x)
-    if dtype is not None or x.dtype.kind in "bi":
+    if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.prod(np.zeros(0, x.dtype)).dtype)
     if isinstance(x, Scalar):
         return x

@@ -28,7 +28,7 @@ def _along(d: int, start: int | None, stop: int | None, step: int | None = None)
 
 def _flat_or(x: Any, axis: int | None, dtype: Any, ufunc: np.ufunc) -> tuple[Any, int]:
     x = as_traced(x)
-    if dtype is not None or x.dtype.kind in "bi":
+    if dtype is not None or x.dtype.kind in "biu":
         x = x.astype(dtype or ufunc.accumulate(np.zeros(1, x.dtype)).dtype)
     if axis is None or x.ndim == 0:
         return ravel(x), 0

@@ -406,6 +406,34 @@ def test_what_jumps_is_guarded_as_it_was_recorded(taken: Any) -> None:
             assert g(y) == f(y)
 
 
+ROUNDED_TO_A_GRID = {  # of 1e-10, which is small beside the numbers
+    "round": lambda x: np.round(np.sum(x), 10),
+    "rint": lambda x: np.rint(np.sum(x) * 1e10 * np.ones(2))[1] / 1e10,
+    "floor_divide": lambda x: np.sum(x - x[0]) // 1e-10 * 1e-10 + 1.0,
+    "remainder": lambda x: np.sum(x) - np.sum(x) % 1e-10,
+    "a map": lambda x: hoad.vmap(lambda y: np.round(np.sum(y), 10))(np.reshape(x, (2, -1)))[0],
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED_TO_A_GRID)
+def test_what_is_rounded_to_a_fine_grid_is_guarded_as_it_was_recorded(name: str) -> None:
+    """A replay at the same arguments that rounds to the next number does not stand for that number's arguments."""
+
+    def f(x: Any) -> Any:
+        return float(hoad.value(ROUNDED_TO_A_GRID[name](x))) * (1.0 + 0.0 * x[0])
+
+    for seed in range(60):
+        x = np.random.default_rng(seed).uniform(0.5, 3.0, 4000)
+        total = float(np.sum(x))
+        x[0] += (np.floor(total * 1e10) + 0.5) / 1e10 - total  # between two numbers of the grid
+        g = hoad.jit(f)
+        g(x)
+        for away in (0.3e-10, -0.3e-10):
+            y = x.copy()
+            y[0] += away
+            assert abs(g(y) - f(y)) <= 1e-11
+
+
 def test_a_primitive_in_python_is_not_called_once_more_for_a_number_taken_out() -> None:
     calls: list[float] = []
 
@@ -417,6 +445,18 @@ def test_a_primitive_in_python_is_not_called_once_more_for_a_number_taken_out() 
     f = hoad.jit(lambda x: counted(x) * hoad.value(x * x))
     assert [f(3.0), f(3.0)] == [54.0, 54.0]
     assert calls.count(3.0) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int8, np.int32, np.bool_])
+@pytest.mark.parametrize("f", [np.sum, np.prod, np.mean, np.cumsum, np.cumprod, np.trace])
+def test_sums_of_small_integers_are_as_wide_as_those_of_numpy(f: Any, dtype: Any) -> None:
+    """Of pixels, say: their sum is no byte."""
+    x = np.array([[200, 100], [77, 255]]).astype(dtype)
+    g = hoad.jit(f)
+    for _ in range(2):
+        found = np.asarray(g(x))
+        assert found.dtype == np.asarray(f(x)).dtype
+        np.testing.assert_array_equal(found, f(x))
 
 
 def test_a_branch_on_what_is_not_returned() -> None:

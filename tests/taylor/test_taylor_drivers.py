@@ -538,7 +538,7 @@ def test_argnums_that_are_none():
     for driver in (hoad.derivative, hoad.derivatives):
         with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not \(0, 1\).*hoad\.partials\(lambda v"):
             driver(np.multiply, 2, argnums=(0, 1))
-        with pytest.raises(hoad.ShapeError, match=r"argnums as an int or a tuple of ints, not 0\.5"):
+        with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not 0\.5"):
             driver(np.multiply, 2, argnums=0.5)
         with pytest.raises(hoad.ShapeError, match=r"argnums=2, but the function was called with 2 arguments"):
             driver(np.multiply, 2, argnums=2)(1.0, 2.0)
