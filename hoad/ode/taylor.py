@@ -715,6 +715,11 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
             raise ShapeError(
                 f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
             )
+        if np.asarray(plain_value(value)).dtype.kind == "b":
+            raise ArgumentError(
+                "an event function gives a number that changes sign where the event happens, but this one gave a truth "
+                "value, which has no sign. Give y[0] - c in place of y[0] > c."
+            )
         return [np.reshape(_double(value, system.name), ())]
 
     check_names(system.name, "an event function", g)

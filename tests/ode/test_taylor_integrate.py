@@ -544,6 +544,15 @@ def test_event_functions_give_one_number():
         taylor_solution(swing, np.ones(2), [0.0, 1.0], events=lambda t, y: y)
 
 
+@pytest.mark.parametrize("g", [lambda t, y: y[0] > 0, lambda t, y: t > 1.0])
+def test_event_functions_give_no_truth_value(g):
+    with pytest.raises(ArgumentError, match=r"truth value.*Give y\[0\] - c in place of y\[0\] > c"):
+        taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=g)
+    theirs = scipy.integrate.solve_ivp(swing, (0.0, 10.0), [1.0, 0.0], events=lambda t, y: y[0] - 0.5, rtol=1e-9)
+    ours = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=lambda t, y: y[0] - 0.5)
+    assert np.allclose(ours.t_events[0], theirs.t_events[0], atol=1e-6)
+
+
 def test_roots_where_intervals_are_halved_are_found():
     """At 1/2, 1/4 and 3/8 of the one step, where subdivision ends intervals."""
     g = event(lambda t, y: (y - 0.5) * (y - 0.25) * (y - 0.375) * (y - 0.1))
