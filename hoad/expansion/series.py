@@ -348,11 +348,12 @@ class TaylorSeries:
         Notes
         -----
         Near its singularities f obeys q f′ = p f with polynomials of low degree. These are fitted to the last
-        coefficients, and the roots of q are the singularities: one of them, as in the ratio test extrapolated by
-        Domb and Sykes; or two, as in the test of Mercer and Roberts for complex pairs. Where nothing fits, it is the
-        root test, by the line over all (k, log|cₖ|). A dozen coefficients often give two digits, thirty of them six.
-        It is an estimate: a singularity farther than others, or one that a few coefficients do not feel yet, is not
-        seen, and a function such as exp(exp(x)) looks as if it had one.
+        coefficients, and the roots of q are the singularities: one of them, as in the ratio test extrapolated by Domb
+        and Sykes; or two, as in the test of Mercer and Roberts for complex pairs. Where nothing fits, it is the root
+        test, by the line over all (k, log|cₖ|). Below degree 6, or 10 where every other coefficient is 0, only a fit
+        that is exact counts, as of a geometric series or exp; else it is nan. A dozen coefficients often give two
+        digits, thirty of them six. It is an estimate: a singularity farther than others, or one that a few coefficients
+        do not feel yet, is not seen, and a function such as exp(exp(x)) looks as if it had one.
 
         Cost: half a millisecond for each entry of S.
 
