@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list
+from hoad.arguments import check_function, packed, packed_list, telling_call
 from hoad.containers import Structure, flatten
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
@@ -89,6 +89,7 @@ def _equal_steps(times: Any, steps: int) -> list[Step]:
 # ---- the integrator -------------------------------------------------------------------------------------------------
 
 
+@telling_call("Its tolerances are rtol and atol.")
 def odeint(
     rhs: Callable[..., Any],
     y0: Any,

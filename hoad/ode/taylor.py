@@ -20,7 +20,7 @@ from hoad._core.series import NotClosedError, Series
 from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list
+from hoad.arguments import check_function, packed, packed_list, telling_call
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
@@ -482,6 +482,7 @@ def _check_served(errors: Any, options: Options) -> None:
 # ---- what there is to call ------------------------------------------------------------------------------------------
 
 
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
 def taylor_integrate(
     rhs: Callable[..., Any],
     y0: Any,
@@ -588,6 +589,7 @@ def taylor_integrate(
     return system.container(found)
 
 
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
 def taylor_solution(
     rhs: Callable[..., Any],
     y0: Any,
