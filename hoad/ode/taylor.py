@@ -40,6 +40,7 @@ EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is no container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
 MOST_ORDER = 10_000
+MANY, BLOCK = 8, 4096  # times in a step, from which on they are summed together; at a time
 SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
 
 
@@ -258,8 +259,25 @@ class PiecewiseSeries:
         if not len(self.coefficients):
             rows = np.broadcast_to(self._start, (len(flat), len(self._start)))
         else:
-            rows = _sums(np.moveaxis(self.coefficients[k], 1, 0), ((flat - self.breaks[k]) - self._rests[k])[:, None])
+            rows = self._rows(k, (flat - self.breaks[k]) - self._rests[k])
         return self._system.container(rows.reshape(*times.shape, rows.shape[1]))
+
+    def _rows(self, k: Any, h: Any) -> Any:
+        """y so far behind where the steps k begin: step by step, each for all of its times at once."""
+        order = np.argsort(k, kind="stable")
+        sorted_k, sorted_h = k[order], h[order]
+        ends = [*np.flatnonzero(np.diff(sorted_k)) + 1, len(k)]
+        if len(k) < MANY * len(ends):
+            return _sums(np.moveaxis(self.coefficients[k], 1, 0), h[:, None])
+        rows = np.empty((len(k), self.coefficients.shape[2]))
+        begin = 0
+        for end in ends:
+            c = self.coefficients[sorted_k[begin]]
+            for first in range(begin, end, BLOCK):
+                places = slice(first, min(first + BLOCK, end))
+                rows[order[places]] = _sums(c[:, :, None], sorted_h[places]).T
+            begin = end
+        return rows
 
     @property
     def _start(self) -> Any:

@@ -209,6 +209,23 @@ def test_the_solution_is_known_everywhere():
         solution.sol(20.5)
 
 
+@pytest.mark.parametrize("end", [20.0, -20.0])
+def test_the_solution_at_many_times_is_that_at_each(end):
+    """Steps with many times, with few and with none, in any order."""
+    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, end])
+    t = end * np.random.default_rng(2).uniform(size=20_000)
+    found = solution.sol(t)
+    assert np.abs(found - np.stack([np.cos(t), -np.sin(t)], 1)).max() < 1e-14
+    assert np.array_equal(found[:50], [solution.sol(x) for x in t[:50]])
+    few = np.concatenate([t[:3], np.linspace(0.0, 0.01 * end, 9000), [end, 0.0]])
+    assert np.array_equal(solution.sol(few), np.stack([solution.sol(x) for x in few]))
+    assert solution.sol(np.zeros(0)).shape == (0, 2)
+    pair = taylor_solution(lambda t, y: {"a": -y["a"], "b": y["b"]}, {"a": 1.0, "b": np.ones((2, 2))}, [0.0, 1.0])
+    s = np.linspace(0.0, 1.0, 6000).reshape(2, 3000)
+    assert np.abs(pair.sol(s)["a"] - np.exp(-s)).max() < 1e-14
+    assert np.abs(pair.sol(s)["b"][..., 1, 0] - np.exp(s)).max() < 1e-14
+
+
 def test_the_solution_is_known_backwards():
     solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, -7.0, -20.0])
     t = np.linspace(-20.0, 0.0, 50)
