@@ -160,6 +160,9 @@ def odeint(
     the error of one comes to more than ten times what `rtol` and `atol` allow. `vmap` then chooses steps for those
     inputs anew. Derivatives by y0, args and t are those of the scheme. Their memory is as that of `scan`.
 
+    Derivatives leave out how the time moves at which a solution meets a jump of rhs in y. So it is where rhs jumps in
+    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
+
     With ``adjoint="continuous"`` rhs is recorded once, and steps are taken one by one, anew at each replay. A sweep
     solves the adjoint equation from the last time to the first, with y beside it; forward mode solves the variational
     equations, and higher derivatives those of the adjoint equation. Memory is that of y at the times. Where y cannot be

@@ -403,10 +403,13 @@ class Options:
     def check(self, code: int, stepper: Stepper) -> None:
         """Raise for a step that could not be taken."""
         if code != DONE:
-            raise (GuardError if code == FAILED else ArgumentError)(f"{self.name} {self.trouble(code, stepper)}")
+            raise (GuardError if code == FAILED else ArgumentError)(self.trouble(code, stepper))
 
     def trouble(self, code: int, stepper: Stepper) -> str:
-        """Why a step could not be taken, and where."""
+        """Why a step could not be taken, and where: a sentence."""
+        return f"{self.name} {self._found(code, stepper)}"
+
+    def _found(self, code: int, stepper: Stepper) -> str:
         where = f"at t = {stepper.t:.17g}, after {stepper.taken} steps"
         if code == NOT_FINITE and not np.isfinite(stepper.state).all():
             return f"has a y with nan or inf in it {where}. Start from finite numbers."
@@ -571,7 +574,8 @@ def taylor_integrate(
     not seen: give `max_step`.
 
     A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
-    at which a solution meets a jump of rhs in y; at a kink that is so from the second on.
+    at which a solution meets a jump of rhs in y; at a kink that is so from the second on. So it is where rhs jumps in
+    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
 
     References
     ----------
@@ -647,7 +651,8 @@ def taylor_solution(
     Notes
     -----
     Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
-    missed: all roots of the polynomial of g are found, to rounding. A root without a change of sign is no event.
+    missed: all roots of the polynomial of g are found, to rounding. Two changes between which g is no larger than the
+    rounding of its terms are none. A root without a change of sign is no event.
 
     Examples
     --------
