@@ -7,7 +7,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import METHODS, is_traced
 from hoad.containers import Forms, Parts, Structure, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Argnums = int | tuple[int, ...] | None
 Argnames = str | tuple[str, ...] | None
@@ -52,6 +55,24 @@ CALLS = {
 def takes_point(driver: str) -> bool:
     """Whether a driver is given the function and the point in one call."""
     return driver in ("jvp", "vjp", "linearize", "record") or driver.startswith("check.")
+
+
+def telling_call(advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator that adds how a function is called to the TypeError of a call that does not fit its parameters."""
+
+    def decorated(f: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(f)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return f(*args, **kwargs)
+            except TypeError as failure:
+                if failure.__traceback__ is None or failure.__traceback__.tb_next is not None:
+                    raise  # from inside
+                raise ArgumentError(f"{failure}. {advice}") from None
+
+        return call
+
+    return decorated
 
 
 def check_function(driver: str, f: Any, *others: Any) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
+from hoad._core.refusals import ADVICE
 from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
 from hoad._core.where import is_library
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
-from hoad.errors import HoadError, ShapeError, TracedValueError
+from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
 
 # Drivers of functions of one number, or of the items of one array.
 POINTWISE = ("derivative", "derivatives")
@@ -62,7 +64,12 @@ class _TellingOfObjects:
         return None
 
     def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
-        if failure is None or isinstance(failure, HoadError):
+        if failure is None:
+            return
+        called = function_of_scipy(failure)
+        if called and _is_of_traced(failure, called):
+            raise _not_recorded(failure, called) from failure
+        if isinstance(failure, HoadError):
             return
         if isinstance(failure, TypeError) and any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise _without_loop(failure) from failure
@@ -95,6 +102,58 @@ def _without_loop(failure: TypeError) -> TracedValueError:
         "are meant."
     )
 
+
+def _is_of_traced(failure: BaseException, called: str) -> bool:
+    """Whether what went wrong in SciPy is that a value is traced; not where the core has named this function."""
+    said = str(failure)
+    if isinstance(failure, HoadError):
+        return isinstance(failure, (NoRuleError, TracedValueError)) and not said.startswith(f"SciPy's {called} ")
+    return any(sign in said for sign in (*OBJECT_ARRAYS, *OBJECTS_IN_SCIPY))
+
+
+def _not_recorded(failure: BaseException, called: str) -> TracedValueError:
+    """What SciPy's functions in Python and Fortran say of traced values, made clear."""
+    advice = ADVICE.get(f"scipy.special.{called}") or (
+        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or "
+        "take hoad.value(x) if plain numbers are meant."
+    )
+    return TracedValueError(
+        f"SciPy's {called} of a traced value cannot be recorded ({where_raised(failure)}). {advice}"
+    )
+
+
+def function_of_scipy(failure: BaseException) -> str:
+    """The function of SciPy that the user's code had called where an exception was raised, or ""."""
+    folder = os.path.dirname(getattr(sys.modules.get("scipy"), "__file__", None) or "")
+    if not folder:
+        return ""
+    called = ""
+    trace = failure.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.startswith(folder + os.sep):
+            if not called or called.startswith("_") or "wrap" in called:
+                called = _wrapped(trace.tb_frame) or code.co_name
+        elif not code.co_filename.endswith(".pyx") and (
+            not is_library(code.co_filename) or os.path.join("hoad", "ode") in code.co_filename
+        ):
+            called = ""  # what SciPy calls is the user's again, or a solver that says itself what is wrong
+        trace = trace.tb_next
+    return called
+
+
+def _wrapped(frame: FrameType) -> str:
+    """The function with an advice of its own around which a decorator has put the one that runs, or ""."""
+    around = (getattr(x, "__name__", "") for x in frame.f_locals.values() if isinstance(x, FunctionType))
+    return next((name for name in around if f"scipy.special.{name}" in ADVICE), "")
+
+
+# What SciPy says of object arrays.
+OBJECTS_IN_SCIPY = (
+    "object arrays are not supported",
+    "not a proper array of floats",
+    "The dtype object cannot be cast",
+)
 
 # What NumPy says when a function without a loop for objects meets an object array of traced scalars.
 OBJECT_ARRAYS = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.arguments import checked_order
+from hoad.arguments import checked_order, telling_call
 from hoad.check.agreement_report import Agreement, AgreementReport, listed
 from hoad.check.differences import Difference, difference
 from hoad.check.modes import HIGHEST, MODES, Function
@@ -24,6 +24,7 @@ NEAR = 1e-6  # relative error to which a difference confirms a derivative
 WIDTHS = (0.125, 2.0**-8, 2.0**-16)  # of differences, in directions of the size of x
 
 
+@telling_call("Call it as hoad.check.derivatives(f, x, n), with the highest order n.")
 def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
     """Check that all modes of hoad give the same derivatives ``Dᵏf(x)[v, ..., v]`` for k = 0, ..., n.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hoad.demo.models import MODELS, Model
 from hoad.demo.tables import read_rows
+from hoad.errors import ArgumentError
 
 __all__ = ["Dataset", "load", "names"]
 
@@ -46,8 +47,16 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Dataset:
-    """Return the set of this name."""
-    about = next(row for row in read_rows("sets") if row["name"] == name)
+    """Return the set of this name.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none; the message has the names.
+    """
+    about = next((row for row in read_rows("sets") if row["name"] == name), None)
+    if about is None:
+        raise ArgumentError(f"load takes the name of a data set, not {name!r}. There are {', '.join(names())}.")
     observations = read_rows(name)
     starts = [row for row in read_rows("starts") if row["set"] == name]
     return Dataset(

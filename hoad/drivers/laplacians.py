@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced
-from hoad.arguments import check_function, packed
+from hoad.arguments import check_function, packed, telling_call
 from hoad.drivers.first import check_numbers
 from hoad.drivers.taylor import check_finite
 from hoad.drivers.tensors import HIGHEST, differentiated
@@ -24,6 +24,7 @@ def _units(x: Any) -> Any:
     return np.eye(np.size(x)).reshape(*np.shape(x), -1)
 
 
+@telling_call("Give it f alone, and call what it gives: hoad.laplacian(f)(x).")
 def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     """The Laplacian ``x -> Σᵢ ∂²f/∂xᵢ²``, over all entries of x.
 
@@ -84,6 +85,7 @@ def _laplacian(driver: str, g: Callable[..., Any], f: Callable[..., Any], order:
     return summed
 
 
+@telling_call("Give it f alone, and call what it gives: hoad.biharmonic(f)(x).")
 def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     """The biharmonic operator ``x -> Σᵢⱼ ∂⁴f/∂xᵢ²∂xⱼ²``, over all entries of x: the Laplacian of the Laplacian.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FEWEST = 3  # coefficients that are not zero, of which anything can be said
+FEW, SHORT = 6, 10  # degrees without gaps, and with them: below both only an exact fit says something
 GOOD, FAIR, POOR = 1e-2, 5e-2, 0.2  # relative residuals of fits
 EXACT = 1e-4  # a fit that the coefficients of an entire function do not give
 NEAR, FAR = 0.3, 100.0  # in units of the root test: nearer is an accident of the fit, farther an entire function
@@ -42,6 +43,11 @@ def radius_of(c: np.ndarray) -> float:
     bend = top.slope(n // 4, n // 2) - slope
     balanced = d * np.exp(-level - slope * (np.arange(n + 1) - n))  # as if the root test gave 1
     fit, half = _nearest(balanced, n), _nearest(balanced, n // 2)
+    if n < FEW and len(c) <= SHORT:
+        # the ratios of so few coefficients bend as those of entire functions do, and any of them fit somehow
+        if fit.residual > EXACT or n > known[-1]:
+            return float("nan")
+        half = fit
     return float((_judged(fit, half, bend, n) * np.exp(-slope)) ** (1 / step))
 
 

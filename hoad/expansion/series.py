@@ -289,6 +289,7 @@ class TaylorSeries:
             return self._after(t)
         if isinstance(t, (list, tuple)):
             t = np.asarray(t)
+        _check_broadcast("s(t)", "displacement", np.shape(t), self.shape)
         value = self._coefficients[-1]
         for c in self._coefficients[-2::-1]:
             value = value * t + c
@@ -322,6 +323,7 @@ class TaylorSeries:
         -t²/2 - t⁴/12 + O(t⁵)
         """
         if not isinstance(x, TaylorSeries):
+            _check_broadcast("s.at(x)", "point", np.shape(x), self.shape)
             return self(displacement(x, self.point, len(self.shape)))
         eps = ROUNDING * float(np.finfo(self.dtype).eps)
         if not is_one_point(x[0], lifted(self.point, len(self.shape)), eps):
@@ -348,11 +350,12 @@ class TaylorSeries:
         Notes
         -----
         Near its singularities f obeys q f′ = p f with polynomials of low degree. These are fitted to the last
-        coefficients, and the roots of q are the singularities: one of them, as in the ratio test extrapolated by
-        Domb and Sykes; or two, as in the test of Mercer and Roberts for complex pairs. Where nothing fits, it is the
-        root test, by the line over all (k, log|cₖ|). A dozen coefficients often give two digits, thirty of them six.
-        It is an estimate: a singularity farther than others, or one that a few coefficients do not feel yet, is not
-        seen, and a function such as exp(exp(x)) looks as if it had one.
+        coefficients, and the roots of q are the singularities: one of them, as in the ratio test extrapolated by Domb
+        and Sykes; or two, as in the test of Mercer and Roberts for complex pairs. Where nothing fits, it is the root
+        test, by the line over all (k, log|cₖ|). Below degree 6, or 10 where every other coefficient is 0, only a fit
+        that is exact counts, as of a geometric series or exp; else it is nan. A dozen coefficients often give two
+        digits, thirty of them six. It is an estimate: a singularity farther than others, or one that a few coefficients
+        do not feel yet, is not seen, and a function such as exp(exp(x)) looks as if it had one.
 
         Cost: half a millisecond for each entry of S.
 
@@ -900,6 +903,18 @@ register_container(TaylorSeries, _parts, _joined)
 def _aligned(x: Any, y: Any) -> tuple[TaylorSeries, Any]:
     """The operands of a function of two, the first as a series."""
     return (x, y) if isinstance(x, TaylorSeries) else (y._constant(x), y)
+
+
+def _check_broadcast(call: str, what: str, given: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Raise where places of this shape do not broadcast against coefficients of another."""
+    try:
+        np.broadcast_shapes(given, shape)
+    except ValueError:
+        indexed = f"[{', '.join([':', *['None'] * len(shape)])}])"
+        raise ShapeError(
+            f"{call} takes a {what} that broadcasts against the shape of s, {shape}, but was given shape {given}. For "
+            f"the values of s at each of several, give them axes in front: {call[:-1]}{indexed}."
+        ) from None
 
 
 def _without_truth(asked: str) -> ArgumentError:

@@ -34,7 +34,37 @@ IN_PYTHON = [
     ("scipy.special.softmax", "softmax(x)", "np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x)))"),
     ("scipy.special.log_softmax", "log_softmax(x)", "x - np.max(x) - np.log(np.sum(np.exp(x - np.max(x))))"),
     ("scipy.special.polygamma", "polygamma(n, x)", "(-1) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1, x)"),
+    ("scipy.special.factorial", "factorial(x)", "gamma(x + 1.0)"),
+    ("scipy.special.comb", "comb(x + n, n)", "1.0 / ((x + n + 1.0) * beta(x + 1.0, n + 1.0))"),
+    ("scipy.special.spherical_jn", "spherical_jn(n, x)", "np.sqrt(0.5 * np.pi / x) * jv(n + 0.5, x)"),
+    ("scipy.special.spherical_yn", "spherical_yn(n, x)", "np.sqrt(0.5 * np.pi / x) * yv(n + 0.5, x)"),
+    ("scipy.special.spherical_in", "spherical_in(n, x)", "np.sqrt(0.5 * np.pi / x) * iv(n + 0.5, x)"),
+    ("scipy.special.spherical_kn", "spherical_kn(n, x)", "np.sqrt(0.5 * np.pi / x) * kv(n + 0.5, x)"),
 ]
+
+# Solvers of SciPy, which stay what they are: hoad runs them on plain numbers, or has another.
+ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)."
+ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
+FLOW = "Use hoad.ode.odeint, of rhs(y, t), or hoad.ode.taylor_integrate, of rhs(t, y)."
+QUADRATURE = (
+    "Sum over nodes and weights, x, w = np.polynomial.legendre.leggauss(n), as np.sum(w * f(x)) on [-1, 1]; or solve "
+    "y' = f(t) with hoad.ode.odeint."
+)
+DENSITY = (
+    "Write its formula with NumPy and scipy.special. The normal distribution has np.exp(-0.5 * x * x) / "
+    "np.sqrt(2 * np.pi), scipy.special.ndtr(x) and scipy.special.ndtri(p)."
+)
+SOLVERS = {
+    ROOT: ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"],
+    ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"): ["fixed_point"],
+    ARGMIN: ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"],
+    FLOW: ["solve_ivp", "odeint"],
+    QUADRATURE: ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"],
+    DENSITY: ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"],
+}
+
+# Functions that NumPy has by the same name, with a rule.
+IN_NUMPY = ["solve", "inv", "det", "cholesky", "eigh", "eigvalsh", "svd", "qr", "pinv", "lstsq"]
 
 # Integers, truth values and the like, which no derivative passes.
 CONSTANT = [
@@ -49,6 +79,15 @@ for _name, _call, _expression in IN_PYTHON:
     ADVICE[_name] = (
         f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
         "take hoad.value(x) if plain numbers are meant."
+    )
+# The core asks for what SciPy's functions have to say by their names alone, as for those of scipy.special.
+for _advice, _names in SOLVERS.items():
+    for _name in _names:
+        ADVICE[f"scipy.special.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
+for _name in IN_NUMPY:
+    ADVICE[f"scipy.special.{_name}"] = (
+        f"Use np.linalg.{_name}, of np.array([...], like=x) where an array is made of traced numbers; or take "
+        "hoad.value(x) if plain numbers are meant."
     )
 for _name in CONSTANT:
     ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result moves by jumps, if at all."

@@ -36,10 +36,12 @@ def rewritten(frame: FrameType, line: int) -> str | None:
         return None
     file, like = os.path.basename(name), _traced_name(frame, statement)
     made = _binding(scope, target, line)
+    dtype = np.asarray(_value(frame, target)).dtype
+    whole = dtype.kind in "biu"
+    cause = f" (of floats, for an array of {dtype} holds no traced values)" if whole else ""
     if made is None:
-        return f"{target} = np.array({target}, like={like}) before {file}:{line}"
-    whole = np.asarray(_value(frame, target)).dtype.kind in "biu"
-    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {_made_like(made.value, like, whole)}"
+        return f"{target} = {_taken(target, like, whole)} before {file}:{line}{cause}"
+    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {_made_like(made.value, like, whole)}{cause}"
 
 
 def made_traced(frame: FrameType, line: int) -> str | None:
@@ -146,7 +148,12 @@ def _made_like(value: ast.expr, like: str, whole: bool) -> str:
     if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in MAKERS and not whole:
         keywords = [*value.keywords, ast.keyword("like", ast.Name(like))]
         return ast.unparse(ast.Call(value.func, value.args, keywords))
-    return f"np.array({ast.unparse(value)}, {'dtype=float, ' if whole else ''}like={like})"
+    return _taken(ast.unparse(value), like, whole)
+
+
+def _taken(value: str, like: str, whole: bool) -> str:
+    """What is there, as a traced array."""
+    return f"np.array({value}, {'dtype=float, ' if whole else ''}like={like})"
 
 
 rewrite_with(rewritten)

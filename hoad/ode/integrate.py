@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list
+from hoad.arguments import check_function, packed, packed_list, telling_call
 from hoad.containers import Structure, flatten
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
@@ -89,6 +89,7 @@ def _equal_steps(times: Any, steps: int) -> list[Step]:
 # ---- the integrator -------------------------------------------------------------------------------------------------
 
 
+@telling_call("Its tolerances are rtol and atol.")
 def odeint(
     rhs: Callable[..., Any],
     y0: Any,
@@ -158,6 +159,9 @@ def odeint(
     run, and are constants to the derivative, as parts of the intervals of t: a replay takes the same, and raises where
     the error of one comes to more than ten times what `rtol` and `atol` allow. `vmap` then chooses steps for those
     inputs anew. Derivatives by y0, args and t are those of the scheme. Their memory is as that of `scan`.
+
+    Derivatives leave out how the time moves at which a solution meets a jump of rhs in y. So it is where rhs jumps in
+    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
 
     With ``adjoint="continuous"`` rhs is recorded once, and steps are taken one by one, anew at each replay. A sweep
     solves the adjoint equation from the last time to the first, with y beside it; forward mode solves the variational

@@ -20,7 +20,7 @@ from hoad._core.series import NotClosedError, Series
 from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list
+from hoad.arguments import check_function, packed, packed_list, telling_call
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.drivers.higher import stop_gradient
@@ -40,6 +40,7 @@ EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is no container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
 MOST_ORDER = 10_000
+MANY, BLOCK = 8, 4096  # times in a step, from which on they are summed together; at a time
 SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
 
 
@@ -258,8 +259,25 @@ class PiecewiseSeries:
         if not len(self.coefficients):
             rows = np.broadcast_to(self._start, (len(flat), len(self._start)))
         else:
-            rows = _sums(np.moveaxis(self.coefficients[k], 1, 0), ((flat - self.breaks[k]) - self._rests[k])[:, None])
+            rows = self._rows(k, (flat - self.breaks[k]) - self._rests[k])
         return self._system.container(rows.reshape(*times.shape, rows.shape[1]))
+
+    def _rows(self, k: Any, h: Any) -> Any:
+        """y so far behind where the steps k begin: step by step, each for all of its times at once."""
+        order = np.argsort(k, kind="stable")
+        sorted_k, sorted_h = k[order], h[order]
+        ends = [*np.flatnonzero(np.diff(sorted_k)) + 1, len(k)]
+        if len(k) < MANY * len(ends):
+            return _sums(np.moveaxis(self.coefficients[k], 1, 0), h[:, None])
+        rows = np.empty((len(k), self.coefficients.shape[2]))
+        begin = 0
+        for end in ends:
+            c = self.coefficients[sorted_k[begin]]
+            for first in range(begin, end, BLOCK):
+                places = slice(first, min(first + BLOCK, end))
+                rows[order[places]] = _sums(c[:, :, None], sorted_h[places]).T
+            begin = end
+        return rows
 
     @property
     def _start(self) -> Any:
@@ -385,10 +403,13 @@ class Options:
     def check(self, code: int, stepper: Stepper) -> None:
         """Raise for a step that could not be taken."""
         if code != DONE:
-            raise (GuardError if code == FAILED else ArgumentError)(f"{self.name} {self.trouble(code, stepper)}")
+            raise (GuardError if code == FAILED else ArgumentError)(self.trouble(code, stepper))
 
     def trouble(self, code: int, stepper: Stepper) -> str:
-        """Why a step could not be taken, and where."""
+        """Why a step could not be taken, and where: a sentence."""
+        return f"{self.name} {self._found(code, stepper)}"
+
+    def _found(self, code: int, stepper: Stepper) -> str:
         where = f"at t = {stepper.t:.17g}, after {stepper.taken} steps"
         if code == NOT_FINITE and not np.isfinite(stepper.state).all():
             return f"has a y with nan or inf in it {where}. Start from finite numbers."
@@ -482,6 +503,7 @@ def _check_served(errors: Any, options: Options) -> None:
 # ---- what there is to call ------------------------------------------------------------------------------------------
 
 
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
 def taylor_integrate(
     rhs: Callable[..., Any],
     y0: Any,
@@ -552,7 +574,8 @@ def taylor_integrate(
     not seen: give `max_step`.
 
     A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
-    at which a solution meets a jump of rhs in y; at a kink that is so from the second on.
+    at which a solution meets a jump of rhs in y; at a kink that is so from the second on. So it is where rhs jumps in
+    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
 
     References
     ----------
@@ -588,6 +611,7 @@ def taylor_integrate(
     return system.container(found)
 
 
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
 def taylor_solution(
     rhs: Callable[..., Any],
     y0: Any,
@@ -627,7 +651,8 @@ def taylor_solution(
     Notes
     -----
     Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
-    missed: all roots of the polynomial of g are found, to rounding. A root without a change of sign is no event.
+    missed: all roots of the polynomial of g are found, to rounding. Two changes between which g is no larger than the
+    rounding of its terms are none. A root without a change of sign is no event.
 
     Examples
     --------
@@ -714,6 +739,11 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
         if not is_number(value) or np.size(value) != 1:
             raise ShapeError(
                 f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
+            )
+        if np.asarray(plain_value(value)).dtype.kind == "b":
+            raise ArgumentError(
+                "an event function gives a number that changes sign where the event happens, but this one gave a truth "
+                "value, which has no sign. Give y[0] - c in place of y[0] > c."
             )
         return [np.reshape(_double(value, system.name), ())]
 

@@ -115,21 +115,30 @@ def psi(x: Any) -> Any:
 
 
 def zeta(s: Any, q: Any) -> Any:
-    """The Hurwitz zeta function Σ (q + k)⁻ˢ of a whole s ≥ 2, by Euler and Maclaurin's sum from q + SHIFT on."""
-    order = int(s)
-    if order != s or order < 2:
-        raise ValueError(f"zeta(s, q) is expanded for whole s from 2 on, not {s!r}")
+    """The Hurwitz zeta function Σ (q + k)⁻ˢ of s > 1, by Euler and Maclaurin's sum from q + SHIFT on.
+
+    Where the sum has no value it is nan, as SciPy's is: for s ≤ 1, and for q < 0 with an s that is not whole.
+    """
+    power = float(s)
+    whole = power.is_integer()
+    if not power > 1.0:
+        return math.nan / (q - q)
     left, above, turn = _reflected(q)
+    if not whole:
+        above = np.where(left, math.nan, q)
+    order = int(power) if whole else power
     y = above + SHIFT
     inverse = 1.0 / y
     square = inverse * inverse
-    rising = [math.prod(range(order, order + 2 * k - 1)) for k in range(1, TERMS + 1)]
+    rising = [math.prod(order + j for j in range(2 * k - 1)) for k in range(1, TERMS + 1)]
     terms = [_even(k) * r / math.factorial(2 * k) for k, r in enumerate(rising, start=1)]
     tail = inverse ** (order - 1) * (1.0 / (order - 1) + inverse * (0.5 + inverse * polynomial(terms, square)))
     total = tail
     for k in range(SHIFT):
         total = total + (above + k) ** -order
-    mirrored = _lattice(order, turn) - (-1.0) ** order * total
+    if not whole:
+        return total
+    mirrored = _lattice(int(order), turn) - (-1.0) ** order * total
     return np.where(left, mirrored, total)
 
 

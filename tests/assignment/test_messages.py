@@ -42,6 +42,18 @@ def whole(x: Any) -> Any:
     return counts
 
 
+def whole_on_a_line(x: Any) -> Any:
+    o = np.empty(3, dtype=int); o[0] = x[0]  # fmt: skip  # noqa: E702
+    return o
+
+
+def whole_like(x: Any) -> Any:
+    o = np.empty(3, dtype=int)
+    o = np.array(o, like=x)
+    o[0] = x[0]
+    return o
+
+
 def out(x: Any) -> Any:
     total = np.empty((3,))
     np.add(x, 1.0, out=total)
@@ -86,6 +98,14 @@ REWRITTEN: dict[str, tuple[F, str]] = {
     "the last assignment": (again, "{2}: y = np.ones(3, np.float64) -> y = np.ones(3, np.float64, like=x)"),
     "in place": (in_place, "{1}: y = 2 * np.ones(3) -> y = np.array(2 * np.ones(3), like=theta)"),
     "integers": (whole, "{1}: counts = np.arange(3) -> counts = np.array(np.arange(3), dtype=float, like=x)"),
+    "integers on one line": (
+        whole_on_a_line,
+        "o = np.array(o, dtype=float, like=x) before test_messages.py:{1} (of floats, for an array of int64 holds no",
+    ),
+    "integers that are like x": (
+        whole_like,
+        "{2}: o = np.array(o, like=x) -> o = np.array(np.array(o, like=x), dtype=float, like=x) (of floats, for an",
+    ),
     "out=": (out, "{1}: total = np.empty((3,)) -> total = np.empty((3,), like=x)"),
     "out= of a function": (out_of_a_function, "{1}: total = np.empty(()) -> total = np.empty((), like=x)"),
     "copyto": (copied, "{1}: y = np.full(3, 2.0) -> y = np.full(3, 2.0, like=x)"),
@@ -118,6 +138,14 @@ def test_the_advice_is_right() -> None:
         return y + counts * z
 
     np.testing.assert_array_equal(hoad.vjp(f, X)[0], [1 + 3.0, 4.0, 10.0])
+
+    def g(x: Any) -> Any:
+        o = np.arange(3)
+        o = np.array(o, dtype=float, like=x)
+        o[0] = x[0]
+        return o
+
+    np.testing.assert_array_equal(hoad.jacobian(g)(X), np.diag([1.0, 0.0, 0.0]))
 
 
 def test_without_its_source_the_advice_is_general() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hoad.demo import certified, datasets
 from hoad.demo.certified import agreeing_digits
 from hoad.demo.models import MODELS
+from hoad.errors import ArgumentError
 
 NAMES = datasets.names()
 
@@ -15,6 +16,12 @@ NAMES = datasets.names()
 def test_the_sets() -> None:
     assert {"Misra1a", "Thurber", "Hahn1", "MGH09", "Gauss1", "ENSO"} <= set(NAMES)
     assert set(NAMES) == set(MODELS) and len(NAMES) == len(set(NAMES)) == 13
+
+
+@pytest.mark.parametrize("name", ["Misra1b", "thurber", "", None])
+def test_a_set_that_is_none(name: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"not {name!r}\. There are Misra1a, .*Thurber"):
+        datasets.load(name)
 
 
 @pytest.mark.parametrize("name", NAMES)

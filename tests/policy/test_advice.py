@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import re
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import hoad
 from hoad._core.refusals import ADVICE
 from hoad._core.traced import FUNCTIONS, METHODS
 from hoad._core.where import name_of
-from hoad.numpy_protocol.advice import CONSTANT, IN_PYTHON, INSTEAD
+from hoad.numpy_protocol.advice import CONSTANT, IN_NUMPY, IN_PYTHON, INSTEAD
 from hoad.primitive import known_primitive
 
 X = np.array([1.5, -0.5, 2.25])
@@ -131,17 +132,82 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
     says = rf"^scipy\.special\.{function.__name__} has no .*\(test_advice\.py:\d+\).*vjp\(scipy\."
     with pytest.raises(hoad.NoRuleError, match=says):
         hoad.grad(lambda x: function(x))(2.0)
-    for f, name in ((lambda x: special.logsumexp(x), "logsumexp"), (lambda x: np.sum(stats.norm.logpdf(x)), "logpdf")):
+    for f, name in ((lambda x: special.logsumexp(x), "logsumexp"), (lambda x: np.sum(stats.norm.fit(x)), "fit")):
         with pytest.raises(
             hoad.TracedValueError,
             match=rf"^SciPy's {name} of a traced value would cut it off .*\(test_advice\.py:\d+\)",
         ) as caught:
             hoad.grad(f)(X)
         assert "@hoad.primitive" in str(caught.value)
-    for f in (lambda x: stats.norm.pdf(x), lambda x: special.logsumexp(np.array([x, 1.0]))):
-        with pytest.raises(hoad.TracedValueError, match=r"^NumPy has no loop .*\(test_advice\.py:\d+\)") as caught:
+    for f, name in (
+        (lambda x: stats.norm.pdf(x), "pdf"),
+        (lambda x: special.logsumexp(x), "logsumexp"),
+        (lambda x: special.logsumexp(np.array([x, 1.0])), "logsumexp"),
+        (lambda x: special.polygamma(1, x), "polygamma"),
+        (lambda x: special.comb(x, 2), "comb"),
+        (lambda x: special.spherical_jn(2, x), "spherical_jn"),
+        (lambda x: stats.norm.logpdf(x, 0.0, 1.0), "logpdf"),
+        (lambda x: special.factorial(x), "factorial"),
+    ):
+        with pytest.raises(
+            hoad.TracedValueError,
+            match=rf"^SciPy's {name} of a traced value cannot be recorded \(test_advice\.py:\d+\)",
+        ) as caught:
             hoad.grad(f)(2.0)
-        assert "hoad.primitive" in str(caught.value) and isinstance(caught.value.__cause__, TypeError)
+        assert "asarray" not in str(caught.value) and ADVICE[f"scipy.special.{name}"] in str(caught.value)
+
+
+SOLVERS: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
+    ("newton", r"hoad\.implicit\.root", lambda s, p: s.optimize.newton(lambda x: x * x - p, 1.0)),
+    ("newton", r"hoad\.implicit\.root", lambda s, p: s.optimize.newton(lambda x: x * x - 2.0, p)),
+    ("brentq", r"hoad\.implicit\.root", lambda s, p: s.optimize.brentq(lambda x: x * x - p, 0.0, 9.0)),
+    ("fsolve", r"hoad\.implicit\.root", lambda s, p: s.optimize.fsolve(lambda x: x * x - p, 1.0)[0]),
+    (
+        "minimize",
+        r"hoad\.implicit\.argmin",
+        lambda s, p: s.optimize.minimize(lambda x: np.sum((x - p) ** 2), [0.0]).x[0],
+    ),
+    ("quad", r"hoad\.ode\.odeint", lambda s, p: s.integrate.quad(lambda x: x * p, 0.0, 1.0)[0]),
+    ("solve_ivp", r"hoad\.ode\.odeint", lambda s, p: s.integrate.solve_ivp(lambda t, y: -p * y, (0, 1), [1.0]).y[0, 1]),
+    ("solve", r"np\.linalg\.solve", lambda s, p: s.linalg.solve(np.array([[p, 1.0], [1.0, 3.0]]), np.ones(2))[0]),
+    ("det", r"np\.linalg\.det", lambda s, p: s.linalg.det(np.array([[p, 1.0], [1.0, 3.0]]))),
+]
+
+
+@pytest.mark.parametrize(("name", "advice", "call"), SOLVERS)
+def test_solvers_of_scipy_point_to_what_is_differentiated(
+    name: str, advice: str, call: Callable[[Any, Any], Any]
+) -> None:
+    for part in ("optimize", "integrate", "linalg"):
+        importlib.import_module(f"scipy.{part}")
+    with pytest.raises(
+        hoad.TracedValueError, match=rf"^SciPy's {name} of a traced value .* \(test_advice\.py:\d+\).*{advice}"
+    ):
+        hoad.grad(lambda p: call(scipy, p))(2.0)
+
+
+def test_what_is_advised_for_solvers_is_differentiated() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    root = hoad.implicit.root(lambda x, p: x * x - p, lambda p: optimize.brentq(lambda x: x * x - p, 0.0, 9.0))
+    assert hoad.grad(root)(2.0) == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-10)
+    least = hoad.implicit.argmin(
+        lambda x, p: np.sum((x - p**2) ** 2), lambda p: optimize.minimize(lambda x: np.sum((x - p**2) ** 2), [0.0]).x
+    )
+    assert hoad.jacobian(least)(3.0) == pytest.approx(6.0, rel=1e-6)
+    for name in IN_NUMPY:
+        assert name in vars(np.linalg) and getattr(np.linalg, name) in FUNCTIONS
+    x, w = np.polynomial.legendre.leggauss(20)
+    assert hoad.grad(lambda p: np.sum(w * np.exp(p * x)))(1.0) == pytest.approx(2.0 / math.e, rel=1e-13)
+
+
+def test_errors_of_functions_that_scipy_calls_are_left_alone() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def inside(x: Any) -> Any:
+        return hoad.grad(lambda y: np.sort(float(y)))(x)
+
+    with pytest.raises(hoad.TracedValueError, match=r"^float\(\) of a traced value"):
+        hoad.grad(lambda p: p * optimize.brentq(inside, 0.0, 1.0))(2.0)
 
 
 def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:

@@ -290,6 +290,28 @@ def test_expansions_about_the_gamma_function(f: Callable[..., Any], exact: Calla
                 assert max(relative) <= 1e-14
 
 
+@pytest.mark.parametrize("s", [1.001, 1.5, 2.5, math.pi, 20.25, 60.5])
+@pytest.mark.parametrize("q", [0.01, 0.7, 1.3, 8.0, 100.0])
+def test_zeta_of_an_order_that_is_not_whole(s: float, q: float) -> None:
+    with mp.workdps(60 + int(s * math.log10(q + 1))):  # mpmath's is right to so many decimals, not digits
+        wanted = [mp.binomial(-mp.mpf(s), k) * mp.zeta(mp.mpf(s) + k, mp.mpf(q)) for k in range(9)]
+    exact = np.array([float(c * math.factorial(k)) for k, c in enumerate(wanted)])
+    found = hoad.derivatives(lambda x: sc.zeta(s, x), 8)(q)
+    np.testing.assert_allclose(found, exact, rtol=2e-14)
+    assert hoad.derivative(lambda x: sc.zeta(s, x), 5)(q) == pytest.approx(exact[5], rel=2e-14)
+    tensor = hoad.derivative_tensor(lambda x: sc.zeta(s, x[0]), 4)(np.array([q]))
+    assert tensor[0, 0, 0, 0] == pytest.approx(exact[4], rel=2e-14)
+    assert hoad.laplacian(lambda x: np.sum(sc.zeta(s, x)))(np.array([q])) == pytest.approx(exact[2], rel=2e-14)
+    series = np.asarray(sc.zeta(s, hoad.TaylorSeries.variable(8, q)))
+    np.testing.assert_allclose(series, [float(c) for c in wanted], rtol=2e-14)
+
+
+@pytest.mark.parametrize(("s", "q"), [(2.5, -1.3), (0.5, 1.3)])
+def test_zeta_where_scipy_has_no_value(s: float, q: float) -> None:
+    assert np.isnan(sc.zeta(s, q))
+    assert np.isnan(hoad.derivatives(lambda x: sc.zeta(s, x), 3)(q)).all()
+
+
 def test_the_expansion_inside_of_another_function() -> None:
     """log Γ(eᵗ): a sum over the derivatives of log Γ, whose terms cancel, would lose every digit by order 30."""
     order = 40

@@ -643,3 +643,17 @@ def test_reversion_of_arrays() -> None:
     for i in range(2):
         agree(r[:, i], exactly(mpmath.asin, float(s[0][i]), 6))
     agree((s**2).reversion().at(s**2), VARIABLE(6, point), 1e5)
+
+
+def test_displacements_that_do_not_broadcast() -> None:
+    x, t = np.array([1.0, 2.0]), np.array([0.01, 0.02, 0.03])
+    s = np.sin(TaylorSeries.variable(12, x))
+    for call in (lambda: s(t), lambda: s.at(np.array([1.0, 1.1, 1.2])), lambda: s(list(t))):
+        with pytest.raises(ShapeError, match=r"\(2,\)") as caught:
+            call()
+        assert isinstance(caught.value, ValueError)
+    with pytest.raises(ShapeError, match=r"given shape \(3,\).*s\(t\[:, None\]\)"):
+        s(t)
+    with pytest.raises(ShapeError, match=r"s\.at\(x\[:, None\]\)"):
+        s.at(1 + t)
+    assert np.abs(s(t[:, None]) - np.sin(x + t[:, None])).max() < 1e-14

@@ -188,6 +188,39 @@ def test_too_few_coefficients() -> None:
     assert np.isnan(TaylorSeries([1.0, np.nan, 1.0, 2.0, 3.0]).radius())
 
 
+SINGULAR: list[tuple[Function, Callable[[float], float]]] = [
+    (np.tan, lambda x: math.pi / 2 - x),
+    (np.tanh, lambda x: math.hypot(x, math.pi / 2)),
+    (np.arctan, lambda x: math.hypot(x, 1)),
+    (np.log1p, lambda x: 1 + x),
+    (lambda x: np.sqrt(1 + x), lambda x: 1 + x),
+    (lambda x: 1 / (1 + x**2), lambda x: math.hypot(x, 1)),
+]
+
+
+@pytest.mark.parametrize(("f", "radius"), SINGULAR)
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("point", [0.0, 0.3, 0.5])
+def test_a_few_coefficients_tell_nothing_wrong(
+    f: Function, radius: Callable[[float], float], degree: int, point: float
+) -> None:
+    found = f(VARIABLE(degree, point)).radius()
+    assert np.isnan(found) or found == pytest.approx(radius(point), rel=1e-3)
+
+
+@pytest.mark.parametrize("point", [0.0, 0.3, 0.5])
+def test_two_coefficients_of_an_entire_function_tell_nothing(point: float) -> None:
+    assert np.isnan(np.exp(VARIABLE(2, point)).radius())
+    for degree in range(3, 12):
+        assert np.exp(VARIABLE(degree, point)).radius() == np.inf
+
+
+@pytest.mark.parametrize("degree", [3, 4, 5, 6])
+def test_a_fit_of_few_coefficients_that_is_exact_counts(degree: int) -> None:
+    assert_allclose((1 / (1 - VARIABLE(degree, 0.25))).radius(), 0.75, rtol=1e-12)
+    assert_allclose((VARIABLE(degree, 2.0) ** -1.5).radius(), 2.0, rtol=1e-9)
+
+
 def test_radius_of_complex_series() -> None:
     assert_allclose((1 / (1 - (0.6 + 0.8j) * 2 * VARIABLE(12))).radius(), 0.5, rtol=1e-12)
 
