@@ -42,7 +42,7 @@ cdef enum:
 cdef enum Kind:
     SINGLE      # one after another, of whatever rule
     PLAIN       # each coefficient by itself
-    SUMMED      # sums over orders, which may be lanes
+    CONVOLVED   # sums over orders, which may be lanes
 
 
 cdef struct Member:
@@ -112,7 +112,7 @@ cdef Kind kind_of(Series series, const SeriesStep* step) noexcept:
     elif step.rule == SERIES_SLOPES and step.count == 1:
         term = &series.terms[step.first]
         is_long = term.top_h > 0 and term.top_x > SERIES_SHORT
-    return SUMMED if is_long else SINGLE
+    return CONVOLVED if is_long else SINGLE
 
 
 cdef int compare(const void* one, const void* other) noexcept nogil:
@@ -142,7 +142,7 @@ cdef int32_t alike(const Member* members, int32_t n) noexcept:
 cdef inline bint is_vector(Series series, const Member* member, int32_t n) noexcept:
     """Whether so many members are done as lanes."""
     cdef int32_t fewest = FEWEST_POWERS if member.rule == SERIES_POWER else FEWEST
-    return member.kind == SUMMED and n >= fewest and series.degree <= LONGEST * n
+    return member.kind == CONVOLVED and n >= fewest and series.degree <= LONGEST * n
 
 
 cdef bint are_worth_it(Series series, const Member* members, int32_t n) noexcept:
@@ -165,7 +165,7 @@ cdef int put(Series series, const Member* members, int32_t n) except -1:
         k = alike(members, n)
         n -= k
         while k:
-            size = min(k, <int32_t>SERIES_MEMBERS) if members.kind == SUMMED else k
+            size = min(k, <int32_t>SERIES_MEMBERS) if members.kind == CONVOLVED else k
             if is_vector(series, members, size):
                 put_group(series, members, size, NARROW if size <= NARROW else SERIES_MEMBERS)
             else:
