@@ -631,7 +631,8 @@ def test_a_replay_allocates_nothing(f: Any, x: Any, into: bool, monkeypatch: pyt
         tracemalloc.stop()
     assert blocks_taken() == blocks
     assert now - before < 100  # the number that counts
-    assert peak - before < 200 + (0 if into else 400 + x.nbytes)
+    workspace = 8 * 250 if f is multiplied else 0  # of LAPACK's, which NumPy takes and gives back: traced from 2.5 on
+    assert peak - before < 200 + workspace + (0 if into else 400 + x.nbytes)
 
 
 def test_a_recording_keeps_no_large_arrays_but_its_inputs() -> None:
