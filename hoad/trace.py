@@ -73,8 +73,10 @@ class _TellingOfObjects:
             return
         if isinstance(failure, TypeError) and any(sign in str(failure) for sign in OBJECT_ARRAYS):
             raise _without_loop(failure) from failure
-        if isinstance(failure, ValueError) and isinstance(failure.__cause__, TracedValueError):
-            raise failure.__cause__ from None  # NumPy put "setting an array element with a sequence" in front of it
+        if isinstance(failure, (ValueError, SystemError)) and isinstance(failure.__cause__, TracedValueError):
+            # NumPy put "setting an array element with a sequence" in front of it; SciPy's root finders, which go on
+            # after an error, have the interpreter say that a call "returned a result with an exception set".
+            raise failure.__cause__ from None
 
 
 telling_of_objects = _TellingOfObjects()  # keeps nothing, so that one is enough

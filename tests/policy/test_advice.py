@@ -174,6 +174,7 @@ SOLVERS: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Calling linalg:DeprecationWarning")  # with arrays of objects, SciPy 1.18
 @pytest.mark.parametrize(("name", "advice", "call"), SOLVERS)
 def test_solvers_of_scipy_point_to_what_is_differentiated(
     name: str, advice: str, call: Callable[[Any, Any], Any]
