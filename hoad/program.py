@@ -365,8 +365,6 @@ class Program(list[Tape], Callee):
         return list.__getitem__(self, index)
 
     def _input_nodes(self) -> list[int]:
-        if len(self) == 1 and not self._omitted:
-            return list(self[0]._inputs)
         return [i for tape in self for i in tape._inputs if i not in self._omitted]
 
     def _check_chain(self, whole: bool = True) -> None:

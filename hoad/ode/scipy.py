@@ -11,14 +11,8 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.steps import DONE
-from hoad.errors import ArgumentError, TracedValueError
-from hoad.ode.taylor import Options, System
-
-TRACED = (
-    "solve_ivp takes plain numbers, but something is traced: y0, t_span, args, or a value that rhs uses. Its solution "
-    "would be cut off from the derivative. Use hoad.ode.taylor_integrate(rhs, y0, t), at the times asked for, or "
-    "hoad.ode.odeint."
-)
+from hoad.errors import ArgumentError
+from hoad.ode.taylor import Options, System, traced_error
 
 
 class _Method:
@@ -82,7 +76,7 @@ class _Method:
     ) -> None:
         self.y: Any
         if holds_traced((t0, y0, t_bound)):
-            raise TracedValueError(TRACED)
+            raise traced_error("solve_ivp", "solution")
         super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
         if others:
             raise TypeError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
@@ -91,7 +85,7 @@ class _Method:
         self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step)
         system = System(fun, self.y, t0, (), "solve_ivp")
         if system.is_traced:
-            raise TracedValueError(TRACED)
+            raise traced_error("solve_ivp", "solution")
         self._stepper = self._options.stepper(system, (t0, t_bound))
         self.t_bound = t_bound
 

@@ -672,11 +672,11 @@ def taylor_solution(
     options = Options(name, tol, atol, order, max_step, max_steps)
     times = _checked_times(t, name)
     if is_traced(times):
-        raise TracedValueError(_TRACED)
+        raise traced_error(name, "polynomials")
     check_names(name, "rhs", rhs)
     system = System(rhs, y0, float(times[0]), _checked_args(args, name), name)
     if system.is_traced:
-        raise TracedValueError(_TRACED)
+        raise traced_error(name, "polynomials")
     functions = _functions(events)
     stepper = options.stepper(system, times)
     watches = [_watch(system, g, float(times[0]), options.order) for g in functions]
@@ -702,10 +702,12 @@ def taylor_solution(
     )
 
 
-_TRACED = (
-    "taylor_solution takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its "
-    "polynomials would be cut off from the derivative. Use taylor_integrate, at the times asked for."
-)
+def traced_error(name: str, gives: str) -> TracedValueError:
+    """The error where something is traced of which a function gives plain numbers."""
+    return TracedValueError(
+        f"{name} takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its {gives} "
+        "would be cut off from the derivative. Use taylor_integrate of hoad.ode, at the times asked for."
+    )
 
 
 def _checked_args(args: Any, name: str) -> tuple[Any, ...]:
@@ -753,7 +755,7 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
     with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
         program, held = system.recorded("an event", g, t, one)
     if any(map(is_traced, held)):
-        raise TracedValueError(_TRACED)
+        raise traced_error(system.name, "polynomials")
     n = len(system.y)
     return Watch(
         g,

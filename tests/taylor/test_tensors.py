@@ -835,5 +835,6 @@ def test_multi_indices_from_a_generator_or_an_array() -> None:
     def f(x: Any) -> Any:
         return x[0] ** 3 * x[1]
 
-    for indices in (((3 - k, k) for k in range(2)), np.array([[3, 0], [2, 1]])):
-        assert_allclose(hoad.partials(f, indices)(np.array([2.0, 5.0])), [30.0, 12.0], rtol=1e-13)  # type: ignore[arg-type]
+    given: list[Any] = [((3 - k, k) for k in range(2)), np.array([[3, 0], [2, 1]])]
+    for indices in given:
+        assert_allclose(hoad.partials(f, indices)(np.array([2.0, 5.0])), [30.0, 12.0], rtol=1e-13)
