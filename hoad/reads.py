@@ -8,28 +8,34 @@ docs/reference/what-hoad-sees.md lists. What must not be replayed (clocks, rando
 
 from __future__ import annotations
 
-import abc
 import builtins
-import decimal
 import dis
 import functools
-import io
-import operator
 import sys
-import threading
 import types
-import weakref
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
-from typing import Any, Generic
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
 from hoad._core.entry import Jitted
 from hoad._core.primitive import Primitive
-from hoad._core.reading import is_static, own_slots, reads_of
-from hoad._core.traced import is_traced
+from hoad._core.reading import (
+    Outer,
+    Unseen,
+    Walk,
+    content_of,
+    has_library_base,
+    is_changing,
+    is_library_class,
+    is_static,
+    module_of,
+    names_of,
+    object_attribute,
+    reads_of,
+    slots_of,
+)
 from hoad._core.where import is_library
 from hoad._core.world import ABSENT, World
 from hoad.arguments import Choice
@@ -38,42 +44,19 @@ from hoad.program import Program, Tape
 
 MOST_WATCHES = 20_000
 
-# Values that never change.
-PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype)
-PLAIN_KINDS = (np.generic, Tape)
-# Modules whose functions and classes give something else at every call, or read what is outside the process.
-CHANGING = frozenset(
-    ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"]
-)
-# Modules whose classes in C have objects that never change.
-UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re", "types"])
 CHANGING_BUILTINS = frozenset(["__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "open"])
-CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
-# Those that hold what can change where it cannot be compared.
-CLOSED_CLASSES = (BaseException, decimal.Context, np.void)
 NOW = frozenset(["now", "today", "utcnow"])
 # With these any attribute may be read.
 BY_NAME = frozenset(
     """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir format format_map getattr getattr_static
     getmembers hasattr methodcaller vars""".split()
 )
-GETTERS = (operator.attrgetter, operator.methodcaller)
-# Classes of Python's library that read no attributes of the objects that derive from them.
-MIXINS = (object, abc.ABC, Generic)
 
 # What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 FUNCTIONS = (types.FunctionType, np.ufunc, DISPATCHED)
 BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
 
 Watch = tuple[str, Any, Any, Any, str]
-
-
-class Unseen(Exception):
-    """Something that a replay could not see change; says what."""
-
-
-class Outer(Exception):
-    """A traced value of a derivative around the call."""
 
 
 # ---- code -----------------------------------------------------------------------------------------------------------
@@ -93,27 +76,18 @@ def writes_outside(code: types.CodeType) -> bool:
 # ---- what it leads to -----------------------------------------------------------------------------------------------
 
 
-class Reader:
+class Reader(Walk):
     """Goes through everything that functions may read, and watches it."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(VISITS, WHOLE, MOST_WATCHES)
         self.names: set[str] = set()
-        self.by_name = False
         self.handles = False
         self.codes: dict[int, types.CodeType] = {}
         roots = list(roots)
         while True:
             self.asked: tuple[int, bool, bool] | None = None  # what was known when names were first asked for
-            self.watches: dict[Any, Watch] = {}
-            self.met: dict[int, Any] = {}
-            self.ahead = [(name, root) for name, root in reversed(roots)]
-            self.waiting: list[tuple[Callable[..., None], tuple[Any, ...]]] = []  # for names that others may name
-            while self.ahead or self.waiting:
-                if self.ahead:
-                    self.visit(*self.ahead.pop())
-                else:
-                    visit, found = self.waiting.pop()
-                    visit(*found)
+            self.walk(roots)
             if self.asked in (None, self.known()):  # nothing was learned after names were first looked up
                 break
 
@@ -135,41 +109,6 @@ class Reader:
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
             watches[key] = "layout", array, None, layout, watches[key][-1]
         return World(list(watches.values()))
-
-    def watch(self, kind: str, owner: Any, key: Any, expected: Any, name: str) -> None:
-        self.watches[kind, id(owner), key] = kind, owner, key, expected, name
-        if len(self.watches) > MOST_WATCHES:
-            raise Unseen(f"it may read more than {MOST_WATCHES} things, such as {name}")
-
-    def visit(self, name: str, x: Any) -> None:
-        """Watch what an object holds, and go on from there."""
-        kind = type(x)
-        if isinstance(x, CLOSED_CLASSES):
-            raise Unseen(f"it may read {name}, a {kind.__name__}, which can change unseen")
-        if kind in PLAIN or x is ABSENT or isinstance(x, PLAIN_KINDS) or id(x) in self.met:
-            return
-        self.by_name |= isinstance(x, GETTERS)
-        if is_traced(x):
-            raise Outer
-        self.met[id(x)] = x
-        if kind not in VISITS:
-            check_kind(name, kind)
-        for cls in kind.__mro__:
-            visit = VISITS.get(cls)
-            if visit is not None:
-                visit(self, name, x)
-                break
-        else:
-            check_open(name, x)
-        if (not is_static(kind) or kind.__dictoffset__) and not isinstance(x, WHOLE):
-            self.visit_instance(name, x)
-
-    def later(self, name: str, x: Any) -> None:
-        self.ahead.append((name, x))
-
-    def last(self, visit: Callable[..., None], *found: Any) -> None:
-        """Let what hangs on the names that code names wait for code that is met before."""
-        self.waiting.append((visit, found))
 
     # ---- by kind
 
@@ -349,8 +288,9 @@ class Reader:
         if self.by_name or (type(x) not in FUNCTIONS and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
-        names, kind = self.met_names() | BY_INSPECT.intersection(held), type(x)
-        keys = tuple(sorted(key for key in names if self.handles or key in held or has_attribute(kind, key)))
+        names = self.met_names() | BY_INSPECT.intersection(held)
+        said = names.intersection(names_of(type(x))) | names.intersection(held)
+        keys = tuple(sorted(names if self.handles else said))
         if keys:
             self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
         for key in keys:
@@ -361,83 +301,8 @@ class Reader:
             raise Unseen(f"it may call {name}")
 
 
-def content_of(cell: types.CellType) -> Any:
-    """What a cell holds."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ABSENT
-
-
-def object_attribute(x: Any, key: str) -> Any:
-    """What lies in a slot of an object."""
-    try:
-        return object.__getattribute__(x, key)
-    except AttributeError:
-        return ABSENT
-
-
-def slots_of(cls: type) -> list[str]:
-    """The slots that objects of a class have, besides that of their attributes."""
-    return [key for base in cls.__mro__ for key in (_slots_of_c if is_static(base) else own_slots)(base)]
-
-
-def has_attribute(cls: type, key: str) -> bool:
-    """Whether a class, or one that it derives from, says something of this name."""
-    return key in _names_of_c(cls) if is_static(cls) else any(key in vars(base) for base in cls.__mro__)
-
-
-_slots_of_c = functools.cache(own_slots)
-
-
-@functools.cache
-def _names_of_c(cls: type) -> frozenset[str]:
-    """All names that such a class has."""
-    return frozenset().union(*map(vars, cls.__mro__))
-
-
-def is_changing(module: Any) -> bool:
-    """Whether what a module has gives something else at every call."""
-    return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
-
-
-def module_of(cls: type) -> str:
-    """The name of the module of a class; empty where it has none."""
-    found = getattr(cls, "__module__", None)
-    return found if isinstance(found, str) else ""
-
-
-def is_library_class(cls: type) -> bool:
-    """Whether a class is of Python, NumPy, SciPy or hoad."""
-    module = sys.modules.get(module_of(cls))
-    file = vars(module).get("__file__") if isinstance(module, types.ModuleType) else None
-    if file is None:
-        return module_of(cls) in sys.builtin_module_names or module_of(cls) == "builtins"
-    return is_library(file)
-
-
-def has_library_base(cls: type) -> bool:
-    """Whether methods of Python's, NumPy's, SciPy's or hoad's classes may read any attribute of an object."""
-    return any(base not in MIXINS and is_library_class(base) for base in cls.__mro__)
-
-
-def check_kind(name: str, kind: type) -> None:
-    """Raise for objects that give something else at every call."""
-    if issubclass(kind, CHANGING_CLASSES) or any(is_changing(module_of(cls)) for cls in kind.__mro__):
-        raise Unseen(f"it may read {name}, a {kind.__name__}")
-
-
-def check_open(name: str, x: Any) -> None:
-    """Raise for an object whose state lies in C, unless it never changes."""
-    kind = type(x)
-    python = kind.__dictoffset__ or any("__slots__" in vars(cls) for cls in kind.__mro__)
-    unchanging = module_of(kind) in UNCHANGING or module_of(kind).startswith("hoad._core.")
-    if not (python or callable(x) or hasattr(kind, "__get__") or unchanging):
-        raise Unseen(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
-
-
 Visit = Callable[[Reader, str, Any], None]
-VISITS: dict[type, Visit] = {
+VISITS: dict[type, Visit | None] = {
     tuple: Reader.visit_items,
     frozenset: Reader.visit_items,
     list: Reader.visit_list,
@@ -463,9 +328,10 @@ VISITS: dict[type, Visit] = {
     np.ufunc: Reader.visit_numpy,
     DISPATCHED: Reader.visit_numpy,
     Program: Reader.visit_list,
+    Tape: None,
 }
-# Of these kinds nothing else is looked at. Tapes never change; a `Choice` keeps a function that is in a cell beside it.
-WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program)
+# Of these kinds nothing else is looked at. A `Choice` keeps a function that is in a cell beside it.
+WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
 
 
 __all__ = ["Outer", "Reader", "Unseen"]

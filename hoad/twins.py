@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.reading import reads_of
+from hoad._core.reading import content_of, reads_of
 from hoad._core.where import is_library
-from hoad.reads import Reader, content_of, writes_outside
+from hoad.reads import Reader, writes_outside
 
 Array = np.ndarray[Any, Any]
 

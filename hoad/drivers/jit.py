@@ -17,6 +17,7 @@ from hoad._core.audit import Watch
 from hoad._core.entry import Jitted, Recorded, Signature, Zeros
 from hoad._core.operands import check_class, holds_traced
 from hoad._core.primitive import load_tables
+from hoad._core.reading import UNCHANGED, Outer, Unseen
 from hoad._core.recording import WATCHERS, Recording, differentiating, guard_rows, running
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.threads import check_threads
@@ -27,7 +28,7 @@ from hoad.arguments import FLOAT64, Key, Parameters, called, check_argument, che
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
-from hoad.reads import PLAIN, Outer, Reader, Unseen
+from hoad.reads import Reader
 from hoad.trace import is_number, recorder_among, telling_of_objects
 from hoad.transform.programs import without_guards
 from hoad.twins import Twin, twin_of
@@ -574,7 +575,7 @@ def _is_output(x: Any) -> bool:
 
 def _check_constant(x: Any) -> None:
     """Raise for what cannot be given again as it is."""
-    if isinstance(x, (*PLAIN, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
+    if isinstance(x, (*UNCHANGED, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
         return
     raise Unseen(f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one")
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import hoad
+from hoad._core.reading import reads_of
 from hoad.arguments import parameters
-from hoad.reads import reads_of
 
 KINDS = {
     "globals": ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"),
