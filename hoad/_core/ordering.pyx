@@ -118,6 +118,20 @@ cdef class Ordering:
                 return False
         return True
 
+    def by_rule(self, int32_t i, list tops not None):
+        """The highest order of a node with p' = Σ h x', h from its rule for g = 1; notes that."""
+        cdef int32_t k
+        cdef list slopes = []
+        found = self.closure.slopes(i, [top > 0 for top in tops])
+        _, primitive, operands, _, _ = self.row(i)
+        if found is None:
+            raise NotClosedError(f"a rule of {primitive.name} that branches")
+        for k in range(len(tops)):
+            if (<list>found)[k] is not None and tops[k] > 0:
+                slopes.append(((<list>found)[k], operands[k]))
+        self.slopes[i] = slopes
+        return self.degree
+
     def close(self, choose, int64_t most):
         """Find the highest order of every node, also of those that are added meanwhile, `most` in all.
 

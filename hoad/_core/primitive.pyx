@@ -137,6 +137,13 @@ cdef class Primitive:
             return True
         return (info.v1 != NULL or info.v2 != NULL) and (not for_arrays or is_faster(self.name))
 
+    @property
+    def has_one_rule(self):
+        """Whether the derivative of an elementwise operation is that of one rule, the same at all points."""
+        if self.kind != K_UFUNC or self.rule is None or self.expansion is not None or self.kernel is not None:
+            return False
+        return self.nout == 1 and not self.per_call and not self.of_programs
+
     def keywords(self, params):
         """The parameters as a rule receives them."""
         if params is None:

@@ -90,9 +90,8 @@ class Arithmetic(Ordering):
     def _top(self, i: int, tops: list[int]) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
         name, primitive, operands, params, aval = self.row(i)
-        if name not in BY_HAND and _has_one_rule(primitive) and self.takes_reals(i):
-            self._by_rule(i, primitive, operands)
-            return self.degree
+        if name not in BY_HAND and primitive.has_one_rule and self.takes_reals(i):
+            return self.by_rule(i, tops)
         if name in STEPS and not (name == "sign" and aval.is_complex):
             return 0
         if name in ("multiply", "smul") or is_multilinear(primitive, tops):
@@ -122,8 +121,7 @@ class Arithmetic(Ordering):
         if not primitive.elementwise or primitive.nout > 1 or primitive.rule is None or not is_holomorphic:
             self._integrate(i, primitive, operands)
             return self.degree if i in self.integrands else 0
-        self._by_rule(i, primitive, operands)
-        return self.degree
+        return self.by_rule(i, tops)
 
     def _integrate(self, i: int, primitive: Primitive, operands: list[int]) -> None:
         """p' = J(p, x) x', for every result."""
@@ -137,14 +135,6 @@ class Arithmetic(Ordering):
         if found is None:
             raise NotClosedError(f"a rule of {primitive.name} that branches")
         self.integrands.update({i + k: rate for k, rate in enumerate(found) if rate is not None})
-
-    def _by_rule(self, i: int, primitive: Primitive, operands: list[int]) -> None:
-        """p' = Σ h x', with h from the rule for g = 1."""
-        active = [self.top(k) > 0 for k in operands]
-        found = self.closure.slopes(i, active)
-        if found is None:
-            raise NotClosedError(f"a rule of {primitive.name} that branches")
-        self.slopes[i] = [(h, x) for h, x in zip(found, operands, strict=True) if h is not None and self.top(x)]
 
     def _power(self, i: int, x: int, y: int) -> int:
         """x**y: products for a whole constant y; for another p' = y x**(y - 1) x', down to an exponent below 1.
@@ -287,18 +277,6 @@ def _unbroadcast(adjoint: Any, x: Any) -> Any:
 def _exponents(y: Any) -> list[Any]:
     """The numbers in a constant exponent, each once; real ones as floats."""
     return [x if x.imag else x.real for x in set(np.ravel(y).tolist())]
-
-
-def _has_one_rule(primitive: Primitive) -> bool:
-    """Whether the derivative of an elementwise operation is that of one rule, the same at all points."""
-    return (
-        primitive.kind == UFUNC
-        and primitive.rule is not None
-        and primitive.expansion is None
-        and primitive.kernel is None
-        and primitive.nout == 1
-        and not (primitive.per_call or primitive.of_programs)
-    )
 
 
 def _is_whole(exponent: Any) -> bool:
