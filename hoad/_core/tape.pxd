@@ -150,6 +150,7 @@ cdef class Graph:
     cdef int enter(self) except -1
     cdef int leave(self) except -1
     cdef int rewind(self, Frame to) except -1
+    cdef object copy_of(self, object array)
     cdef int forget_captured(self, int32_t n_consts) except -1
     cdef void held(self, int32_t operand) noexcept
     cdef void released(self, int32_t operand) noexcept

@@ -368,10 +368,16 @@ cdef class Graph:
             return i
         return -1
 
+    cdef object copy_of(self, object array):
+        """The constant that holds a captured array as it was, or None."""
+        cdef tuple known = None if self.captured is None else self.captured.get(id(array))
+        if known is None or <int32_t>known[1] < ~(self.n_consts - 1):
+            return None
+        return <object>self.consts[~<int32_t>known[1]].value.o
+
     cdef int32_t capture(self, object array) except? -1:
         """The constant operand for an array of the user's, as it is now."""
         cdef object key = id(array)
-        cdef tuple known
         cdef object copy
         cdef int32_t operand
         if array.ndim == 0:
@@ -379,11 +385,9 @@ cdef class Graph:
         if self.captured is None:
             self.captured = {}
             self.captured_order = []
-        known = self.captured.get(key)
-        if known is not None and <int32_t>known[1] >= ~(self.n_consts - 1):
-            copy = <object>self.consts[~<int32_t>known[1]].value.o
-            if same_bytes(array, copy):
-                return <int32_t>known[1]
+        copy = self.copy_of(array)
+        if copy is not None and same_bytes(array, copy):
+            return <int32_t>self.captured[key][1]
         copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
         if type(copy) is not ndarray:
             copy = np.array(copy, subok=False)

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from typing_extensions import Self
 
+from hoad._core.tape import Graph
+
 KINDS: Final[dict[str, int]]
 ABSENT: Final[object]
 
@@ -15,3 +17,4 @@ class World:
     def size(self) -> int: ...
     def changed_arrays(self) -> list[Any]: ...
     def change(self) -> str | None: ...
+    def share(self, graph: Graph) -> None: ...

@@ -12,7 +12,7 @@ from libc.string cimport memcmp
 cimport numpy as cnp
 
 from hoad._core.blocks cimport give, take
-from hoad._core.tape cimport same_bytes
+from hoad._core.tape cimport Graph, same_bytes
 
 cnp.import_array()
 
@@ -97,6 +97,18 @@ cdef class World:
         cdef int k
         return [self.alive[k][1] for k in range(self.size)
                 if self.watches[k].kind == ARRAY and not holds(&self.watches[k])]
+
+    def share(self, Graph graph not None):
+        """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep."""
+        cdef int k
+        for k in range(self.size):
+            if self.watches[k].kind != ARRAY:
+                continue
+            copy = graph.copy_of(<object>self.watches[k].owner)
+            kind, owner, key, expected, name = self.alive[k]
+            if copy is not None and copy.dtype == expected.dtype and same_bytes(expected, copy):
+                self.alive[k] = kind, owner, key, copy, name
+                self.watches[k].expected = <PyObject*>copy
 
     cdef int first_change(self) except -2:
         """The number of the first watch that finds something else, or -1."""

@@ -485,6 +485,7 @@ class _Given:
         if watch.unknown is not None:
             return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
+        world.share(graph)
         lowered, constant = program._lowered(), results.has_constants
         made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
         return made, results.arranged(values)

@@ -966,6 +966,22 @@ def test_a_function_that_changes_what_it_reads() -> None:
     assert found == [2.0 * (k + 1) for k in range(40)]
 
 
+def test_a_captured_array_is_kept_once() -> None:
+    a = np.arange(2.0**18)
+    given = a[::2]  # a view that is not contiguous, too
+    f = hoad.jit(lambda x: a @ np.sin(x * a) + given @ np.sin(given * x))
+    tracemalloc.start()
+    try:
+        first = f(0.0)
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert first == 0.0
+    assert kept < 1.5 * a.nbytes + given.nbytes
+    a[7] = -1e9  # and what is kept is still compared
+    np.testing.assert_allclose(f(1e-30), 1e-30 * (a @ a + given @ given), rtol=1e-12)
+
+
 def test_a_captured_array_that_changes_at_every_call_is_read_live() -> None:
     weights = np.arange(3.0)
     g = hoad.jit(hoad.grad(lambda x: np.sum(weights * x**2)))
