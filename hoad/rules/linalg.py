@@ -27,7 +27,11 @@ def _matmul(g, p, x, y):
         return (y @ g[..., None])[..., 0], x[:, None] * g[..., None, :]
     if y.ndim == 1:
         return g[..., None] * y, (_t(x) @ g[..., None])[..., 0]
-    return g @ _t(y), _t(x) @ g
+    # An outer product is one of elements: no sums, and done with what is around it.
+    return (
+        g * _t(y) if y.shape[-1] == 1 else g @ _t(y),
+        _t(x) * g if x.shape[-2] == 1 else _t(x) @ g,
+    )
 
 
 def _solve(g, p, x, y):
