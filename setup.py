@@ -53,6 +53,7 @@ EXTENSIONS = [
     "section",
     "schedule",
     "engine",
+    "settling",
     "spaces",
     "loops",
     "lanes",

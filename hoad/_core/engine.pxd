@@ -138,7 +138,6 @@ cdef class Lowered:
     cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Workspace* work) noexcept nogil
-    cdef int settle(self, list values) except -1
     cdef bint takes_numbers_out(self) noexcept
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from cpython.exc cimport PyErr_SetObject
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
@@ -18,7 +17,7 @@ from hoad._core.chain cimport Chain
 from hoad._core.native cimport Native
 from hoad._core.pack cimport Pack
 from hoad._core.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
-from hoad._core.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature, primitive_of
+from hoad._core.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
 from hoad._core.serial cimport Serial
 from cpython.object cimport PyObject
 
@@ -32,10 +31,7 @@ from hoad._core.tape cimport (
     OP_ASSEMBLE,
     OP_SELECT,
     Aval,
-    Graph,
-    Guard,
     aval_of,
-    node_operands,
     operand_aval,
 )
 
@@ -47,10 +43,6 @@ cdef enum:
     FEW = 24
 
 cdef double NAN = float("nan")
-
-# What rounds to a grid, whose steps may be as small as what rounding leaves; or runs a program, which may.
-cdef frozenset ROUNDING = frozenset(
-    "floor ceil trunc rint floor_divide remainder fmod modf divmod call steps linear_solve".split())
 
 
 cdef inline int64_t aligned(int64_t nbytes) noexcept nogil:
@@ -250,58 +242,6 @@ cdef class Lowered:
         self.alive.append(part)
         self.n_parts += 1
         return self.n_parts - 1
-
-    cdef int settle(self, list values) except -1:
-        """Expect of what was taken out as floats what a run on `values`, those of the recording, gives of it.
-
-        Vector kernels and sums block by block may round otherwise than the recording did: a guard bit by bit of its
-        numbers would fail at the very arguments that were recorded. What was rounded to a grid, as by floor, stays: a
-        step of it may be small beside it, and other arguments give the same numbers. So does what differs by more than
-        rounding.
-        """
-        cdef int32_t checks = self.n_checks
-        cdef int64_t size = self.workspace_size(1)
-        cdef list held = self.converted(values, 1)
-        cdef uint8_t[::1] gridded = on_grids(self.graph)
-        cdef char* memory = <char*>take(size)
-        cdef Workspace work
-        cdef cnp.ndarray found
-        cdef Guard* guard
-        cdef Check* check
-        cdef Aval aval
-        cdef int32_t i
-        cdef int code
-        if memory == NULL:
-            raise MemoryError
-        try:
-            self.lay_out(memory, 1, &work)
-            self.place_inputs(held, &work)
-            self.n_checks = 0
-            with nogil:
-                code = self.interpret(&work)
-            if code:            # what stopped it will stop a replay too
-                return 0
-            for i in range(checks):
-                check = &self.checks[i]
-                if check.nbytes == 0:
-                    continue
-                guard = &self.graph.guards[check.guard]
-                if gridded[guard.node]:
-                    continue
-                aval = aval_of(operand_aval(self.graph, guard.node))
-                found = np.empty(aval.shape, aval.dtype)
-                memcpy(cnp.PyArray_DATA(found), <char*>work.uniform[check.register].o, check.nbytes)
-                if not is_rounded(found, <cnp.ndarray>guard.expected.o):
-                    continue
-                Py_INCREF(found)
-                Py_DECREF(<object>guard.expected.o)
-                guard.expected.o = <PyObject*>found
-                self.alive.append(found)
-                check.expected.o = <PyObject*>cnp.PyArray_DATA(found)
-        finally:
-            self.n_checks = checks
-            give(memory, size)
-        return 0
 
     cdef bint takes_numbers_out(self) noexcept:
         """Whether a guard compares numbers bit by bit."""
@@ -667,34 +607,6 @@ cdef class Lowered:
                 work.failed_check = i
                 return GUARD_FAILED
         return 0
-
-
-cdef object on_grids(Graph graph):
-    """Of each node, whether it is or may be made of what was rounded to a grid: programs are not looked into."""
-    cdef uint8_t[::1] marks = np.zeros(graph.size, np.uint8)
-    cdef dict names = {}        # of operations
-    cdef const int32_t* operands
-    cdef int32_t i, k, count
-    cdef int op
-    for i in range(graph.size):
-        op = graph.nodes[i].op
-        if op not in names:
-            names[op] = primitive_of(op).name
-        marks[i] = names[op] in ROUNDING or (
-            names[op] == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
-        operands = node_operands(graph, i, &count)
-        for k in range(count):
-            if operands[k] >= 0 and marks[operands[k]]:
-                marks[i] = 1
-    return marks
-
-
-cdef bint is_rounded(cnp.ndarray x, cnp.ndarray y) except -1:
-    """Whether floats differ by rounding at most."""
-    if x.dtype.kind not in "fc":
-        return False
-    parts = [np.ravel(z).view(z.real.dtype) for z in (x, y)]
-    return np.array_equal(*map(np.signbit, parts)) and np.allclose(*parts, rtol=1e-9, atol=0.0, equal_nan=True)
 
 
 cdef int attempt_batch(void* program, ArrayStep* step, Workspace* work) noexcept with gil:

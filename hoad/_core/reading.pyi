@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from types import CellType, CodeType
 from typing import Any, final
 
+from hoad._core.world import ABSENT as ABSENT
+
 UNCHANGED: frozenset[type]
 
 @final

@@ -22,6 +22,7 @@ from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
 from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
+from hoad._core.settling cimport settle
 from hoad._core.tangent cimport tangent_sweep
 from hoad._core.tape cimport (
     AVAL_BOOL,
@@ -693,7 +694,7 @@ def lowered(Graph graph, list outputs, list inputs, int guards, list varying=Non
     if graph.is_guarded and not program.has_lanes and program.takes_numbers_out() and not program.calls_python:
         values = [graph.value_of(i) for i in inputs]
         if all([value is not None for value in values]):
-            program.settle(values)
+            settle(program, values)
     return program
 
 

@@ -1,0 +1,1 @@
+"""What a recording took out as numbers, as a replay rounds it."""
