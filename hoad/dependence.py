@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from hoad._core.primitive import CONCATENATE, REDUCE, STRIDED, UFUNC, Primitive
 from hoad._core.tape import Aval
 from hoad.primitive import (
-    ADJUGATE,
     ARGMAX,
     ARGMIN,
     ARGSORT,
     ASSEMBLE,
     ASTYPE,
     CHOLESKY,
+    COFACTORS,
     CUMSUM,
     DET,
     EIGH,
@@ -327,7 +327,7 @@ OF_PRIMITIVE: dict[Primitive, Callable[..., Links]] = {
     ARGMIN: _lines,
     SEARCHSORTED: _searched,
     **dict.fromkeys(
-        (INV, DET, SLOGDET, ADJUGATE, CHOLESKY, EIGH, SVD, QR, PINV),
+        (INV, DET, SLOGDET, COFACTORS, CHOLESKY, EIGH, SVD, QR, PINV),
         _matrices,
     ),
 }

@@ -27,6 +27,7 @@ from hoad._core.running import running_sum
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import bind_operators
 from hoad._core.where import here, name_of
+from hoad.adjugates import mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any
@@ -334,17 +335,27 @@ DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, cost
 SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
 
 
-def _adjugate(params: Params, a: Any) -> Any:
-    """adj(A) = det(U) det(Vᴴ) V diag(product of the other singular values) Uᴴ, right for singular A too."""
-    u, s, vh = np.linalg.svd(a)
-    n = s.shape[-1]
-    others = np.stack([np.prod(np.delete(s, i, axis=-1), axis=-1) for i in range(n)], axis=-1) if n else s
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    v = np.conjugate(np.swapaxes(vh, -1, -2))
-    return sign[..., None, None] * (v * others[..., None, :]) @ np.conjugate(np.swapaxes(u, -1, -2))
+def _cofactors(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
+    """The gradient of det at x = u diag(s) vh, or its derivative along directions, in each of which it is linear."""
+    return transposed(mixed_adjugate(u, s, vh, directions))
 
 
-ADJUGATE = Primitive("adjugate", function=_adjugate, kind=PYTHON, infer=_inv_infer, costly=True)
+def _cofactors_of_lanes(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
+    """What is the same in all lanes, repeated by strides, is worked on once."""
+    u, s, vh = (a[:1] if a.strides[0] == 0 else a for a in (u, s, vh))
+    return np.broadcast_to(transposed(mixed_adjugate(u, s, vh, directions)), x.shape)
+
+
+COFACTORS = Primitive(
+    "cofactors",
+    function=_cofactors,
+    kind=PYTHON,
+    nin=-1,
+    infer=lambda params, x, *factors: (x,),
+    costly=True,
+    linear_in=tuple(range(4, 256)),
+)
+COFACTORS.batch = _cofactors_of_lanes
 
 
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------

@@ -11,8 +11,11 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.ufuncs import compose, imag
+from hoad.adjugates import conjugate_transposed, core_adjugate
 from hoad.numpy_protocol.parts import is_complex
 from hoad.rules.registry import vjp
+
+_h = conjugate_transposed
 
 
 def _t(a):
@@ -40,15 +43,40 @@ def _solve(g, p, x, y):
     return -adjoint @ _t(p), adjoint
 
 
-def _trace_product(a, b):
-    return np.sum(a * _t(b), axis=(-2, -1))
+def _det(g, p, x):
+    """d det x = Σ C dx with cofactors C; the singular values, which serve all orders, are those of the point."""
+    if x.shape[-1] <= FEW_ROWS:
+        return (g[..., None, None] * _few_cofactors(x),)
+    u, s, vh = apply_primitive(prim.SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
+    return (g[..., None, None] * apply_primitive(prim.COFACTORS, None, x, u, s, vh),)
 
 
-def _adjugate(g, p, x):
-    """d adj(x) = (tr(x⁻¹ dx) I - x⁻¹ dx) adj(x), for invertible x."""
-    inverse = np.linalg.inv(x)
-    trace = _trace_product(p, _t(g))
-    return (_t(inverse) * trace[..., None, None] - _t(inverse) @ g @ _t(p),)
+FEW_ROWS = 3  # up to which determinants are written out
+NEXT, AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+def _few_cofactors(x):
+    """The cofactors of a matrix of few rows, written out: no others have derivatives as good and as cheap."""
+    if x.shape[-1] < 2:
+        return np.ones_like(x)
+    if x.shape[-1] == 2:
+        return x[..., ::-1, ::-1] * np.array([[1.0, -1.0], [-1.0, 1.0]], x.dtype)
+    down, far = NEXT[:, None], AFTER[:, None]
+    return x[..., down, NEXT] * x[..., far, AFTER] - x[..., down, AFTER] * x[..., far, NEXT]
+
+
+def _cofactors(g, p, x, u, s, vh, *directions):
+    """With C(e, ...) for the derivative at x: Σ g C(dx, e, ...) = Σ C(g, e, ...) dx, and the same with any e for dx.
+
+    C is symmetric in its directions, and its own derivative is C with one more. Of n rows, n - 1 make it constant.
+    """
+
+    def pulled(*others):
+        return apply_primitive(prim.COFACTORS, None, x, u, s, vh, *others, g)
+
+    k = len(directions)
+    by_x = pulled(*directions) if k < x.shape[-1] - 1 else None
+    return by_x, None, None, None, *[pulled(*directions[:i], *directions[i + 1 :]) for i in range(k)]
 
 
 def _slogdet(g, p, x):
@@ -57,77 +85,78 @@ def _slogdet(g, p, x):
     return (trace[..., None, None] * _t(np.linalg.inv(x)),)
 
 
-# ---- series: the rules ask for an inverse, which a singular matrix has not ------------------------------------------
-
-FEW_ROWS = 3  # up to which determinants are written out
-
-
-def _minor(x, i, j):
-    """The determinant of x without a row and a column, written out."""
-    rows = np.concatenate([x[..., :i, :], x[..., i + 1 :, :]], axis=-2)
-    return _written_out(np.concatenate([rows[..., :j], rows[..., j + 1 :]], axis=-1))
+# ---- series: the rule of cofactors asks for one more direction at each order ----------------------------------------
 
 
 def _written_out(x):
     """det x by its first row."""
-    n = x.shape[-1]
-    if n < 2:
-        return x[..., 0, 0] if n else np.ones(x.shape[:-2])
-    return sum((-1.0) ** j * x[..., 0, j] * _minor(x, 0, j) for j in range(n))
+    if x.shape[-1] == 0:
+        return np.ones(x.shape[:-2])
+    return np.sum(x[..., 0, :] * _few_cofactors(x)[..., 0, :], axis=-1)
 
 
-def _few_adjugate(x):
-    """The adjugate of a matrix of few rows, written out."""
-    n = x.shape[-1]
-    rows = [np.stack([(-1.0) ** (i + j) * _minor(x, j, i) for j in range(n)], axis=-1) for i in range(n)]
-    return np.stack(rows, axis=-2)
-
-
-def _cut(x):
-    """(±1, u, vᴴ, M, M⁻¹, c, r, s): x = u [[M, c], [r, d]] vᴴ with s = d - r M⁻¹ c, so that det x = ± det M det s.
+def _cut(x, u, sizes, vh, few=FEW_ROWS):
+    """(det M, M⁻¹, c, r, d): u [[M, c], [r, d]] vᴴ = x, and det M with the sign of u vᴴ.
 
     Singular vectors are those of the point: the smallest singular values are in d, as many as there are few rows, the
-    others in M. Where M is singular as well, to what rounding leaves of zeros, the sign is nan and M an identity.
+    others in M. Where M is singular as well, to what rounding leaves of zeros, det M is nan and M an identity.
     """
-    u, sizes, vh = np.linalg.svd(apply_primitive(prim.STOP_GRADIENT, None, x))
-    k = x.shape[-1] - FEW_ROWS
-    b = _t(u) @ x @ _t(vh)
+    k = x.shape[-1] - few
+    b = _h(u) @ x @ _h(vh)
     m, c, r, d = b[..., :k, :k], b[..., :k, k:], b[..., k:, :k], b[..., k:, k:]
     noise = np.max(np.abs(apply_primitive(prim.STOP_GRADIENT, None, b) * (1.0 - np.eye(x.shape[-1]))), axis=(-2, -1))
     known = np.greater(sizes[..., k - 1], 4.0 * noise)
     m = np.where(known[..., None, None], m, np.eye(k))
-    inverse = np.linalg.inv(m)
     sign = np.where(known, np.linalg.det(u) * np.linalg.det(vh), np.nan)
-    return sign, u, vh, m, inverse, c, r, d - r @ inverse @ c
+    phase, logarithm = np.linalg.slogdet(m)
+    if is_complex(x):
+        sign = sign * phase
+    return sign * np.exp(logarithm), np.linalg.inv(m), c, r, d
 
 
 def _det_series(x):
+    """± det M det of the Schur complement of M."""
     if x.shape[-1] <= FEW_ROWS:
         return _written_out(x)
-    sign, _, _, m, _, _, _, s = _cut(x)
-    return sign * np.exp(np.linalg.slogdet(m)[1]) * _written_out(s)
+    factors = apply_primitive(prim.SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
+    det, inverse, c, r, d = _cut(x, *factors)
+    return det * _written_out(d - r @ inverse @ c)
 
 
-def _adjugate_series(x):
-    n = x.shape[-1]
+def _cofactor_series(x, u, s, vh, *directions):
+    """By blocks, from M⁻¹ and the adjugate of the Schur complement of M."""
+    n, k = x.shape[-1], len(directions)
+    if k:
+        return _t(_mixed_series(x, u, s, vh, *directions)) if k < n else 0.0 * directions[0]
     if not n:
         return x
     if n <= FEW_ROWS:
-        return _few_adjugate(x)
-    sign, u, vh, m, inverse, c, r, s = _cut(x)
-    small, right, below = _few_adjugate(s), inverse @ c, r @ inverse
-    first = _written_out(s)[..., None, None] * inverse + right @ small @ below
+        return _few_cofactors(x)
+    det, inverse, c, r, d = _cut(x, u, s, vh)
+    schur = d - r @ inverse @ c
+    small, right, below = _t(_few_cofactors(schur)), inverse @ c, r @ inverse
+    first = _written_out(schur)[..., None, None] * inverse + right @ small @ below
     above = np.concatenate([first, -right @ small], axis=-1)
     whole = np.concatenate([above, np.concatenate([-small @ below, small], axis=-1)], axis=-2)
-    return (sign * np.exp(np.linalg.slogdet(m)[1]))[..., None, None] * (_t(vh) @ whole @ _t(u))
+    return det[..., None, None] * _t(_h(vh) @ whole @ _h(u))
+
+
+def _mixed_series(x, u, s, vh, *directions):
+    """Of a derivative of the adjugate, the directions of which may move as well."""
+    few = max(FEW_ROWS, len(directions) + 1)
+    if x.shape[-1] <= few:
+        return core_adjugate(None, x, None, None, directions)
+    det, inverse, c, r, d = _cut(x, u, s, vh, few)
+    turned = [_h(u) @ e @ _h(vh) for e in directions]
+    return _h(vh) @ core_adjugate((c, r), d, inverse, det, turned) @ _h(u)
 
 
 vjp(prim.MATMUL, _matmul)
 vjp(prim.SOLVE, _solve)
 vjp(prim.INV, lambda g, p, x: (-_t(p) @ g @ _t(p),))
-vjp(prim.DET, lambda g, p, x: (g[..., None, None] * _t(apply_primitive(prim.ADJUGATE, None, x)),))
-vjp(prim.ADJUGATE, _adjugate)
+vjp(prim.DET, _det)
+vjp(prim.COFACTORS, _cofactors)
 vjp(prim.SLOGDET, _slogdet)
 
 prim.DET.expansion = _det_series
-prim.ADJUGATE.expansion = _adjugate_series
+prim.COFACTORS.expansion = _cofactor_series

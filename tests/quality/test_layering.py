@@ -19,7 +19,7 @@ import hoad
 # The house of docs/design, from the ground up: a place is a file, or a folder with all that is in it.
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
-    1: ("hoad/primitive.py", "hoad/schedule.py"),
+    1: ("hoad/adjugates.py", "hoad/primitive.py", "hoad/schedule.py"),
     2: (
         "hoad/arguments.py",
         "hoad/containers.py",

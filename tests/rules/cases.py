@@ -779,13 +779,22 @@ linalg(
     lambda rng: (np.array([[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 3.0]]]),),
     lambda rng: (np.zeros((2, 2)),),
     uses=["det"],
-    orders=1,
 )
-ADJUGATE = primitive_named("adjugate")
+COFACTORS = primitive_named("cofactors")
+
+
+def cofactors_of(a: Any) -> Any:
+    """The cofactors as the rule of det asks for them, by the singular values of the point."""
+    if not is_traced(a):
+        return COFACTORS.function(None, a, *np.linalg.svd(a))
+    point = apply_primitive(primitive_named("stop_gradient"), None, a)
+    return apply_primitive(COFACTORS, None, a, *apply_primitive(primitive_named("svd"), None, point))
+
+
 linalg(
-    "adjugate",
-    lambda a: apply_primitive(ADJUGATE, None, a) if is_traced(a) else ADJUGATE.function(None, a),
-    adjugate,
+    "cofactors",
+    cofactors_of,
+    lambda a: _swap(adjugate(a)),
     matrices(3, 3),
     matrices(2, 2, 2),
     matrices(1, 1),
@@ -1200,11 +1209,11 @@ of_parts(
 of_parts("stopped", lambda z: hoad.stop_gradient(z) * 0.0 + z**2, lambda z: z**2, TWO, uses=["stop_gradient"])
 of_parts("nested", hoad.grad(lambda z: np.sum(z**3), holomorphic=True), lambda z: 3 * z**2, TWO, uses=["identity"])
 of_parts(
-    "adjugate",
-    lambda z: apply_primitive(ADJUGATE, None, z) if is_traced(z) else ADJUGATE.function(None, z),
-    adjugate,
+    "cofactors",
+    cofactors_of,
+    lambda z: _swap(adjugate(z)),
     both(2, 2),
-    uses=["adjugate"],
+    uses=["cofactors"],
     tolerance=1e-13,
 )
 complexes(

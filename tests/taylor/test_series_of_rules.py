@@ -34,7 +34,7 @@ SPELLED = frozenset(
     complex_put complex_gathered complex_joined complex_stacked complex_chosen complex_matmul complex_einsum
     complex_vdot complex_correlate complex_convolve complex_inv complex_solve complex_det complex_sign_of_det
     complex_cholesky complex_pinv complex_lstsq complex_qr complex_max complex_min complex_broadcast
-    complex_single complex_stopped complex_nested complex_adjugate complex_logdet complex_norm complex_norm_3
+    complex_single complex_stopped complex_nested complex_cofactors complex_logdet complex_norm complex_norm_3
     complex_var complex_eigvalsh complex_svdvals complex_fftn""".split()
 )
 SINGLE = frozenset({"astype", "complex_single"})  # rounded to single precision on the way

@@ -1,0 +1,246 @@
+"""Determinants of matrices of any rank: derivatives to order 4, beside rational arithmetic on the matrices as given."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+
+Function = Callable[[Any], Any]
+Rational = list[Any]  # coefficients of 1, t, ...
+
+ORDER = 4
+DET = np.linalg.det
+
+
+# ---- the truth ------------------------------------------------------------------------------------------------------
+
+
+def _times(a: Rational, b: Rational) -> Rational:
+    return [sum(a[j] * b[k - j] for j in range(k + 1)) for k in range(ORDER + 1)]
+
+
+def exact_det(*curve: np.ndarray) -> Rational:
+    """The coefficients of det(A + t D + ...), by Laplace's expansion with minors kept by their columns."""
+    n = len(curve[0])
+    zeros = [Fraction(0)] * (ORDER + 1 - len(curve))
+    entries = [[[Fraction(float(c[i, j])) for c in curve] + zeros for j in range(n)] for i in range(n)]
+    minors: dict[tuple[int, ...], Rational] = {(): [Fraction(1), *[Fraction(0)] * ORDER]}
+    for i in range(n):
+        above, minors = minors, {}
+        for chosen in itertools.combinations(range(n), i + 1):
+            terms = [
+                [(-1) ** (i + k) * c for c in _times(entries[i][j], above[chosen[:k] + chosen[k + 1 :]])]
+                for k, j in enumerate(chosen)
+            ]
+            minors[chosen] = [sum(c) for c in zip(*terms, strict=True)]
+    return minors[tuple(range(n))]
+
+
+def exact_derivatives(*curve: np.ndarray) -> np.ndarray:
+    return np.array([float(math.factorial(k) * c) for k, c in enumerate(exact_det(*curve))])
+
+
+def exact_gradients(*curve: np.ndarray) -> np.ndarray:
+    """The derivatives along a curve of the gradient of det, entry by entry the determinant of what is left."""
+    n = len(curve[0])
+    found = np.zeros((ORDER + 1, n, n))
+    for i, j in np.ndindex(n, n):
+        left = [np.delete(np.delete(c, i, axis=0), j, axis=1) for c in curve]
+        found[:, i, j] = (-1) ** (i + j) * exact_derivatives(*left)
+    return found
+
+
+def largest(*curve: np.ndarray) -> np.ndarray:
+    """What the derivatives could be, by the norms alone: those of (|A| + t |D| + ...)ⁿ."""
+    norms = [np.linalg.norm(c, 2) for c in curve]
+    power = np.polynomial.Polynomial(norms) ** len(curve[0])
+    return np.array([math.factorial(k) * c for k, c in enumerate([*power.coef, *[0.0] * ORDER][: ORDER + 1])])
+
+
+# ---- modes ----------------------------------------------------------------------------------------------------------
+
+
+def _repeated(step: Callable[[Function], Function], k: int, f: Function) -> Function:
+    return functools.reduce(lambda g, _: step(g), range(k), f)
+
+
+def _forward(f: Function) -> Function:
+    return lambda t: hoad.jvp(f, (t,), (1.0,))[1]
+
+
+def _coefficient(f: Function, k: int) -> Function:
+    return lambda t: math.factorial(k) * hoad.taylor(f, t, k).coefficients[k]
+
+
+WAYS: dict[str, Callable[[Function, int], Function]] = {
+    "reverse": lambda f, k: _repeated(hoad.grad, k, f),
+    "forward": lambda f, k: _repeated(_forward, k, f),
+    "forward over reverse": lambda f, k: _repeated(_forward, k - 1, hoad.grad(f)),
+    "reverse over forward": lambda f, k: _repeated(hoad.grad, k - 1, _forward(f)),
+    "derivative": hoad.derivative,
+    "taylor": _coefficient,
+    "taylor of reverse": lambda f, k: _coefficient(hoad.grad(f), k - 1),
+    "taylor of reverse twice": lambda f, k: _coefficient(_repeated(hoad.grad, min(k, 2), f), max(k - 2, 0)),
+    "jit of reverse": lambda f, k: hoad.jit(_repeated(hoad.grad, k, f)),
+    "jit of forward": lambda f, k: hoad.jit(_repeated(_forward, k, f)),
+    "jit of derivative": lambda f, k: hoad.jit(hoad.derivative(f, k)),
+}
+
+
+# ---- matrices -------------------------------------------------------------------------------------------------------
+
+
+def rounded(rng: np.random.Generator, n: int, defect: int) -> np.ndarray:
+    """Of a product of factors with fewer columns: rounding leaves something of the zeros."""
+    return rng.normal(size=(n, n - defect)) @ rng.normal(size=(n - defect, n))
+
+
+def with_zeros(rng: np.random.Generator, n: int, defect: int) -> np.ndarray:
+    a = rng.normal(size=(n, n))
+    a[rng.permutation(n)[:defect]] = 0.0
+    return a
+
+
+def graded(rng: np.random.Generator, sizes: Any) -> np.ndarray:
+    left, right = (np.linalg.qr(rng.normal(size=(len(sizes), len(sizes))))[0] for _ in range(2))
+    return left @ np.diag(sizes) @ right
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("make", [rounded, with_zeros])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8])
+def test_of_any_rank(n: int, make: Callable[..., np.ndarray], way: str) -> None:
+    for defect in range(min(n, 3) + 1):
+        rng = np.random.default_rng(10 * n + defect)
+        curve = make(rng, n, defect), *rng.normal(size=(2, n, n))
+        want, size = exact_derivatives(*curve), largest(*curve)
+        for k in range(1, ORDER + 1):
+            got = WAYS[way](lambda t, curve=curve: DET(curve[0] + t * curve[1] + t * t * curve[2]), k)(0.0)
+            assert abs(got - want[k]) <= 1e-14 * size[k], (defect, k)
+            if k >= defect and k <= 2 * n:
+                assert got == pytest.approx(want[k], rel=1e-11), (defect, k)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("condition", [1e4, 1e10, 1e14, 1e17])
+def test_of_large_condition(condition: float, way: str) -> None:
+    n = 6
+    for sizes in (np.geomspace(1.0, 1.0 / condition, n), np.append(np.ones(n - 1), 1.0 / condition)):
+        rng = np.random.default_rng(n)
+        curve = graded(rng, sizes), *rng.normal(size=(2, n, n))
+        want, size = exact_derivatives(*curve), largest(*curve)
+        for k in range(1, ORDER + 1):
+            got = WAYS[way](lambda t, curve=curve: DET(curve[0] + t * curve[1] + t * t * curve[2]), k)(0.0)
+            assert abs(got - want[k]) <= 1e-15 * size[k], (sizes, k)
+
+
+def test_of_very_low_rank() -> None:
+    """Where more singular values are 0 than directions could make up for, the derivative is 0 but for rounding."""
+    rng = np.random.default_rng(0)
+    for a in (rounded(rng, 7, 6), rounded(rng, 7, 5), with_zeros(rng, 7, 5), np.zeros((7, 7))):
+        d = rng.normal(size=(7, 7))
+        want, size = exact_derivatives(a, d), largest(a, d)
+        for k in range(1, 4):
+            got = _repeated(hoad.grad, k, lambda t, a=a, d=d: DET(a + t * d))(0.0)
+            assert abs(got - want[k]) <= 1e-15 * size[k]
+
+
+@pytest.mark.parametrize("exponent", [-80, 60])
+@pytest.mark.parametrize("defect", [0, 1])
+def test_the_scale_does_not_matter(exponent: int, defect: int) -> None:
+    rng = np.random.default_rng(5)
+    a, d = rounded(rng, 5, defect) * 10.0**exponent, rng.normal(size=(5, 5))
+    want = exact_derivatives(a, d)
+    for k in range(1, ORDER + 1):
+        assert _repeated(hoad.grad, k, lambda t: DET(a + t * d))(0.0) == pytest.approx(want[k], rel=1e-11)
+        along = _repeated(_forward, k, lambda t: DET(a + t * 1e50 * d))(0.0)
+        assert along == pytest.approx(want[k] * 1e50**k, rel=1e-11)
+
+
+# ---- of matrices ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("defect", [0, 1, 2, 3])
+@pytest.mark.parametrize("jit", [False, True])
+def test_gradients_along_curves(defect: int, jit: bool) -> None:
+    rng = np.random.default_rng(defect)
+    a, d = rounded(rng, 5, defect), rng.normal(size=(5, 5))
+    want, size = exact_gradients(a, d), largest(a, d)
+    gradient = hoad.grad(DET)
+
+    def products(a: Any) -> list[Any]:
+        found, f = [gradient(a)], gradient
+        for _ in range(3):
+            f = functools.partial(lambda f, a: hoad.jvp(f, (a,), (d,))[1], f)
+            found.append(f(a))
+        return found
+
+    for k, got in enumerate((hoad.jit(products) if jit else products)(a)):
+        np.testing.assert_allclose(got, want[k], rtol=0, atol=1e-14 * size[k])
+    hessian = (hoad.jit(hoad.hessian(DET)) if jit else hoad.hessian(DET))(a)
+    np.testing.assert_allclose(np.einsum("ijkl,kl", hessian, d), want[1], rtol=0, atol=1e-14 * size[1])
+    third = hoad.jacobian(hoad.hessian(DET))(a)
+    np.testing.assert_allclose(np.einsum("ijklmn,kl,mn", third, d, d), want[2], rtol=0, atol=1e-14 * size[2])
+
+
+def test_stacks() -> None:
+    """Of several ranks, in one array and by vmap."""
+    rng = np.random.default_rng(3)
+    a = np.stack([rounded(rng, 4, defect) for defect in (0, 1, 2, 3)])
+    d = rng.normal(size=a.shape)
+    want = np.array([exact_derivatives(*pair) for pair in zip(a, d, strict=True)])
+    size = np.array([largest(*pair) for pair in zip(a, d, strict=True)])
+    for k in range(1, ORDER + 1):
+        along = _repeated(_forward, k, lambda t: DET(a + t * d))
+        mapped = hoad.vmap(lambda a, d, k=k: _repeated(hoad.grad, k, lambda t: DET(a + t * d))(0.0))
+        for got in (along(0.0), hoad.jit(along)(0.0), mapped(a, d), hoad.jit(mapped)(a, d)):
+            assert (abs(got - want[:, k]) <= 1e-14 * size[:, k]).all()
+
+
+def test_complex_matrices() -> None:
+    """By the real and imaginary parts of the coefficients of det(A + t D), with A = B C of rank n - 1 or n - 2."""
+    n = 4
+    for defect in (1, 2):
+        rng = np.random.default_rng(defect)
+        parts = rng.integers(-3, 4, (2, 2, n, n))
+        parts[0, :, n - defect :] = 0
+        parts[0, :, 0, 0] = 1
+        a, d = parts[:, 0] + 1j * parts[:, 1]
+        turn = np.linalg.qr(rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n)))[0]
+        phase = DET(turn)
+        points = np.arange(n + 1)  # small whole numbers: nearly no rounding
+        values = [phase * np.round(DET(a + t * d)) for t in points]
+        coefficients = np.linalg.solve(np.vander(points, increasing=True), values)
+        for k in range(1, ORDER + 1):
+            along = _repeated(_forward, k, lambda t: DET(turn @ a + t * (turn @ d)))
+            for f in (along, hoad.jit(along)):
+                assert f(0.0) == pytest.approx(math.factorial(k) * coefficients[k], rel=1e-10, abs=1e-10)
+
+
+def test_single_precision() -> None:
+    rng = np.random.default_rng(1)
+    a, d = rounded(rng, 5, 1).astype(np.float32), rng.normal(size=(5, 5)).astype(np.float32)
+    want, size = exact_derivatives(a, d), largest(a, d)
+    gradient = _repeated(hoad.grad, 1, DET)
+    for k in range(1, 4):
+        got = np.sum(d * gradient(a))
+        assert got.dtype == np.float32
+        assert abs(got - want[k]) <= 1e-6 * size[k]
+        gradient = functools.partial(lambda f, a: hoad.jvp(f, (a,), (d,))[1], gradient)
+
+
+def test_beyond_the_degree() -> None:
+    """det is a polynomial of degree n in the entries."""
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    np.testing.assert_array_equal(hoad.jacobian(hoad.hessian(DET))(a), np.zeros((2,) * 6))
+    assert hoad.grad(hoad.grad(lambda t: DET(np.reshape(t, (1, 1)))))(2.0) == 0.0
+    assert hoad.grad(lambda t: t * DET(np.zeros((0, 0))))(2.0) == 1.0
