@@ -87,7 +87,7 @@ DIRECTIVES = {
 }
 # Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-COMPILE = ["-O1", "-g", *ARITHMETIC] if CHECKED else ["-O3", "-g0", *ARITHMETIC]
+COMPILE = ["-Og", "-g1", *ARITHMETIC] if CHECKED else ["-O3", "-g0", *ARITHMETIC]
 COMPILE_MSVC = ["/O2", "/fp:precise"]
 LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
