@@ -55,6 +55,7 @@ cdef class Section(Runs):
     cdef int32_t n_groups, cap_starts
     cdef At* found                  # the operands of a group, on both sides
     cdef int32_t cap_found
+    cdef bint sees_through          # a product reads an operand through a view
     cdef Step* extra                # steps that compute the number of an array of equal ones, and their phases
     cdef int32_t* extra_phase
     cdef int32_t n_extra, cap_extra, cap_extra_phase

@@ -153,7 +153,7 @@ cdef class Section(Runs):
         else:
             for i in range(self.n):
                 self.place(i)
-        if self.n_runs == 0:
+        if self.n_runs == 0 and not self.sees_through:
             return False
         self.find_what_is_needed()
         self.forget_room()
@@ -511,6 +511,7 @@ cdef class Section(Runs):
         if seen == [None, None]:
             return 0
         plan = product_of_views(sig, seen)
+        self.sees_through = True
         self.program.alive.append(plan)
         step.plan = <void*>plan
         for k in range(2):

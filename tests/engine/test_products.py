@@ -85,6 +85,15 @@ def test_large_views_are_put_together_beforehand() -> None:
     np.testing.assert_allclose(hoad.jit(f)(x), np.sin(y) * y + y / 2, rtol=1e-14, atol=1e-14)
 
 
+def test_products_alone_leave_no_copies() -> None:
+    """A program of a product and a transpose has no chains; what is read where it lies is not copied there either."""
+    for f in (lambda a: a.T @ a, lambda a: a.T @ a[:, 0] * 1.0, lambda a: np.transpose(a, (1, 0)) @ a):
+        replay = hoad.jit(f)
+        np.testing.assert_allclose(replay(A), f(A), rtol=1e-14, atol=1e-14)
+        np.testing.assert_array_equal(replay(A), replay(A))
+    assert hoad.jit(lambda a: a.T @ a).program(A)._lowered().size == 1
+
+
 def test_single_precision() -> None:
     a = A.astype(np.float32)
     found = hoad.jit(lambda a: (a + 1).T @ a)(a)
