@@ -44,6 +44,7 @@ EXTENSIONS = [
     "lower",
     "share",
     "layout",
+    "contraction",
     "views",
     "threads",
     "chain",

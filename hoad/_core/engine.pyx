@@ -85,6 +85,18 @@ cdef class Lowered:
         return False
 
     @property
+    def products(self):
+        """How many steps are matrix products."""
+        cdef int32_t i
+        return sum([(<Plan>self.array_steps[self.steps[i].a].plan).signature.primitive.name == "matmul"
+                    for i in range(self.n_steps) if self.steps[i].form == ARRAY_STEP])
+
+    @property
+    def bytes(self):
+        """Bytes of workspace that a run without lanes takes."""
+        return self.workspace_size(1)
+
+    @property
     def varying_outputs(self):
         """Of each output, whether it has lanes."""
         cdef int32_t k

@@ -231,7 +231,7 @@ cdef class Layouts:
             return self.in_own_order(register)
         if (register, asked) in self.turned:
             return self.turned[register, asked]
-        made = self.new_register(aval)
+        made = new_register(self.program, aval)
         self.emit_transpose(memory, aval, lengths, present, asked, made)
         self.turned[register, asked] = made
         return made
@@ -272,7 +272,7 @@ cdef class Layouts:
         own = tuple(range(len(found.order)))
         if found.order == own:
             return found.memory
-        made = register if found.memory != register else self.new_register(found.aval)
+        made = register if found.memory != register else new_register(self.program, found.aval)
         self.emit_transpose(found.memory, found.aval, found.lengths, found.order, own, made)
         self.plain[register] = made
         return made
@@ -290,30 +290,7 @@ cdef class Layouts:
 
     cdef int emit(self, Primitive primitive, params, list avals, list registers) except -1:
         """A step on arrays, of what acts number by number or on one operand: operands, then the result."""
-        cdef Lowered program = self.program
-        cdef int32_t numbers[MOST_OPERANDS]
-        cdef ArrayStep* made
-        cdef Signature sig
-        cdef Plan plan
-        cdef Step step
-        cdef int32_t k
-        for k in range(len(avals)):
-            numbers[k] = (<Aval>avals[k]).number
-        sig = signature(primitive, params, numbers, len(avals))
-        plan = plan_of(sig)
-        program.alive.append(plan)
-        room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-        room(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
-        room(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
-        made = &program.array_steps[program.n_array_steps]
-        made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
-        for aval, register in zip([*avals, sig.results[0]], registers):
-            program.places[program.n_places] = register
-            program.truths[program.n_places] = (<Aval>aval).number == AVAL_BOOL
-            program.n_places += 1
-        step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
-        program.n_array_steps += 1
-        return self.steps.add(step)
+        return self.steps.add(new_array_step(self.program, primitive, params, avals, registers))
 
     cdef int emit_transpose(self, int32_t x, Aval aval, lengths, tuple present, tuple asked, int32_t out) except -1:
         """Put an array that lies in one order in another; as its shape says, if that is its own."""
@@ -327,16 +304,45 @@ cdef class Layouts:
         shape = (1,) * units + tuple([lengths[rank] for rank in present])
         return self.emit(self.transpose, (tuple(axes),), [intern_aval(aval.dtype, shape)], [x, out])
 
-    cdef int32_t new_register(self, Aval aval) except -1:
-        """A register with a buffer of its own."""
-        cdef Lowered program = self.program
-        room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
-        room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
-        program.uniform[program.n_uniform] = (max(aval.size * aval.itemsize, 1) + 15) & ~<int64_t>15
-        program.owned[program.n_owned] = program.n_uniform
-        program.n_owned += 1
-        program.n_uniform += 1
-        return program.n_uniform - 1
+
+# ---- steps ----------------------------------------------------------------------------------------------------------
+
+cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *:
+    """A further step on arrays, of few operands and one result: the registers of these, then of that."""
+    cdef int32_t numbers[MOST_OPERANDS]
+    cdef ArrayStep* made
+    cdef Signature sig
+    cdef Plan plan
+    cdef Step step
+    cdef int32_t k
+    for k in range(len(avals)):
+        numbers[k] = (<Aval>avals[k]).number
+    sig = signature(primitive, params, numbers, len(avals))
+    plan = plan_of(sig)
+    program.alive.append(plan)
+    room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
+    room(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
+    room(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
+    made = &program.array_steps[program.n_array_steps]
+    made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
+    for aval, register in zip([*avals, sig.results[0]], registers):
+        program.places[program.n_places] = register
+        program.truths[program.n_places] = (<Aval>aval).number == AVAL_BOOL
+        program.n_places += 1
+    step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
+    program.n_array_steps += 1
+    return step
+
+
+cdef int32_t new_register(Lowered program, Aval aval) except? -2147483648:
+    """A register with a buffer of its own."""
+    room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+    room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
+    program.uniform[program.n_uniform] = (max(aval.size * aval.itemsize, 1) + 15) & ~<int64_t>15
+    program.owned[program.n_owned] = program.n_uniform
+    program.n_owned += 1
+    program.n_uniform += 1
+    return program.n_uniform - 1
 
 
 # ---- axes -----------------------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ cdef class Plan:
     cdef bint empty                         # nothing to loop over
     cdef bint may_be_singular
     cdef bint is_product                    # a matrix product, of operands without further axes
+    cdef int64_t piece_rows, piece_columns  # of the result of a matrix product: done piece by piece, unless 0
     cdef bint is_copy                       # the result is the operand, item by item
     cdef int64_t itemsize                   # of the first result
     cdef int64_t size                       # of the first result; of the blocks before the axis of a concatenation
@@ -75,6 +76,10 @@ cdef class Plan:
     cdef int set_assembly(self, Signature sig) except -1
     cdef int set_concatenation(self, Signature sig) except -1
     cdef int run_loops(self, char** operands, char** results) noexcept nogil
+    cdef int run_pieces(self, char** operands, char** results, int32_t threads) noexcept nogil
+    cdef void run_piece(self, char** at, int64_t piece) noexcept nogil
+    cdef int64_t pieces_a_part(self) noexcept nogil
+    cdef int64_t pieces(self) noexcept nogil
     cdef bint advance(self, char** at, cnp.npy_intp* index) noexcept nogil
     cdef void run_reduction(self, char* x, char* p) noexcept nogil
     cdef void run_strided(self, char* x, char* p) noexcept nogil

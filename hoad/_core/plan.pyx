@@ -30,6 +30,7 @@ from hoad._core.primitive cimport (
     Signature,
 )
 from hoad._core.tape cimport AVAL_BOOL, Aval
+from hoad._core.threads cimport share
 from hoad._core.vector cimport Kernel1, Kernel2, is_faster
 
 from hoad.errors import RuleError, count as counted
@@ -61,6 +62,11 @@ cdef enum:
     BLOCK = 256                 # elements that are put side by side for a kernel
     ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
+
+
+cdef struct Pieces:             # of a matrix product that threads share
+    void* plan
+    char* at[3]
 
 
 cdef inline int32_t rows_at_once(int64_t numbers, int32_t lanes) noexcept nogil:
@@ -220,6 +226,8 @@ cdef class Plan:
         self.empty = 0 in outer
         self.may_be_singular = primitive.name in ("solve", "inv")
         self.is_product = primitive.name == "matmul" and not outer
+        if primitive.name == "matmul" and sig.params is not None:
+            self.piece_rows, self.piece_columns = sig.params
         self.core_dims = integers([1] + core)
         self.core_steps = integers([0] * len(core_steps) + [s for steps in core_steps for s in steps])
         return self.set_loops(list(outer), strides)
@@ -321,7 +329,7 @@ cdef class Plan:
     cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int code
         if self.kind == K_UFUNC or self.kind == K_GUFUNC:
-            return self.run_loops(operands, results)
+            return self.run_pieces(operands, results, threads) if self.piece_rows else self.run_loops(operands, results)
         if self.kind == K_STRIDED:
             self.run_strided(operands[0] + self.offset, results[0])
             return 0
@@ -447,6 +455,54 @@ cdef class Plan:
         if self.may_be_singular and fetestexcept(FE_INVALID):
             return FAILED_SINGULAR
         return 0
+
+    cdef int run_pieces(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        """A matrix product piece by piece of the result, each of which is as it is however many threads there are."""
+        cdef Pieces shared
+        cdef int64_t parts = (self.pieces() + self.pieces_a_part() - 1) // self.pieces_a_part()
+        cdef int64_t part
+        shared.plan = <void*>self
+        shared.at[0], shared.at[1], shared.at[2] = operands[0], operands[1], results[0]
+        if threads > 1:
+            share(run_part, &shared, parts, threads, NULL, 0)
+            return 0
+        for part in range(parts):
+            run_part(&shared, part, NULL)
+        return 0
+
+    cdef void run_piece(self, char** at, int64_t piece) noexcept nogil:
+        cdef cnp.npy_intp dims[4]
+        cdef char* args[3]
+        cdef cnp.npy_intp* own = self.core_steps + 3
+        cdef int64_t across = (self.core_dims[3] + self.piece_columns - 1) // self.piece_columns
+        cdef int64_t down = (self.core_dims[1] + self.piece_rows - 1) // self.piece_rows
+        cdef int64_t row = piece // across % down * self.piece_rows
+        cdef int64_t column = piece % across * self.piece_columns
+        cdef int64_t outer = piece // (across * down)
+        cdef int d, k
+        dims[0], dims[2] = 1, self.core_dims[2]
+        dims[1] = min(self.piece_rows, self.core_dims[1] - row)
+        dims[3] = min(self.piece_columns, self.core_dims[3] - column)
+        args[0] = at[0] + row * own[0]
+        args[1] = at[1] + column * own[3]
+        args[2] = at[2] + row * own[4] + column * own[5]
+        for d in range(self.ndim - 1, -1, -1):
+            for k in range(3):
+                args[k] += outer % self.dims[d] * self.steps[d * 3 + k]
+            outer //= self.dims[d]
+        self.loop(args, dims, self.core_steps, self.data)
+
+    cdef int64_t pieces(self) noexcept nogil:
+        cdef int64_t total = ((self.core_dims[1] + self.piece_rows - 1) // self.piece_rows
+                              * ((self.core_dims[3] + self.piece_columns - 1) // self.piece_columns))
+        cdef int d
+        for d in range(self.ndim):
+            total *= self.dims[d]
+        return total
+
+    cdef int64_t pieces_a_part(self) noexcept nogil:
+        """Pieces that a thread takes at once: small ones are not worth the asking."""
+        return max(ONE_THREAD // max(self.piece_rows * self.piece_columns * self.core_dims[2], 1), 1)
 
     cdef bint advance(self, char** at, cnp.npy_intp* index) noexcept nogil:
         """Move to the next point of the outer loops; False when they are done."""
@@ -617,6 +673,15 @@ cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
         (<Kernel2>kernel)(side_by_side(args[0] + done * steps[0], steps[0], room_x, n),
                           side_by_side(args[1] + done * steps[1], steps[1], room_y, n), <double*>args[2] + done, n)
         done += n
+
+
+cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    """Some pieces of a matrix product."""
+    cdef Pieces* shared = <Pieces*>data
+    cdef int64_t count = (<Plan>shared.plan).pieces_a_part()
+    cdef int64_t piece
+    for piece in range(part * count, min((part + 1) * count, (<Plan>shared.plan).pieces())):
+        (<Plan>shared.plan).run_piece(shared.at, piece)
 
 
 cdef void sum_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* data) noexcept nogil:

@@ -7,6 +7,7 @@ cimport cython
 
 from hoad._core.blocks cimport give, take_zeroed
 from hoad._core.chain cimport Chain
+from hoad._core.contraction cimport contract
 from hoad._core.engine cimport (
     ARRAY_STEP,
     CHAIN_STEP,
@@ -220,6 +221,7 @@ cdef int schedule(Lowered program, bint once) except -1:
     if once and bytes_of_arrays(program) < WORTHWHILE:
         return 0
     share(program)
+    contract(program)
     choose_layouts(program)
     scheduler = Scheduler(program)
     scheduler.run()
