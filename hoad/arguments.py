@@ -105,7 +105,7 @@ def checked_order(driver: str, order: Any, least: int = 0, most: int | None = No
     The error shows how the driver is called if that is said.
     """
     try:
-        found = None if isinstance(order, bool) else operator.index(order)
+        found = None if isinstance(order, (bool, np.bool_)) else operator.index(order)
     except TypeError:
         found = None
     if found is None or found < least or (most is not None and found > most):

@@ -69,6 +69,10 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+# Before NumPy 2.3 squares of arrays had the dtype of what is squared, whatever that of the exponent.
+SQUARES_KEEP_DTYPES = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+
+
 def as_numpy(x: Any) -> Any:
     return np.float64(x) if type(x) is float else x
 
@@ -93,7 +97,7 @@ def test_values_are_those_of_numpy(kind: str, symbol: str, reflected: bool) -> N
             continue
         found = hoad.value(seen_by(f, x))
         if symbol == "**":  # NumPy's own loops for one power and for many differ in the last bit
-            assert found.dtype == np.asarray(wanted).dtype
+            assert found.dtype == np.asarray(wanted).dtype or SQUARES_KEEP_DTYPES
             np.testing.assert_allclose(found, wanted, rtol=2 * np.finfo(found.dtype).eps)
         else:
             assert same(found, wanted), f"{name}: {found!r} is not {wanted!r}"
@@ -199,7 +203,10 @@ TRUTHS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("kind", ["float", "vector", "0-d", "empty"])
 def test_truth_values(name: str, kind: str) -> None:
     f, x = TRUTHS[name], ARGUMENTS[kind]
-    assert same(seen_by(f, x), f(as_numpy(x)))
+    wanted = f(as_numpy(x))
+    if name == "truth value squared" and SQUARES_KEEP_DTYPES:
+        wanted = np.asarray(wanted, float)
+    assert same(seen_by(f, x), wanted)
 
 
 def test_what_python_refuses_is_refused() -> None:

@@ -15,6 +15,9 @@ ARITHMETIC = (np.add, np.subtract, np.multiply, np.divide)
 # What has no kernel of ours runs by NumPy's own loops.
 OF_NUMPY = (np.fmax, np.fmin, np.copysign, np.cbrt, np.log2, np.log10, np.exp2, np.arcsinh, np.floor, np.trunc, np.rint)
 
+# Before NumPy 2.3 sums over several axes were added in other blocks.
+BLOCKS_ACROSS_AXES = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+
 
 def require_bits(found: Any, wanted: Any) -> None:
     """Equal, with the signs of zeros; any nan is a nan."""
@@ -209,7 +212,11 @@ def test_sums_of_rows(shape: tuple[int, ...]) -> None:
     values = random.normal(size=shape) * 10.0 ** random.integers(-8, 8, shape)
     for x in (values, np.full(shape, -0.0)):
         for axis in (-1, tuple(range(1, len(shape))), 0):
-            require_bits(hoad.jit(lambda x, axis=axis: np.sum(x, axis=axis))(x), np.sum(x, axis=axis))
+            found, wanted = hoad.jit(lambda x, axis=axis: np.sum(x, axis=axis))(x), np.sum(x, axis=axis)
+            if BLOCKS_ACROSS_AXES and axis not in (-1, 0):
+                np.testing.assert_allclose(found, wanted, rtol=1e-12)
+            else:
+                require_bits(found, wanted)
 
 
 @pytest.mark.parametrize("n", [33, 512, 528, 1040, 1537])
