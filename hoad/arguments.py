@@ -382,6 +382,7 @@ def by_argument(
     @functools.wraps(f, updated=())
     def at(*args: Any, **kwargs: Any) -> Any:
         (k,) = positions(int(argnums), len(args), driver)
+        check_argument(driver, k, packed(args[k]))  # here, where its position is known
         return derived(lambda x: f(*args[:k], x, *args[k + 1 :], **kwargs))(args[k])
 
     return at

@@ -107,11 +107,11 @@ class CustomVJP:
     (9.0, 6.0)
     """
 
-    def __init__(self, f: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> None:
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: int | tuple[int, ...] = ()) -> None:
         functools.update_wrapper(self, f, updated=())
         self._f = f
         self._name: str = getattr(f, "__name__", type(f).__name__)
-        self._nondiff = tuple(sorted(nondiff_argnums))
+        self._nondiff = _places(nondiff_argnums)
         self._rule: Callable[..., Any] | None = None
         self._arity = 0
         self._is_linear = True
@@ -301,11 +301,22 @@ class CustomVJP:
         return functools.partial(rule, **given, **left_out)
 
 
+def _places(argnums: Any) -> tuple[int, ...]:
+    """The arguments that are no operands, in their order."""
+    found = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    if not all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in found):
+        raise ArgumentError(
+            f"custom_vjp takes nondiff_argnums as an int or a tuple of ints, not {argnums!r}. Count arguments by "
+            "position from 0."
+        )
+    return tuple(sorted(map(int, found)))
+
+
 @overload
-def custom_vjp(f: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> CustomVJP: ...
+def custom_vjp(f: Callable[..., Any], nondiff_argnums: int | tuple[int, ...] = ()) -> CustomVJP: ...
 @overload
-def custom_vjp(*, nondiff_argnums: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], CustomVJP]: ...
-def custom_vjp(f: Any = None, nondiff_argnums: tuple[int, ...] = ()) -> Any:
+def custom_vjp(*, nondiff_argnums: int | tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], CustomVJP]: ...
+def custom_vjp(f: Any = None, nondiff_argnums: int | tuple[int, ...] = ()) -> Any:
     """f with a derivative rule of its own: ``f.defvjp(rule)``, where ``rule(g, p, *operands) -> (adjoint, ...)``.
 
     The rule replaces the derivative of what f is composed of, in every mode and at every order: forward mode transposes
@@ -315,7 +326,7 @@ def custom_vjp(f: Any = None, nondiff_argnums: tuple[int, ...] = ()) -> Any:
     ----------
     f : callable
         Written with NumPy: it takes and returns numbers, arrays and containers of them. Methods too.
-    nondiff_argnums : tuple of int, optional
+    nondiff_argnums : int or tuple of int, optional
         Arguments that are no operands, by position: functions, strings, options, the ``self`` of a method. Those that
         a rule does not name among its operands are none either.
 
@@ -327,7 +338,8 @@ def custom_vjp(f: Any = None, nondiff_argnums: tuple[int, ...] = ()) -> Any:
     Raises
     ------
     ArgumentError
-        If f cannot be called; in a derivative, if an operand is no number, no array and no container.
+        If f cannot be called, or `nondiff_argnums` is none; in a derivative, if an operand is no number, no array and
+        no container.
     NoRuleError
         In a derivative, if it has been given no rule.
     RuleError

@@ -80,7 +80,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     """
     check_function("derivative", f, n)
     n = checked_order("derivative", n, shown=True)
-    if np.ndim(argnums) or argnums != 0:
+    if type(argnums) is not int or argnums != 0:
         return by_argument("derivative", f, argnums, lambda g: derivative(g, n, holomorphic))
 
     @functools.wraps(f, updated=())

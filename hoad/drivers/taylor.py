@@ -87,7 +87,7 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     """
     check_function("derivatives", f, n)
     n = checked_order("derivatives", n, shown=True)
-    if np.ndim(argnums) or argnums != 0:
+    if type(argnums) is not int or argnums != 0:
         return by_argument("derivatives", f, argnums, lambda g: derivatives(g, n))
 
     @functools.wraps(f, updated=())

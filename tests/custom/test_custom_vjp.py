@@ -350,11 +350,17 @@ def test_a_residual_that_is_the_result() -> None:
     assert hoad.derivative(f, 2)(0.3) == pytest.approx(s * (1 - s), rel=1e-14)
 
 
+@pytest.mark.parametrize("argnums", [0.0, False, (0.0,), (0, True), "x", None])
+def test_nondiff_argnums_that_are_none(argnums: Any) -> None:
+    with pytest.raises(hoad.ArgumentError, match=r"takes nondiff_argnums as an int or a tuple of ints, not .*from 0\."):
+        hoad.custom_vjp(np.multiply, nondiff_argnums=argnums)
+
+
 def test_arguments_that_are_no_operands() -> None:
     def app(f: Any, x: Any) -> Any:
         return f(x)
 
-    applied = hoad.custom_vjp(app, nondiff_argnums=(0,))
+    applied = hoad.custom_vjp(app, nondiff_argnums=np.int64(0))
 
     def fwd(f: Any, x: Any) -> Any:
         return f(x), x

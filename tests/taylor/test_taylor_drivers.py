@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -538,10 +539,15 @@ def test_argnums_that_are_none():
     for driver in (hoad.derivative, hoad.derivatives):
         with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not \(0, 1\).*hoad\.partials\(lambda v"):
             driver(np.multiply, 2, argnums=(0, 1))
-        with pytest.raises(hoad.ShapeError, match=r"argnums as an int, not 0\.5"):
-            driver(np.multiply, 2, argnums=0.5)
+        for none in (0.5, 0.0, 1.0, False, True, np.float64(0.0), None):
+            with pytest.raises(hoad.ShapeError, match=rf"argnums as an int, not {re.escape(repr(none))}"):
+                driver(np.multiply, 2, argnums=none)
         with pytest.raises(hoad.ShapeError, match=r"argnums=2, but the function was called with 2 arguments"):
             driver(np.multiply, 2, argnums=2)(1.0, 2.0)
+        for argnums, given in ((1, (0.5, 2)), (-1, (0.5, 2)), (np.int64(0), (2, 0.5))):
+            with pytest.raises(DTypeError, match=rf"argument {argnums % 2} is int \(2\)\. Write 2\.0\."):
+                driver(np.multiply, 2, argnums=argnums)(*given)
+    assert_array_equal(hoad.derivatives(np.square, 2, argnums=np.int64(0))(3.0), [9.0, 6.0, 2.0])
 
 
 @pytest.mark.parametrize("n", range(1, 8))
