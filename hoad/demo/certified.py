@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hoad.demo.tables import read_rows
+from hoad.errors import ArgumentError
 
 __all__ = ["CERTIFIED_DIGITS", "Certified", "agree_entirely", "agreeing_digits", "load", "written"]
 
@@ -38,9 +39,18 @@ class Certified:
 
 
 def load(name: str) -> Certified:
-    """Return what NIST certifies of the set of this name."""
+    """Return what NIST certifies of the set of this name.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none; the message has the names.
+    """
+    of_sets = {row["set"]: row for row in read_rows("certified_residuals")}
+    if name not in of_sets:
+        raise ArgumentError(f"load takes the name of a data set, not {name!r}. There are {', '.join(of_sets)}.")
     rows = [row for row in read_rows("certified_parameters") if row["set"] == name]
-    residuals = next(row for row in read_rows("certified_residuals") if row["set"] == name)
+    residuals = of_sets[name]
     return Certified(
         parameters=np.array([float(row["value"]) for row in rows]),
         standard_errors=np.array([float(row["standard_deviation"]) for row in rows]),

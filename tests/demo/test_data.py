@@ -22,6 +22,8 @@ def test_the_sets() -> None:
 def test_a_set_that_is_none(name: str) -> None:
     with pytest.raises(ArgumentError, match=rf"not {name!r}\. There are Misra1a, .*Thurber"):
         datasets.load(name)
+    with pytest.raises(ArgumentError, match=rf"not {name!r}\. There are .*Thurber"):
+        certified.load(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
