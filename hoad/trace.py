@@ -12,9 +12,9 @@ import numpy as np
 
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.refusals import ADVICE
+from hoad._core.refusals import ADVICE, advice_for
 from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
-from hoad._core.where import is_library
+from hoad._core.where import is_library, is_public, name_of, name_running
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
@@ -109,45 +109,45 @@ def _is_of_traced(failure: BaseException, called: str) -> bool:
     """Whether what went wrong in SciPy is that a value is traced; not where the core has named this function."""
     said = str(failure)
     if isinstance(failure, HoadError):
-        return isinstance(failure, (NoRuleError, TracedValueError)) and not said.startswith(f"SciPy's {called} ")
+        return isinstance(failure, (NoRuleError, TracedValueError)) and not said.startswith(f"{called} ")
     return any(sign in said for sign in (*OBJECT_ARRAYS, *OBJECTS_IN_SCIPY))
 
 
 def _not_recorded(failure: BaseException, called: str) -> TracedValueError:
     """What SciPy's functions in Python and Fortran say of traced values, made clear."""
-    advice = ADVICE.get(f"scipy.special.{called}") or (
-        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or "
-        "take hoad.value(x) if plain numbers are meant."
-    )
-    return TracedValueError(
-        f"SciPy's {called} of a traced value cannot be recorded ({where_raised(failure)}). {advice}"
-    )
+    where = where_raised(failure)
+    return TracedValueError(f"{called} of a traced value cannot be recorded ({where}). {advice_for(called)}")
 
 
 def function_of_scipy(failure: BaseException) -> str:
-    """The function of SciPy that the user's code had called where an exception was raised, or ""."""
+    """The name of the function of SciPy that the user's code had called where an exception was raised, or ""."""
     folder = os.path.dirname(getattr(sys.modules.get("scipy"), "__file__", None) or "")
     if not folder:
         return ""
-    called = ""
+    called, is_named = "", False
     trace = failure.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename.startswith(folder + os.sep):
-            if not called or called.startswith("_") or "wrap" in called:
-                called = _wrapped(trace.tb_frame) or code.co_name
+            if not is_named:
+                wrapped = _wrapped(trace.tb_frame)
+                called = wrapped or name_running(trace.tb_frame)
+                is_named = bool(wrapped) or is_public(code.co_name)
         elif not code.co_filename.endswith(".pyx") and (
             not is_library(code.co_filename) or os.path.join("hoad", "ode") in code.co_filename
         ):
-            called = ""  # what SciPy calls is the user's again, or a solver that says itself what is wrong
+            called, is_named = (
+                "",
+                False,
+            )  # what SciPy calls is the user's again, or a solver that says itself what is wrong
         trace = trace.tb_next
     return called
 
 
 def _wrapped(frame: FrameType) -> str:
     """The function with an advice of its own around which a decorator has put the one that runs, or ""."""
-    around = (getattr(x, "__name__", "") for x in frame.f_locals.values() if isinstance(x, FunctionType))
-    return next((name for name in around if f"scipy.special.{name}" in ADVICE), "")
+    around = (name_of(x) for x in frame.f_locals.values() if isinstance(x, FunctionType))
+    return next((name for name in around if name in ADVICE), "")
 
 
 # What SciPy says of object arrays.

@@ -258,12 +258,12 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
     for name, value in kwargs.items():
         if name == "where" and value is not True:
             raise NoRuleError(
-                f"np.{ufunc.__name__} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
+                f"{name_of(ufunc)} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
             )
         if name == "dtype" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
+            raise NoRuleError(f"{name_of(ufunc)} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
         if name == "signature" and value is not None:
-            raise NoRuleError(f"np.{ufunc.__name__} with signature= is not recorded ({here()}). Use x.astype(dtype).")
+            raise NoRuleError(f"{name_of(ufunc)} with signature= is not recorded ({here()}). Use x.astype(dtype).")
         if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
             kept[name] = value
     return kept

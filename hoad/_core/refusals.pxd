@@ -5,6 +5,8 @@ from hoad._core.tape cimport Graph
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
 
+cdef bint is_for_jit(Graph graph)
+cdef bint is_alone(Graph graph)
 cdef object no_rule(str name, Graph graph, str method=*)
 cdef object cut_off(str what, str advice, Graph graph=*)
 cpdef object writes_into(str what)

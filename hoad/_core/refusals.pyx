@@ -18,6 +18,11 @@ cdef bint is_for_jit(Graph graph):
     return graph is not None and graph.is_guarded and graph.n_frames == 1
 
 
+cdef bint is_alone(Graph graph):
+    """Whether a function is recorded by itself: the right side of an equation, or the body of a loop or a map."""
+    return graph is not None and graph.frame.repeated > 0 and graph.frame.repeated - 1 == graph.frame.start
+
+
 cdef object no_rule(str name, Graph graph, str method=""):
     """The error for an operation that is not recorded, with what to write instead where that is known."""
     cdef str asked = f"{name}.{method}" if method else name
@@ -38,20 +43,33 @@ cdef object no_rule(str name, Graph graph, str method=""):
     return NoRuleError(f"{asked} {fact} ({here()}). {advice}")
 
 
+cpdef str advice_for(str called):
+    """What to write instead of a function of SciPy that is written in Python; of a method, for any object."""
+    cdef str found = ADVICE.get(called)
+    if found is None:
+        owner, _, method = called.rpartition(".")
+        found = ADVICE.get(f"{owner.rpartition('.')[0]}.*.{method}")
+    return found or (
+        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
+        "hoad.value(x) if plain numbers are meant.")
+
+
 cdef object cut_off(str what, str advice, Graph graph=None):
     """The error for a traced value (of this graph) that would become a plain number."""
     if graph is not None:
         check_usable(graph)
     where, called = user_place()
     if called:
-        what = f"SciPy's {called} of a traced value"
-        advice = ADVICE.get(f"scipy.special.{called}") or (
-            "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or "
-            "take hoad.value(x) if plain numbers are meant.")
+        what = f"{called} of a traced value"
+        advice = advice_for(called)
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
-    whole = "what jit records" if is_for_jit(graph) else "the derivative"
+    whole = "the derivative"
+    if is_for_jit(graph):
+        whole = "what jit records"
+    elif is_alone(graph) and graph.n_frames == 1:
+        whole = "what is recorded"
     return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
 
 

@@ -5,4 +5,6 @@ cdef tuple user_place()
 cpdef bint is_library(str filename) except -1
 cpdef str here()
 cdef bint assigns()
+cpdef bint is_public(str name)
 cpdef str name_of(object function)
+cpdef str name_running(object frame)

@@ -77,8 +77,13 @@ cpdef bint is_library(str filename) except -1:
     return known
 
 
+cpdef bint is_public(str name):
+    """Whether a function of a library is one that users call, as far as its name says; a class is by these two."""
+    return name in ("__init__", "__call__") or not (name.startswith("_") or "wrap" in name)
+
+
 cdef tuple user_place():
-    """('file.py:line' of the user's code that is running, the function of SciPy that it has called or "")."""
+    """('file.py:line' of the user's code that is running, the name of SciPy's function that it has called or "")."""
     cdef str called = ""
     code, line = user_position()
     if code is None:
@@ -90,9 +95,8 @@ cdef tuple user_place():
         code, line = frame.f_code, frame.f_lineno
         if not is_library(code.co_filename):
             break
-        if is_part_of("scipy", code.co_filename) and not (
-                called and (code.co_name.startswith("_") or "wrap" in code.co_name)):
-            called = code.co_name
+        if is_part_of("scipy", code.co_filename) and (not called or is_public(code.co_name)):
+            called = name_running(frame)
         frame = frame.f_back
     return f"{os.path.basename(code.co_filename)}:{line}", called
 
@@ -109,14 +113,49 @@ cdef bint assigns():
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
 
 
+cdef str public_part(object module):
+    """The package that users import from, of the name of a module in it: up to the first part that is private."""
+    cdef list parts = (module or "").split(".")
+    cdef Py_ssize_t n = 0
+    while n < len(parts) and not parts[n].startswith("_"):
+        n += 1
+    return ".".join(parts[:n])
+
+
+cdef str full_name(str package, str name):
+    """A name with its package, as users write it."""
+    return f"{package.replace('numpy', 'np', 1)}.{name}" if package else name
+
+
 cpdef str name_of(object function):
-    """The name that a user knows a function of NumPy or SciPy by."""
+    """The name that a user knows a function or a class of NumPy or SciPy by."""
     name = function.__name__
     if not isinstance(function, np.ufunc):
-        module = (getattr(function, "__module__", None) or "").split(".")
-        public = ".".join([part for part in module if not part.startswith("_")])
-        return f"{public.replace('numpy', 'np', 1)}.{name}" if public else name
+        return full_name(public_part(getattr(function, "__module__", None)), name)
     if getattr(np, name, None) is function:
         return f"np.{name}"
     module = sys.modules.get("scipy.special")
     return f"scipy.special.{name}" if getattr(module, name, None) is function else name
+
+
+cpdef str name_running(object frame):
+    """The name that a user knows the function of NumPy or SciPy by that runs in a frame."""
+    cdef str name = frame.f_code.co_name
+    cdef str module = frame.f_globals["__name__"]
+    cdef str package = public_part(module)
+    cdef str top = module.partition(".")[0]
+    owner = frame.f_locals.get("self")
+    if owner is None:
+        function = frame.f_globals.get(name)
+        return name_of(function) if callable(function) else full_name(package, name)
+    for key, x in vars(sys.modules[package]).items() if package in sys.modules else ():
+        if x is owner:      # as scipy.stats.norm is
+            shown = full_name(package, key)
+            break
+    else:
+        shown = name_of(type(owner))
+        for cls in type(owner).__mro__:
+            if cls.__module__.partition(".")[0] == top:     # not a class that a user derived
+                shown = name_of(cls)
+                break
+    return shown if name in ("__init__", "__call__") else f"{shown}.{name}"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.where import here
-from hoad.errors import NoRuleError
+from hoad._core.where import here, is_public, name_running
+from hoad.errors import NoRuleError, ShapeError
 
 Expand = Callable[[Callable[[Any], Any], int], Any]
 
@@ -32,6 +32,8 @@ COMPARING = ("allclose", "array_equal", "array_equiv", "isclose", "all", "any")
 CONVERSIONS = ("asarray_chkfinite", "asfortranarray", "asmatrix", "require")
 BY_PYTHON = {"sum": "sum([s, u])", "mean": "sum([s, u]) / 2", "average": "sum([s, u]) / 2", "prod": "math.prod([s, u])"}
 
+LIBRARIES = ("numpy", "scipy")
+
 _expand: list[Expand] = []
 
 
@@ -53,22 +55,31 @@ def coefficients_by_rules(name: str, function: Callable[[Any], Any], degree: int
 
 def check_not_in_library(frame: FrameType) -> None:
     """Raise where a function of NumPy or SciPy makes an array of what it was given, a list of series most likely."""
-    package = _package(frame)
-    if package not in ("numpy", "scipy") or _module(frame).startswith("numpy.testing"):
+    if _package(frame) not in LIBRARIES or _module(frame).startswith("numpy.testing"):
         return
-    while frame.f_back is not None and _package(frame.f_back) == package:
+    asked = name_running(frame)
+    while frame.f_back is not None and _package(frame.f_back) in LIBRARIES:
         frame = frame.f_back
-    name = frame.f_code.co_name
-    if name == "__call__":
-        name = type(frame.f_locals.get("self")).__name__
+        if is_public(frame.f_code.co_name):
+            asked = name_running(frame)
+    name = asked.rpartition(".")[2]
     if name in CONVERSIONS or _module(frame).startswith("numpy.testing"):
         return
-    asked = f"np.{name}" if package == "numpy" else f"SciPy's {name}"
     by_python = f"{BY_PYTHON[name]} for the series, " if name in BY_PYTHON else ""
     raise NoRuleError(
         f"{asked} would take a TaylorSeries for the array of its coefficients ({here()}), as NumPy takes a list of "
         f"them. Write {by_python}np.stack([s, u]) for a series of vectors, or s.coefficients where these are meant."
     )
+
+
+def check_polyval(args: Sequence[Any], kwargs: Mapping[str, Any], series: type[Any]) -> None:
+    """Raise where a series of numbers is given for the coefficients of a polynomial, which come the other way round."""
+    p: Any = args[0] if args else kwargs.get("p")
+    if isinstance(p, series) and not np.ndim(p[0]):
+        raise ShapeError(
+            f"np.polyval takes the coefficients of a polynomial, the highest power first, but was given a TaylorSeries "
+            f"({here()}). Its value at the displacement t is s(t), that at x = point + t is s.at(x)."
+        )
 
 
 def _module(frame: FrameType) -> str:

@@ -17,7 +17,14 @@ from hoad.containers import register_container
 from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError, TracedValueError
 from hoad.expansion import recurrences
 from hoad.expansion.domain import checked, is_finite, pole
-from hoad.expansion.functions import ENTRYWISE, OF_VALUES, check_not_in_library, coefficients_by_rules, refusal
+from hoad.expansion.functions import (
+    ENTRYWISE,
+    OF_VALUES,
+    check_not_in_library,
+    check_polyval,
+    coefficients_by_rules,
+    refusal,
+)
 from hoad.expansion.pade import PadeApproximant, approximant
 from hoad.expansion.radius import radius_of
 from hoad.expansion.shapes import (
@@ -665,7 +672,7 @@ class TaylorSeries:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
-            how = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else f"(..., {', '.join(kwargs)}=)")
+            how = name_of(ufunc) + (f".{method}" if method != "__call__" else f"(..., {', '.join(kwargs)}=)")
             raise NoRuleError(f"{how} does not take a TaylorSeries. Its coefficients are an array: s.coefficients.")
         inputs = tuple(_unlisted(x) for x in inputs)
         if ufunc in BINARY:
@@ -691,6 +698,8 @@ class TaylorSeries:
             return u._with_other(v, lambda u, v: [np.where(args[0], x, y) for x, y in zip(u, v, strict=False)])
         if function not in OF_VALUES:
             raise refusal(name, args, kwargs, TaylorSeries)
+        if function is np.polyval:
+            check_polyval(args, kwargs, TaylorSeries)
         return self._by_rules(name, function, args, kwargs)
 
     # ---- how it is shown

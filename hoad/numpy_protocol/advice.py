@@ -54,16 +54,22 @@ DENSITY = (
     "Write its formula with NumPy and scipy.special. The normal distribution has np.exp(-0.5 * x * x) / "
     "np.sqrt(2 * np.pi), scipy.special.ndtr(x) and scipy.special.ndtri(p)."
 )
-SOLVERS = {
-    ROOT: ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"],
-    ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"): ["fixed_point"],
-    ARGMIN: ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"],
-    FLOW: ["solve_ivp", "odeint"],
-    QUADRATURE: ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"],
-    DENSITY: ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"],
-}
+ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
+MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
+SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of which they are methods
+    ("scipy.optimize", ROOT, ROOTS),
+    (
+        "scipy.optimize",
+        ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"),
+        ["fixed_point"],
+    ),
+    ("scipy.optimize", ARGMIN, MINIMA),
+    ("scipy.integrate", FLOW, ["solve_ivp", "odeint"]),
+    ("scipy.integrate", QUADRATURE, ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"]),
+    ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
+]
 
-# Functions that NumPy has by the same name, with a rule.
+# Functions of scipy.linalg that NumPy has by the same name, with a rule.
 IN_NUMPY = ["solve", "inv", "det", "cholesky", "eigh", "eigvalsh", "svd", "qr", "pinv", "lstsq"]
 
 # Integers, truth values and the like, which no derivative passes.
@@ -80,12 +86,11 @@ for _name, _call, _expression in IN_PYTHON:
         f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
         "take hoad.value(x) if plain numbers are meant."
     )
-# The core asks for what SciPy's functions have to say by their names alone, as for those of scipy.special.
-for _advice, _names in SOLVERS.items():
+for _place, _advice, _names in SOLVERS:
     for _name in _names:
-        ADVICE[f"scipy.special.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
+        ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
 for _name in IN_NUMPY:
-    ADVICE[f"scipy.special.{_name}"] = (
+    ADVICE[f"scipy.linalg.{_name}"] = (
         f"Use np.linalg.{_name}, of np.array([...], like=x) where an array is made of traced numbers; or take "
         "hoad.value(x) if plain numbers are meant."
     )

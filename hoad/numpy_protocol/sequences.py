@@ -9,6 +9,8 @@ import numpy as np
 
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
+from hoad._core.where import here
+from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad.numpy_protocol.indexing import where
 from hoad.numpy_protocol.making import concatenate
@@ -233,6 +235,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def polyval(p: Any, x: Any) -> Any:
     """Horner's scheme."""
     p, x = as_traced(p), as_traced(x)
+    if not p.ndim:
+        raise ShapeError(
+            f"np.polyval takes a vector of coefficients, the highest power first, but was given a number ({here()}). "
+            "Write [p] for a constant."
+        )
     found: Any = np.zeros_like(x)
     for k in range(p.shape[0]):
         found = found * x + p[k]

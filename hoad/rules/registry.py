@@ -66,7 +66,7 @@ def _resolve(target: Any) -> Primitive:
         return declare_ufunc(target, name_of(target), costly=True)
     if target in FUNCTIONS:
         raise RuleError(
-            f"np.{target.__name__} is composed of primitives that have rules, and takes its derivative from them. "
+            f"{name_of(target)} is composed of primitives that have rules, and takes its derivative from them. "
             "Wrap it in a function of your own with @hoad.primitive to give it another rule."
         )
     if isinstance(target, (np.ufunc, DISPATCHED)):

@@ -165,6 +165,13 @@ def test_what_does_not_fit(f: Callable[[Any], Any], message: str) -> None:
         hoad.jacobian(f)(V)
 
 
+def test_polyval_of_a_number() -> None:
+    """NumPy raises a TypeError, that a 0-d array cannot be iterated over."""
+    with pytest.raises(hoad.ShapeError, match=r"np\.polyval takes a vector of coefficients.*test_sequences.*\[p\]"):
+        hoad.grad(lambda p: np.polyval(p, 2.0))(3.0)
+    assert hoad.grad(lambda p: np.polyval([p], 2.0))(3.0) == 1.0
+
+
 def test_interp_is_in_double_precision_as_in_numpy() -> None:
     x, places = V.astype(np.float32), np.arange(3, dtype=np.float32)
     assert_same(hoad.jvp(lambda x: np.interp(x, places, W), (x,), (x,))[0], np.interp(x, places, W))

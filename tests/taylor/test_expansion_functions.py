@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+import scipy
 import scipy.special as special
 from numpy.testing import assert_allclose
 
@@ -141,3 +143,20 @@ def test_what_looks_at_numbers(f: Callable[[TaylorSeries], Any]) -> None:
         hoad.grad(at)(1.0)
     with pytest.raises(hoad.TracedValueError, match=r"TaylorSeries\.\w+ looks .*outside of jit"):
         hoad.jit(at)(1.0)
+
+
+LISTS: list[tuple[str, Callable[[TaylorSeries], Any]]] = [
+    ("scipy.special.logsumexp", lambda s: special.logsumexp([s, s])),
+    ("scipy.linalg.norm", lambda s: scipy.linalg.norm([s, s])),
+    ("scipy.fft.fft", lambda s: scipy.fft.fft([s, s])),
+    ("scipy.interpolate.CubicSpline", lambda s: scipy.interpolate.CubicSpline([0.0, 1.0], [s, s])),
+    ("scipy.stats.norm.pdf", lambda s: scipy.stats.norm.pdf([s, s])),
+]
+
+
+@pytest.mark.parametrize(("name", "f"), LISTS, ids=[name for name, _ in LISTS])
+def test_functions_of_a_list_are_named_as_users_write_them(name: str, f: Callable[[TaylorSeries], Any]) -> None:
+    with pytest.raises(NoRuleError, match=rf"^{re.escape(name)} would take a TaylorSeries .*test_expansion_functions"):
+        f(S)
+    with pytest.raises(NoRuleError, match=r"^scipy\.special\.erf\(\.\.\., out=\) does not take"):
+        special.erf(S, out=np.ones(3))
