@@ -353,7 +353,7 @@ def check_writable(Array x):
     """Raise unless `x` may be written to here."""
     check_usable(x.graph)
     if x.sealed is not None:
-        raise TracedValueError(f"{x.sealed} ({here()}). Write x = x.copy() before, and change that.")
+        raise TracedValueError(f"{x.sealed} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
     check_own(x)
 
 

@@ -9,7 +9,7 @@ from libc.math cimport NAN
 cimport numpy as cnp
 
 from hoad._core.primitive cimport Primitive
-from hoad._core.refusals cimport check_same
+from hoad._core.refusals cimport check_same, is_alone, is_for_jit
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_BOOL,
@@ -37,7 +37,6 @@ from hoad.errors import DTypeError
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
-cdef str ARGUMENT = "an argument of the function that is differentiated is never changed"
 
 
 cdef int32_t operand_of(Graph graph, object x) except? -1:
@@ -203,14 +202,29 @@ cdef object argument(Graph graph, int32_t node):
     """The traced value of an input. It is the caller's array, so that nothing is written to it."""
     cdef object traced = wrap(graph, node)
     if type(traced) is Array:
-        (<Array>traced).sealed = ARGUMENT
+        (<Array>traced).sealed = unchanged(graph)
         buffer_of(traced)
     return traced
 
 
-def as_argument(value):
-    """A traced value as an argument, to which nothing is written."""
-    return argument((<Array>value).graph, operand_of((<Array>value).graph, value)) if type(value) is Array else value
+cdef str unchanged(Graph graph):
+    """Why nothing is written to an argument of the function that is recorded."""
+    if is_for_jit(graph):
+        return "an argument of the function that jit records is never changed"
+    if is_alone(graph):
+        return "an argument of a function that is recorded by itself is never changed"
+    return "an argument of the function that is differentiated is never changed"
+
+
+def as_argument(value, str function=None):
+    """A traced value as an argument of a function, to which nothing is written."""
+    cdef object made
+    if type(value) is not Array:
+        return value
+    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value))
+    if function is not None:
+        (<Array>made).sealed = f"an argument of {function} is never changed"
+    return made
 
 
 def new_input(Graph graph, object value, bint nested=False):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.operands import as_argument
 from hoad._core.recording import differentiating
 from hoad._core.traced import graph_of, is_traced, plain_value
 from hoad.errors import ArgumentError
@@ -21,7 +22,7 @@ def steady_program(
     seen: list[list[Any]] = []
 
     def watched(*traced: Any) -> Sequence[Any]:
-        found = f(*traced)
+        found = f(*[as_argument(x, called) for x in traced])
         seen.append([plain_value(x) for x in found if not is_traced(x) or graph_of(x).valued])
         return found
 

@@ -753,7 +753,7 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
     y0 = system.structure.unflatten([plain_value(x) for x in system.y])
     failures = IndexError, KeyError, TypeError
     with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
-        program, held = system.recorded("an event", g, t, one)
+        program, held = system.recorded("an event function", g, t, one)
     if any(map(is_traced, held)):
         raise traced_error(system.name, "polynomials")
     n = len(system.y)

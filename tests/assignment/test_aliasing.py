@@ -200,7 +200,7 @@ def test_a_look_aliases_where_numpys_does(source: str, look: str) -> None:
 
     np.testing.assert_array_equal(hoad.vjp(seen, CUBE)[0], wanted)
     if not writeable:
-        with pytest.raises(hoad.TracedValueError, match=r"\(test_aliasing\.py:\d+\)\. Write x = x\.copy\(\)"):
+        with pytest.raises(hoad.TracedValueError, match=r"\(test_aliasing\.py:\d+\)\. Copy it before, as x = x\.copy"):
             hoad.vjp(written, CUBE)
         return
     if b.ndim == 0 and not shared:

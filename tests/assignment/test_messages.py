@@ -155,8 +155,19 @@ def test_without_its_source_the_advice_is_general() -> None:
         hoad.jacobian(space["f"])(X)
 
 
+def test_an_argument_of_what_is_recorded_without_a_derivative() -> None:
+    def changing(x: Any) -> Any:
+        x[0] = 0.0
+        return x
+
+    with pytest.raises(hoad.TracedValueError, match=r"^an argument of the function that jit records is never changed"):
+        hoad.jit(changing)(X)
+    with pytest.raises(hoad.TracedValueError, match=r"^an argument of a function that is recorded by itself is never"):
+        hoad.fori_loop(0, 3, lambda k, x: changing(x), X)
+
+
 SEALED = (
-    r"an argument of the function that is differentiated is never changed \(test_messages\.py:\d+\)\. Write x = x\.copy"
+    r"an argument of the function that is differentiated is never changed \(test_messages\.py:\d+\)\. Copy it before"
 )
 ARGUMENTS: dict[str, F] = {
     "an item": lambda x: x.__setitem__(0, 1.0),
