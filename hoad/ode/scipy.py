@@ -12,7 +12,8 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.steps import DONE
 from hoad.errors import ArgumentError
-from hoad.ode.taylor import Options, System, traced_error
+from hoad.ode.options import Options, traced_error
+from hoad.ode.system import System
 
 
 class _Method:

@@ -8,497 +8,25 @@ any order are those of the truncated series, exact to rounding.
 from __future__ import annotations
 
 import math
-import numbers
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import guard_rows, inline
 from hoad._core.series import NotClosedError, Series
-from hoad._core.steps import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
-from hoad._core.tape import intern_aval
+from hoad._core.steps import Stepper
 from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list, telling_call
-from hoad.containers import Structure, flatten
-from hoad.drivers.first import jvp
-from hoad.drivers.higher import stop_gradient
-from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, DTypeError, GuardError, HoadError, NoRuleError, ShapeError, TracedValueError
+from hoad.arguments import check_function, packed, telling_call
+from hoad.errors import ArgumentError, NoRuleError, ShapeError
 from hoad.ode.events import Watch
+from hoad.ode.options import Options, checked_args, checked_times, traced_error
 from hoad.ode.order import check_names, telling_order
-from hoad.ode.steady import steady_program
-from hoad.program import Program, Tape, called
+from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
+from hoad.ode.system import EPSILON, System, double
+from hoad.ode.taped import recorded_solution
+from hoad.program import Program
 from hoad.trace import is_number
-from hoad.transform.programs import recorded
-from hoad.transform.recurrence import Recurrence, natural
-from hoad.transform.series import Arithmetic
-from hoad.transform.taylor import EXPANDING, arithmetic_of
-
-EPSILON = float(np.finfo(float).eps)
-NUMBER = flatten(0.0)[1]  # what is no container
-MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
-MOST_ORDER = 10_000
-MANY, BLOCK = 8, 4096  # times in a step, from which on they are summed together; at a time
-SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
-
-
-# ---- the equation ---------------------------------------------------------------------------------------------------
-
-
-class System:
-    """``y' = rhs(t, y, *args)`` for a container y, recorded once."""
-
-    def __init__(self, rhs: Callable[..., Any], y0: Any, t: float, args: tuple[Any, ...], name: str) -> None:
-        self.rhs, self.args, self.name = rhs, args, name
-        leaves, self.structure = flatten(y0)
-        if not all(map(is_number, leaves)):
-            raise DTypeError(
-                f"{name} takes y0 made of numbers, but found "
-                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))} in it."
-            )
-        if not any(map(np.size, leaves)):
-            raise ShapeError(f"{name} takes y0 made of numbers, but there are none in {y0!r}.")
-        self.y = [_double(x, name) for x in map(packed, leaves)]
-        self.shapes = [np.shape(x) for x in self.y]
-        self.sizes = [math.prod(shape) for shape in self.shapes]
-        with telling_order(name, "rhs", rhs, t, y0, args, self._gives):
-            self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
-
-    def recorded(
-        self, called: str, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
-    ) -> tuple[Program, list[Any]]:
-        """The program of f from (*y, t), and the traced values that are its further inputs."""
-
-        def of_leaves(*values: Any) -> list[Any]:
-            return outputs(f(values[-1], self.structure.unflatten(values[:-1]), *self.args))
-
-        return steady_program(self.name, called, of_leaves, [*[plain_value(x) for x in self.y], t])
-
-    def _slopes(self, returned: Any) -> list[Any]:
-        if isinstance(returned, (list, tuple)) and len(self.shapes) == 1 and self.structure == NUMBER:
-            returned = np.array(returned) if all(not np.ndim(x) for x in returned) else np.stack(returned)
-        leaves, found = flatten(returned)
-        if not all(map(is_number, leaves)):
-            raise ShapeError(
-                f"{self.name} needs rhs(t, y) like y, made of numbers, but rhs returned "
-                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))}. Return the slope of y."
-            )
-        leaves = [_double(packed(x), self.name) for x in leaves]
-        if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
-            raise ShapeError(
-                f"{self.name} needs rhs(t, y) like y, which is {self._described(self.structure, self.shapes)}, but it "
-                f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
-            )
-        return leaves
-
-    def _gives(self, returned: Any) -> bool:
-        """Whether rhs returned a slope."""
-        try:
-            self._slopes(returned)
-        except (HoadError, ValueError, TypeError):
-            return False
-        return True
-
-    def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
-        if structure == NUMBER:
-            return f"an array of shape {shapes[0]}" if shapes[0] else "a number"
-        return f"{structure.shown()} with shapes {shapes}"
-
-    def _advice(self, found: Structure) -> str:
-        """What to do where rhs and y differ."""
-        if found == NUMBER and self.structure != NUMBER and not any(self.shapes):
-            return "Make y0 an array, np.array([...]), where rhs returns one; or return a container like y."
-        return "Return for each array of y its slope, of the same shape."
-
-    def varied(self, t: float) -> System:
-        """The equation with one of its variational equations beside it, of a direction that is like any other."""
-
-        def both(t: Any, pair: Any, *args: Any) -> Any:
-            def slopes(y: Any) -> Any:
-                return self.structure.unflatten(self._slopes(self.rhs(t, y, *args)))
-
-            return jvp(slopes, (pair[0],), (pair[1],))
-
-        y = [plain_value(x) for x in self.y]
-        size = max((float(np.max(np.abs(x))) for x in y if np.size(x)), default=1.0)
-        directions = [(size or 1.0) * np.cos(1.0 + np.arange(np.size(x))).reshape(np.shape(x))[()] for x in y]
-        pair = (self.structure.unflatten(y), self.structure.unflatten(directions))
-        return System(both, pair, t, self.args, self.name)
-
-    @property
-    def is_traced(self) -> bool:
-        """Whether a solution hangs on traced values."""
-        return any(map(is_traced, [*self.y, *self.held]))
-
-    def along(self, order: int, lanes: int | None = None) -> Recurrence:
-        """The series of the solution, by (t, *held, *y)."""
-        tape, n = self.program._last, len(self.y)
-        inputs = [*tape._inputs[n:], *tape._inputs[:n]]
-        window = (tape._start, tape._end, tape._first_guard, tape._guards)
-        program = Program([Tape(tape._graph, window, inputs, list(tape._outputs), "primal", False)])
-        given = (2, *[1] * len(self.held))
-        have_lanes = (lanes is not None, *[False] * len(self.held))
-        return Recurrence(program, n, given, natural(order), lanes, have_lanes)
-
-    # ---- plain numbers
-
-    def stepper(self, t: float, end: float, tol: float, atol: float, order: int, longest: float) -> Stepper:
-        """What takes steps from here."""
-        held = [plain_value(x) for x in self.held]
-        flat = [np.ravel(plain_value(x)) for x in self.y]
-        series, sizes = self._series(order, held)
-        if len(sizes) > len(flat):
-            flat, held = list(np.concatenate(flat)), []
-        degree = EXPANDING.get()
-        least = tol / math.comb(
-            order + degree, degree
-        )  # what is left out of cₖ tᵏ at k = order grows so in derivatives
-        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
-        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
-        return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
-
-    def _series(self, order: int, held: list[Any]) -> tuple[Series, list[int]]:
-        """The arithmetic of the slopes, by numbers where only items are taken of arrays; the sizes of y in it."""
-        size = sum(self.sizes)
-        if size <= MOST_NUMBERS and any(self.shapes):
-            series = self._arithmetic(self._of_numbers(held), size, order)
-            if series.is_narrow:
-                return series, [1] * size
-        return self._arithmetic(self.program, len(self.y), order), self.sizes
-
-    def _arithmetic(self, program: Program, n: int, order: int) -> Series:
-        last = program._last
-        outputs = list(last._outputs)
-        guards = [(node, was) for node, was, _ in guard_rows(self.program._last._graph)[: self.program._last._guards]]
-        if program is not self.program:
-            guards = [(node, was) for node, (_, was) in zip(outputs[n:], guards, strict=True)]
-        given = [*[order + 1] * n, 2, *[1] * (len(last._inputs) - n - 1)]
-        try:
-            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order).series(
-                is_flow=True
-            )
-        except NotClosedError as error:
-            raise NoRuleError(
-                f"{self.name} needs the Taylor arithmetic of rhs, but there is none of {error}. Write rhs with "
-                "operations that have a derivative rule, or use odeint."
-            ) from None
-
-    def _of_numbers(self, held: list[Any]) -> Program:
-        """The program from numbers to numbers, followed by what its guards compare."""
-        last, nodes = self.program._last, self.program._input_nodes()
-        guards = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
-
-        def slopes(*values: Any) -> list[Any]:
-            numbers = iter(values)
-            ys = [
-                np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
-                for shape, size in zip(self.shapes, self.sizes, strict=True)
-            ]
-            found = inline(last._graph, [*last._outputs, *guards], nodes, [*ys, values[-1], *held])
-            slopes = [x[k] for x in found[: len(ys)] for k in np.ndindex(*np.shape(x))]
-            return [*slopes, *found[len(ys) :]]
-
-        return recorded(slopes, [intern_aval(np.dtype(float), ())] * (sum(self.sizes) + 1))
-
-    def leaves(self, rows: Any) -> list[Any]:
-        """The leaves of y, of flat values along the last axis."""
-        ends = np.cumsum([0, *self.sizes])
-        return [
-            rows[..., begin:end].reshape(*rows.shape[:-1], *shape)
-            for begin, end, shape in zip(ends, ends[1:], self.shapes, strict=False)
-        ]
-
-    def container(self, rows: Any) -> Any:
-        """y of flat values along the last axis."""
-        return self.structure.unflatten([x if x.ndim else x[()] for x in self.leaves(rows)])
-
-
-def _double(x: Any, name: str) -> Any:
-    """A leaf in float64."""
-    if np.iscomplexobj(x):
-        raise DTypeError(
-            f"{name} solves real equations, but y is complex. Take real and imaginary parts as unknowns of their own."
-        )
-    if not is_traced(x):
-        return np.asarray(x, np.float64)[()]
-    return x if x.dtype == np.float64 else x.astype(np.float64)
-
-
-# ---- solutions ------------------------------------------------------------------------------------------------------
-
-
-class PiecewiseSeries:
-    """A solution as one power series for each step.
-
-    Attributes
-    ----------
-    breaks : array, shape (K + 1,)
-        When the steps begin, and when the last one ends.
-    coefficients : array, shape (K, p + 1, n)
-        Of each step the Taylor coefficients around its beginning, of all numbers in y, one leaf after another.
-    """
-
-    def __init__(self, system: System, began: Any, rests: Any, lengths: Any, coefficients: Any, end: float) -> None:
-        self._system, self._rests, self._lengths = system, rests, lengths
-        self.breaks = np.append(began, end)
-        self.coefficients = coefficients
-
-    def __call__(self, t: Any) -> Any:
-        """y at a time, or at an array of times (T): for each array of y of shape (S) one of shape (T, S)."""
-        times = np.asarray(t, np.float64)
-        flat = np.atleast_1d(times).ravel()
-        first, last = self.breaks[0], self.breaks[-1]
-        if np.any((flat < min(first, last)) | (flat > max(first, last)) | np.isnan(flat)):
-            raise ArgumentError(
-                f"the solution is known from t = {first:.6g} to {last:.6g}, but asked for beyond. Integrate further."
-            )
-        way = 1.0 if last >= first else -1.0
-        k = np.clip(np.searchsorted(way * self.breaks[:-1], way * flat, side="right") - 1, 0, None)
-        if not len(self.coefficients):
-            rows = np.broadcast_to(self._start, (len(flat), len(self._start)))
-        else:
-            rows = self._rows(k, (flat - self.breaks[k]) - self._rests[k])
-        return self._system.container(rows.reshape(*times.shape, rows.shape[1]))
-
-    def _rows(self, k: Any, h: Any) -> Any:
-        """y so far behind where the steps k begin: step by step, each for all of its times at once."""
-        order = np.argsort(k, kind="stable")
-        sorted_k, sorted_h = k[order], h[order]
-        ends = [*np.flatnonzero(np.diff(sorted_k)) + 1, len(k)]
-        if len(k) < MANY * len(ends):
-            return _sums(np.moveaxis(self.coefficients[k], 1, 0), h[:, None])
-        rows = np.empty((len(k), self.coefficients.shape[2]))
-        begin = 0
-        for end in ends:
-            c = self.coefficients[sorted_k[begin]]
-            for first in range(begin, end, BLOCK):
-                places = slice(first, min(first + BLOCK, end))
-                rows[order[places]] = _sums(c[:, :, None], sorted_h[places]).T
-            begin = end
-        return rows
-
-    @property
-    def _start(self) -> Any:
-        return np.concatenate([np.ravel(x) for x in self._system.y])
-
-    def __repr__(self) -> str:
-        k, p, n = self.coefficients.shape
-        span = f"from {self.breaks[0]:.6g} to {self.breaks[-1]:.6g}"
-        return f"<PiecewiseSeries: {k} steps of order {p - 1}, {n} numbers, {span}>"
-
-
-class TaylorSolution:
-    """What `taylor_solution` found.
-
-    Attributes
-    ----------
-    t : array, shape (T,)
-        The times asked for, up to where the solution ends: where a terminal event ended it, that is in `y_events`.
-    y : array or container
-        The solution at these times: for each array of y0 of shape (S) one of shape (T, S).
-    sol : PiecewiseSeries
-        The solution at any time between: ``sol(t)``.
-    t_events : list of arrays
-        For each event function when it happened.
-    y_events : list
-        And y then, as in `y`.
-    order, steps, nfev : int
-        The order of the steps, how many there are, and how often the series of rhs was computed.
-    status : int
-        0, or 1 where a terminal event ended it.
-    message : str
-        The same in words.
-    """
-
-    t: Any
-    y: Any
-    sol: PiecewiseSeries
-    t_events: list[Any]
-    y_events: list[Any]
-    order: int
-    steps: int
-    nfev: int
-    status: int
-    message: str
-
-    def __init__(self, **found: Any) -> None:
-        self.__dict__.update(found)
-
-    def __repr__(self) -> str:
-        return f"<TaylorSolution: {self.steps} steps of order {self.order}, {self.message}>"
-
-
-def _sums(coefficients: Any, h: Any) -> Any:
-    """Σ cₖ hᵏ, the order along axis 0; either may be traced."""
-    found = coefficients[len(coefficients) - 1]
-    for k in range(len(coefficients) - 2, -1, -1):
-        found = found * h + coefficients[k]
-    return found
-
-
-def _checked_times(t: Any, name: str) -> Any:
-    t = packed_list(t)
-    if np.iscomplexobj(t):
-        raise DTypeError(f"{name} takes real times, but t is complex.")
-    times = t if is_traced(t) else np.asarray(t)
-    if times.dtype.kind not in "biuf":
-        raise DTypeError(f"{name} takes real times, but t is an array of {times.dtype}.")
-    times = times if times.dtype == np.float64 else times.astype(np.float64)
-    if np.ndim(times) != 1 or not times.shape[0]:
-        raise ShapeError(
-            f"{name} takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
-        )
-    plain = plain_value(times)
-    if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
-        raise ArgumentError(
-            f"{name} takes finite times that rise, or fall, from t[0] on. Sort them, and put the start first."
-        )
-    return times if is_traced(times) else np.ascontiguousarray(times)
-
-
-def order_for(tol: float) -> int:
-    """The order at which a relative error costs least, in steps of length ``tol ** (1 / order)``.
-
-    Where a step costs what its order squared does, that is half of -log(tol), as Jorba and Zou have it in section 3.1;
-    where its order, all. Here it is in between: measured on equations of 2 to 100 numbers, docs/design/0028.
-    """
-    return max(2, math.ceil(-0.8 * math.log(tol)))
-
-
-def _is_real(x: Any) -> bool:
-    return isinstance(x, numbers.Real) and not isinstance(x, bool)
-
-
-def _is_whole(x: Any) -> bool:
-    return isinstance(x, numbers.Integral) and not isinstance(x, bool)
-
-
-class Options:
-    """How steps are taken."""
-
-    def __init__(
-        self, name: str, tol: float, atol: float | None, order: int | None, max_step: float, max_steps: int = 1
-    ) -> None:
-        if not (_is_real(tol) and 0.0 < tol < 1.0):
-            raise ArgumentError(f"{name} takes tol between 0 and 1, not {tol!r}.")
-        if order is not None and not (_is_whole(order) and 2 <= order <= MOST_ORDER):
-            raise ArgumentError(f"{name} takes an order from 2 to {MOST_ORDER}, an int, not {order!r}.")
-        if not (_is_real(max_step) and max_step > 0.0):
-            raise ArgumentError(f"{name} takes a positive max_step, not {max_step!r}.")
-        if not (_is_whole(max_steps) and max_steps >= 1):
-            raise ArgumentError(f"{name} takes max_steps of 1 or more, an int, not {max_steps!r}.")
-        if atol is not None and not (_is_real(atol) and 0.0 <= atol < math.inf):
-            raise ArgumentError(f"{name} takes an atol of 0 or more, not {atol!r}.")
-        self.name, self.max_step, self.max_steps = name, float(max_step), min(int(max_steps), sys.maxsize)
-        self.tol = max(float(tol), EPSILON)
-        self.atol = self.tol if atol is None else float(atol)
-        self.order = order_for(self.tol) + EXPANDING.get() if order is None else int(order)
-
-    def stepper(self, system: System, times: Any) -> Stepper:
-        """What takes steps from the first time to the last."""
-        return system.stepper(float(times[0]), float(times[-1]), self.tol, self.atol, self.order, self.max_step)
-
-    def check(self, code: int, stepper: Stepper) -> None:
-        """Raise for a step that could not be taken."""
-        if code != DONE:
-            raise (GuardError if code == FAILED else ArgumentError)(self.trouble(code, stepper))
-
-    def trouble(self, code: int, stepper: Stepper) -> str:
-        """Why a step could not be taken, and where: a sentence."""
-        return f"{self.name} {self._found(code, stepper)}"
-
-    def _found(self, code: int, stepper: Stepper) -> str:
-        where = f"at t = {stepper.t:.17g}, after {stepper.taken} steps"
-        if code == NOT_FINITE and not np.isfinite(stepper.state).all():
-            return f"has a y with nan or inf in it {where}. Start from finite numbers."
-        if code == NOT_FINITE:
-            return (
-                f"found a Taylor coefficient that is nan or infinite {where}. rhs is singular there: start elsewhere, "
-                "or end before."
-            )
-        if code == NO_VALUE:
-            return (
-                f"cannot compute rhs {where}: a matrix is singular there, or not positive definite. Start elsewhere, "
-                "or end before."
-            )
-        if code == TOO_SHORT:
-            return f"has steps too short to change t {where}. The solution ends there, or is not smooth."
-        if code == TOO_MANY:
-            return f"took all of max_steps = {self.max_steps}, and is {where}. Raise max_steps, or tol."
-        return (
-            f"found that rhs takes another branch {where}. It is recorded once, and may branch by y or t with np.where "
-            "only."
-        )
-
-
-# ---- on the tape ----------------------------------------------------------------------------------------------------
-
-
-def _recorded(system: System, options: Options, times: Any) -> list[Any]:
-    """y at all times, for each leaf an array; the steps serve a variational equation as well."""
-    plain = plain_value(times)
-    varied = system.varied(float(plain[0]))
-    stepper = options.stepper(varied, plain)
-    options.check(stepper.run(plain, np.empty((len(plain), sum(varied.sizes))), options.max_steps, True)[1], stepper)
-    return _by_steps(system, options, times, *stepper.steps[:3])
-
-
-def _by_steps(system: System, options: Options, times: Any, begun: Any, rests: Any, lengths: Any) -> list[Any]:
-    """The same, by given steps."""
-    plain = plain_value(times)
-    start = times[0]
-    along = system.along(options.order)
-
-    def body(state: list[Any], row: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
-        t, h = row
-        series = called(along, (_line(t), *system.held, *state))
-        return [_sums(c, h) for c in series], [*state, _error(options, series, h)]
-
-    rows = [np.reshape(x, (1, *np.shape(x))) for x in system.y]  # of steps as they begin, or the start alone
-    offsets, errors = np.zeros(1), np.zeros(1)
-    if len(lengths):
-        offsets = (begun - plain[0]) + rests
-        _, (*rows, errors) = scan(body, list(system.y), (start + offsets, lengths), length=len(lengths))
-    way = np.sign(plain[-1] - plain[0])
-    k = np.clip(np.searchsorted(way * begun, way * plain, side="right") - 1, 0, None)
-    t = start + offsets[k]
-    wide = system.along(options.order, len(plain))
-    series = called(wide, (np.stack([t, np.ones(len(plain))]), *system.held, *[x[k] for x in rows]))
-    far = [np.reshape(times - t, (-1, *[1] * (c.ndim - 2))) for c in series]
-    _check_served(np.concatenate([errors, _errors(options, series, far)]), options)
-    return [_sums(c, h) for c, h in zip(series, far, strict=True)]
-
-
-def _line(t: Any) -> Any:
-    """The coefficients of the time."""
-    return np.stack([t, np.ones(())])
-
-
-def _error(options: Options, series: Sequence[Any], h: Any) -> Any:
-    """The last term of a step over the size of y, without a derivative."""
-    series = stop_gradient(list(series))
-    last = np.max(np.concatenate([np.ravel(np.abs(c[-1])) for c in series]))
-    size = np.max(np.concatenate([np.ravel(np.abs(c[0])) for c in series]))
-    return last * np.abs(h) ** options.order / np.maximum(size, options.atol / options.tol)
-
-
-def _errors(options: Options, series: Sequence[Any], far: Sequence[Any]) -> Any:
-    """The same at times so far from where their steps begin: these may have moved away from the steps."""
-    series, far = stop_gradient(list(series)), stop_gradient(list(far))
-    last = [np.abs(c[-1]) * np.abs(h) ** options.order for c, h in zip(series, far, strict=True)]
-    rows = [np.concatenate([np.reshape(x, (len(x), -1)) for x in of], axis=1) for of in (last, [c[0] for c in series])]
-    error, size = (np.max(np.abs(x), axis=1) for x in rows)
-    return error / np.maximum(size, options.atol / options.tol)
-
-
-def _check_served(errors: Any, options: Options) -> None:
-    """Record a guard: that the steps serve. The inputs where they do not need steps of their own."""
-    worst = np.max(errors)
-    found = plain_value(worst)
-    bool(worst <= SERVED * max(float(found), options.tol))
-
+from hoad.transform.taylor import arithmetic_of
 
 # ---- what there is to call ------------------------------------------------------------------------------------------
 
@@ -600,11 +128,11 @@ def taylor_integrate(
     name = "taylor_integrate"
     check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
-    times = _checked_times(t, name)
+    times = checked_times(t, name)
     check_names(name, "rhs", rhs)
-    system = System(rhs, y0, float(plain_value(times)[0]), _checked_args(args, name), name)
+    system = System(rhs, y0, float(plain_value(times)[0]), checked_args(args, name), name)
     if system.is_traced or is_traced(times):
-        return system.structure.unflatten(_recorded(system, options, times))
+        return system.structure.unflatten(recorded_solution(system, options, times))
     found = np.empty((len(times), sum(system.sizes)))
     stepper = options.stepper(system, times)
     options.check(stepper.run(times, found, options.max_steps, False)[1], stepper)
@@ -670,11 +198,11 @@ def taylor_solution(
     name = "taylor_solution"
     check_function(f"ode.{name}", rhs, y0, t)
     options = Options(name, tol, atol, order, max_step, max_steps)
-    times = _checked_times(t, name)
+    times = checked_times(t, name)
     if is_traced(times):
         raise traced_error(name, "polynomials")
     check_names(name, "rhs", rhs)
-    system = System(rhs, y0, float(times[0]), _checked_args(args, name), name)
+    system = System(rhs, y0, float(times[0]), checked_args(args, name), name)
     if system.is_traced:
         raise traced_error(name, "polynomials")
     functions = _functions(events)
@@ -702,21 +230,7 @@ def taylor_solution(
     )
 
 
-def traced_error(name: str, gives: str) -> TracedValueError:
-    """The error where something is traced of which a function gives plain numbers."""
-    return TracedValueError(
-        f"{name} takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its {gives} "
-        "would be cut off from the derivative. Use taylor_integrate of hoad.ode, at the times asked for."
-    )
-
-
-def _checked_args(args: Any, name: str) -> tuple[Any, ...]:
-    if isinstance(args, (tuple, list)):
-        return tuple(args)
-    raise ArgumentError(
-        f"{name} takes args as a tuple, for rhs(t, y, *args), but was given {type(args).__name__}. For one further "
-        "argument write args=(x,)."
-    )
+# ---- events ---------------------------------------------------------------------------------------------------------
 
 
 def _functions(events: Any) -> list[Callable[..., Any]]:
@@ -747,7 +261,7 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
                 "an event function gives a number that changes sign where the event happens, but this one gave a truth "
                 "value, which has no sign. Give y[0] - c in place of y[0] > c."
             )
-        return [np.reshape(_double(value, system.name), ())]
+        return [np.reshape(double(value, system.name), ())]
 
     check_names(system.name, "an event function", g)
     y0 = system.structure.unflatten([plain_value(x) for x in system.y])

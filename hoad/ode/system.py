@@ -1,0 +1,208 @@
+"""An equation as the Taylor integrator has it: recorded once, with the series of its solution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.recording import guard_rows, inline
+from hoad._core.series import NotClosedError, Series
+from hoad._core.steps import Stepper
+from hoad._core.tape import intern_aval
+from hoad._core.traced import is_traced, plain_value
+from hoad.arguments import packed
+from hoad.containers import Structure, flatten
+from hoad.drivers.first import jvp
+from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
+from hoad.ode.order import telling_order
+from hoad.ode.steady import steady_program
+from hoad.program import Program, Tape
+from hoad.trace import is_number
+from hoad.transform.programs import recorded
+from hoad.transform.recurrence import Recurrence, natural
+from hoad.transform.series import Arithmetic
+from hoad.transform.taylor import EXPANDING
+
+EPSILON = float(np.finfo(float).eps)
+NUMBER = flatten(0.0)[1]  # what is no container
+MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
+
+
+class System:
+    """``y' = rhs(t, y, *args)`` for a container y, recorded once."""
+
+    def __init__(self, rhs: Callable[..., Any], y0: Any, t: float, args: tuple[Any, ...], name: str) -> None:
+        self.rhs, self.args, self.name = rhs, args, name
+        leaves, self.structure = flatten(y0)
+        if not all(map(is_number, leaves)):
+            raise DTypeError(
+                f"{name} takes y0 made of numbers, but found "
+                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))} in it."
+            )
+        if not any(map(np.size, leaves)):
+            raise ShapeError(f"{name} takes y0 made of numbers, but there are none in {y0!r}.")
+        self.y = [double(x, name) for x in map(packed, leaves)]
+        self.shapes = [np.shape(x) for x in self.y]
+        self.sizes = [math.prod(shape) for shape in self.shapes]
+        with telling_order(name, "rhs", rhs, t, y0, args, self._gives):
+            self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
+
+    def recorded(
+        self, called: str, f: Callable[..., Any], t: float, outputs: Callable[[Any], list[Any]]
+    ) -> tuple[Program, list[Any]]:
+        """The program of f from (*y, t), and the traced values that are its further inputs."""
+
+        def of_leaves(*values: Any) -> list[Any]:
+            return outputs(f(values[-1], self.structure.unflatten(values[:-1]), *self.args))
+
+        return steady_program(self.name, called, of_leaves, [*[plain_value(x) for x in self.y], t])
+
+    def _slopes(self, returned: Any) -> list[Any]:
+        if isinstance(returned, (list, tuple)) and len(self.shapes) == 1 and self.structure == NUMBER:
+            returned = np.array(returned) if all(not np.ndim(x) for x in returned) else np.stack(returned)
+        leaves, found = flatten(returned)
+        if not all(map(is_number, leaves)):
+            raise ShapeError(
+                f"{self.name} needs rhs(t, y) like y, made of numbers, but rhs returned "
+                f"{' and '.join(type(x).__name__ for x in leaves if not is_number(x))}. Return the slope of y."
+            )
+        leaves = [double(packed(x), self.name) for x in leaves]
+        if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
+            raise ShapeError(
+                f"{self.name} needs rhs(t, y) like y, which is {self._described(self.structure, self.shapes)}, but it "
+                f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
+            )
+        return leaves
+
+    def _gives(self, returned: Any) -> bool:
+        """Whether rhs returned a slope."""
+        try:
+            self._slopes(returned)
+        except (HoadError, ValueError, TypeError):
+            return False
+        return True
+
+    def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
+        if structure == NUMBER:
+            return f"an array of shape {shapes[0]}" if shapes[0] else "a number"
+        return f"{structure.shown()} with shapes {shapes}"
+
+    def _advice(self, found: Structure) -> str:
+        """What to do where rhs and y differ."""
+        if found == NUMBER and self.structure != NUMBER and not any(self.shapes):
+            return "Make y0 an array, np.array([...]), where rhs returns one; or return a container like y."
+        return "Return for each array of y its slope, of the same shape."
+
+    def varied(self, t: float) -> System:
+        """The equation with one of its variational equations beside it, of a direction that is like any other."""
+
+        def both(t: Any, pair: Any, *args: Any) -> Any:
+            def slopes(y: Any) -> Any:
+                return self.structure.unflatten(self._slopes(self.rhs(t, y, *args)))
+
+            return jvp(slopes, (pair[0],), (pair[1],))
+
+        y = [plain_value(x) for x in self.y]
+        size = max((float(np.max(np.abs(x))) for x in y if np.size(x)), default=1.0)
+        directions = [(size or 1.0) * np.cos(1.0 + np.arange(np.size(x))).reshape(np.shape(x))[()] for x in y]
+        pair = (self.structure.unflatten(y), self.structure.unflatten(directions))
+        return System(both, pair, t, self.args, self.name)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether a solution hangs on traced values."""
+        return any(map(is_traced, [*self.y, *self.held]))
+
+    def along(self, order: int, lanes: int | None = None) -> Recurrence:
+        """The series of the solution, by (t, *held, *y)."""
+        tape, n = self.program._last, len(self.y)
+        inputs = [*tape._inputs[n:], *tape._inputs[:n]]
+        window = (tape._start, tape._end, tape._first_guard, tape._guards)
+        program = Program([Tape(tape._graph, window, inputs, list(tape._outputs), "primal", False)])
+        given = (2, *[1] * len(self.held))
+        have_lanes = (lanes is not None, *[False] * len(self.held))
+        return Recurrence(program, n, given, natural(order), lanes, have_lanes)
+
+    # ---- plain numbers
+
+    def stepper(self, t: float, end: float, tol: float, atol: float, order: int, longest: float) -> Stepper:
+        """What takes steps from here."""
+        held = [plain_value(x) for x in self.held]
+        flat = [np.ravel(plain_value(x)) for x in self.y]
+        series, sizes = self._series(order, held)
+        if len(sizes) > len(flat):
+            flat, held = list(np.concatenate(flat)), []
+        degree = EXPANDING.get()
+        least = tol / math.comb(order + degree, degree)  # what is left out of cₖ tᵏ, k = order, grows so in derivatives
+        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
+        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
+        return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
+
+    def _series(self, order: int, held: list[Any]) -> tuple[Series, list[int]]:
+        """The arithmetic of the slopes, by numbers where only items are taken of arrays; the sizes of y in it."""
+        size = sum(self.sizes)
+        if size <= MOST_NUMBERS and any(self.shapes):
+            series = self._arithmetic(self._of_numbers(held), size, order)
+            if series.is_narrow:
+                return series, [1] * size
+        return self._arithmetic(self.program, len(self.y), order), self.sizes
+
+    def _arithmetic(self, program: Program, n: int, order: int) -> Series:
+        last = program._last
+        outputs = list(last._outputs)
+        guards = [(node, was) for node, was, _ in guard_rows(self.program._last._graph)[: self.program._last._guards]]
+        if program is not self.program:
+            guards = [(node, was) for node, (_, was) in zip(outputs[n:], guards, strict=True)]
+        given = [*[order + 1] * n, 2, *[1] * (len(last._inputs) - n - 1)]
+        try:
+            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order).series(
+                is_flow=True
+            )
+        except NotClosedError as error:
+            raise NoRuleError(
+                f"{self.name} needs the Taylor arithmetic of rhs, but there is none of {error}. Write rhs with "
+                "operations that have a derivative rule, or use odeint."
+            ) from None
+
+    def _of_numbers(self, held: list[Any]) -> Program:
+        """The program from numbers to numbers, followed by what its guards compare."""
+        last, nodes = self.program._last, self.program._input_nodes()
+        guards = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
+
+        def slopes(*values: Any) -> list[Any]:
+            numbers = iter(values)
+            ys = [
+                np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
+                for shape, size in zip(self.shapes, self.sizes, strict=True)
+            ]
+            found = inline(last._graph, [*last._outputs, *guards], nodes, [*ys, values[-1], *held])
+            slopes = [x[k] for x in found[: len(ys)] for k in np.ndindex(*np.shape(x))]
+            return [*slopes, *found[len(ys) :]]
+
+        return recorded(slopes, [intern_aval(np.dtype(float), ())] * (sum(self.sizes) + 1))
+
+    def leaves(self, rows: Any) -> list[Any]:
+        """The leaves of y, of flat values along the last axis."""
+        ends = np.cumsum([0, *self.sizes])
+        return [
+            rows[..., begin:end].reshape(*rows.shape[:-1], *shape)
+            for begin, end, shape in zip(ends, ends[1:], self.shapes, strict=False)
+        ]
+
+    def container(self, rows: Any) -> Any:
+        """y of flat values along the last axis."""
+        return self.structure.unflatten([x if x.ndim else x[()] for x in self.leaves(rows)])
+
+
+def double(x: Any, name: str) -> Any:
+    """A leaf in float64."""
+    if np.iscomplexobj(x):
+        raise DTypeError(
+            f"{name} solves real equations, but y is complex. Take real and imaginary parts as unknowns of their own."
+        )
+    if not is_traced(x):
+        return np.asarray(x, np.float64)[()]
+    return x if x.dtype == np.float64 else x.astype(np.float64)
