@@ -22,15 +22,17 @@ import numpy as np
 from hoad._core.entry import Jitted
 from hoad._core.primitive import Primitive
 from hoad._core.reading import (
-    Outer,
     Unseen,
     Walk,
+    answers_any_name,
     content_of,
     has_library_base,
+    is_among,
     is_changing,
     is_library_class,
     is_static,
     module_of,
+    mro_of,
     names_of,
     object_attribute,
     reads_of,
@@ -55,8 +57,6 @@ BY_NAME = frozenset(
 # What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 FUNCTIONS = (types.FunctionType, np.ufunc, DISPATCHED)
 BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
-
-Watch = tuple[str, Any, Any, Any, str]
 
 
 # ---- code -----------------------------------------------------------------------------------------------------------
@@ -256,14 +256,18 @@ class Reader(Walk):
     def visit_class(self, name: str, x: type) -> None:
         if module_of(x) == "datetime" and NOW & self.met_names():
             raise Unseen(f"it may ask {name} for the time")
-        own = [cls for cls in x.__mro__ if not is_library_class(cls)]
+        own = [cls for cls in mro_of(x) if not is_library_class(cls)]
         if not own:
             return
-        said = {key: held for cls in reversed(x.__mro__[:-1]) for key, held in vars(cls).items()}
+        if self.by_name:
+            for cls in own:
+                self.watch("content", vars(cls), None, tuple(vars(cls)), f"the names of {cls.__name__}")
+        said = {key: held for cls in reversed(mro_of(x)[:-1]) for key, held in vars(cls).items()}
         special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
         met = self.met_names()
         names = special | (set(said) if self.by_name else met & set(said))
-        keys = tuple(sorted(names | (met if self.handles else set())))
+        answers = answers_any_name(x) or answers_any_name(type(x))
+        keys = tuple(sorted(names | (met if self.handles or answers else set())))
         self.watch("class", x, keys, tuple(said.get(key, ABSENT) for key in keys), name)
         for key in keys:
             self.later(f"{name}.{key}", said.get(key))
@@ -285,12 +289,12 @@ class Reader(Walk):
             self.later(f"{name}.{key}", value)
 
     def visit_attributes(self, name: str, x: Any, held: dict[str, Any]) -> None:
-        if self.by_name or (type(x) not in FUNCTIONS and has_library_base(type(x))):
+        if self.by_name or (not is_among(type(x), FUNCTIONS) and has_library_base(type(x))):
             self.later(f"the attributes of {name}", held)
             return
         names = self.met_names() | BY_INSPECT.intersection(held)
         said = names.intersection(names_of(type(x))) | names.intersection(held)
-        keys = tuple(sorted(names if self.handles else said))
+        keys = tuple(sorted(names if self.handles or answers_any_name(type(x)) else said))
         if keys:
             self.watch("attributes", x, keys, tuple(held.get(key, ABSENT) for key in keys), f"an attribute of {name}")
         for key in keys:
@@ -334,4 +338,4 @@ VISITS: dict[type, Visit | None] = {
 WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
 
 
-__all__ = ["Outer", "Reader", "Unseen"]
+__all__ = ["Reader", "writes_outside"]

@@ -135,6 +135,7 @@ def reads_of(code):
 # Values that never change.
 UNCHANGED = frozenset(
     [type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype])
+cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 # Modules whose functions and classes give something else at every call, or read what is outside the process.
 cdef frozenset CHANGING = frozenset(
     ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"])
@@ -147,7 +148,7 @@ cdef tuple CLOSED_CLASSES = (BaseException, decimal.Context, np.void)
 # With these any attribute may be read.
 cdef tuple GETTERS = (operator.attrgetter, operator.methodcaller)
 # Classes of Python's library that read no attributes of the objects that derive from them.
-cdef frozenset MIXINS = frozenset([object, abc.ABC, Generic])
+cdef tuple MIXINS = (object, abc.ABC, Generic)
 cdef dict SLOTS_OF_C = {}       # of classes made by C, which never change
 cdef dict NAMES_OF_C = {}
 
@@ -161,7 +162,7 @@ cdef bint has_fixed_names(cls) noexcept:
     return not (<PyTypeObject*>cls).tp_flags & Py_TPFLAGS_HEAPTYPE
 
 
-cdef tuple mro_of(cls):
+cpdef tuple mro_of(cls):
     """A class and those that it derives from, whatever its metaclass says."""
     return <tuple>(<PyTypeObject*>cls).tp_mro
 
@@ -197,6 +198,22 @@ def names_of(cls not None):
     if fixed:
         NAMES_OF_C[cls] = found
     return found
+
+
+def answers_any_name(cls not None):
+    """Whether a class of Python's gives objects attributes that nothing holds, by ``__getattr__`` or the like."""
+    for base in mro_of(cls):
+        if not has_fixed_names(base) and ("__getattr__" in vars(base) or "__getattribute__" in vars(base)):
+            return True
+    return False
+
+
+def is_among(cls, classes):
+    """Whether a class is one of these; by itself, whatever its metaclass says of `==`."""
+    for x in classes:
+        if x is cls:
+            return True
+    return False
 
 
 def content_of(cell):
@@ -239,14 +256,17 @@ def is_library_class(cls):
 def has_library_base(cls):
     """Whether methods of Python's, NumPy's, SciPy's or hoad's classes may read any attribute of an object."""
     for base in mro_of(cls):
-        if base not in MIXINS and is_library_class(base):
+        if not is_among(base, MIXINS) and is_library_class(base):
             return True
     return False
 
 
-cdef int check_kind(str name, kind) except -1:
+cdef int check_kind(name, kind) except -1:
     """Raise for objects that give something else at every call."""
-    changing = issubclass(kind, CHANGING_CLASSES)
+    try:
+        changing = issubclass(kind, CHANGING_CLASSES)
+    except TypeError:       # of abstract classes, which keep what they were asked for
+        raise Unseen(f"it may read {name}, whose class {kind.__name__} is not hashable") from None
     for cls in mro_of(kind):
         changing = changing or is_changing(module_of(cls))
     if changing:
@@ -254,7 +274,7 @@ cdef int check_kind(str name, kind) except -1:
     return 0
 
 
-cdef int check_open(str name, x) except -1:
+cdef int check_open(name, x) except -1:
     """Raise for an object whose state lies in C, unless it never changes."""
     kind = type(x)
     for cls in mro_of(kind):
@@ -287,12 +307,13 @@ cdef class Walk:
     cdef readonly dict met          # id: object
     cdef list ahead
     cdef list waiting
-    cdef dict visits
+    cdef dict visits                # by the id of a class: what its metaclass says of `==` and hashes is not asked
     cdef tuple whole                # classes of objects of which nothing else is looked at
     cdef int most
 
     def __init__(self, dict visits not None, tuple whole not None, int most):
-        self.visits, self.whole, self.most = visits, whole, most
+        self.visits = {id(cls): visit for cls, visit in visits.items()}
+        self.whole, self.most = whole, most
 
     def walk(self, roots):
         """Go through all that pairs of a name and an object lead to."""
@@ -306,7 +327,7 @@ cdef class Walk:
                 visit, found = <tuple>self.waiting.pop()
                 visit(*found)
 
-    def later(self, str name not None, x):
+    def later(self, name, x):
         """Visit an object."""
         self.ahead.append((name, x))
 
@@ -314,28 +335,30 @@ cdef class Walk:
         """Let what hangs on the names that code names wait for code that is met before."""
         self.waiting.append((visit, found))
 
-    def watch(self, str kind not None, owner, key, expected, str name not None):
+    def watch(self, str kind not None, owner, key, expected, name):
         """Compare this with what is expected, at each call."""
         self.watches[kind, id(owner), key] = kind, owner, key, expected, name
         if len(self.watches) > self.most:
             raise Unseen(f"it may read more than {self.most} things, such as {name}")
 
-    cdef int visit(self, str name, x) except -1:
-        """Watch what an object holds, and go on from there."""
+    cdef int visit(self, name, x) except -1:
+        """Watch what an object holds, and go on from there. Its name is what the user calls it, of any class."""
         kind = type(x)
         if isinstance(x, CLOSED_CLASSES):
             raise Unseen(f"it may read {name}, a {kind.__name__}, which can change unseen")
-        if kind in UNCHANGED or x is ABSENT or id(x) in self.met or isinstance(x, np.generic):
+        if id(kind) in PLAIN or x is ABSENT or id(x) in self.met:
+            return 0
+        if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
         self.by_name = self.by_name or isinstance(x, GETTERS)
         if is_traced(x):
             raise Outer
         self.met[id(x)] = x
-        if kind not in self.visits:
+        if id(kind) not in self.visits:
             check_kind(name, kind)
         for cls in mro_of(kind):
-            if cls in self.visits:
-                visit = self.visits[cls]
+            if id(cls) in self.visits:
+                visit = self.visits[id(cls)]
                 if visit is not None:
                     visit(self, name, x)
                 break

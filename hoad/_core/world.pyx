@@ -99,7 +99,11 @@ cdef class World:
                 if self.watches[k].kind == ARRAY and not holds(&self.watches[k])]
 
     def share(self, Graph graph not None):
-        """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep."""
+        """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep.
+
+        Other recordings may have this world, too: what they find in it holds the same. That no pointer is read while it
+        is exchanged rests on the GIL; who compares holds what it compares.
+        """
         cdef int k
         for k in range(self.size):
             if self.watches[k].kind != ARRAY:

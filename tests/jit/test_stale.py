@@ -978,6 +978,145 @@ def what_a_rule_reads_once() -> Any:
     yield from while_it_is("HELPER_RATE", 5.0)
 
 
+# ---- classes that answer otherwise ----------------------------------------------------------------------------------
+
+
+class Answering:
+    """Whose objects have every attribute."""
+
+    def __getattr__(self, name: str) -> float:
+        return 2.0
+
+
+class AnsweringMeta(type):
+    def __getattr__(cls, name: str) -> float:
+        return 2.0
+
+
+class HidingMeta(type):
+    __mro__ = property(lambda cls: (object,))  # type: ignore[assignment]
+
+
+class EqualMeta(type):
+    """Classes that are said to be int."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    def __hash__(cls) -> int:
+        return hash(int)
+
+
+class UnhashableMeta(type):
+    def __eq__(cls, other: object) -> bool:
+        return cls is other
+
+
+class Rated(np.float64):
+    """A number with an attribute."""
+
+    rate: float
+
+
+@case
+def a_class_gains_a_name_that_is_asked_for_by_a_string() -> Any:
+    class Base:
+        pass
+
+    class Own(Base):
+        pass
+
+    held = Own()
+    yield lambda x: getattr(held, "rate", 1.0) * x + getattr(Own, "rate", 1.0) + ("rate" in dir(held))
+    Base.rate = 5.0
+    yield None
+    Own.rate = 6.0
+    yield None
+
+
+@case
+def an_object_gains_what_its_class_answers() -> Any:
+    held = Answering()
+    yield lambda x: held.rate * x
+    held.rate = 4.0  # type: ignore[misc]
+    yield None
+
+
+@case
+def a_class_gains_what_it_answers_for_its_objects() -> Any:
+    class Own(Answering):
+        pass
+
+    held = Own()
+    yield lambda x: held.rate * x
+    Own.rate = 4.0
+    yield None
+
+
+@case
+def a_class_gains_what_its_metaclass_answers() -> Any:
+    class Own(metaclass=AnsweringMeta):
+        pass
+
+    yield lambda x: Own.rate * x
+    Own.rate = 4.0
+    yield None
+
+
+@case
+def a_metaclass_hides_where_a_name_comes_from() -> Any:
+    class Base:
+        rate = 2.0
+
+    class Own(Base, metaclass=HidingMeta):
+        pass
+
+    yield lambda x: Own.rate * x
+    Base.rate = 4.0
+    yield None
+
+
+@case
+def a_class_that_is_said_to_be_another() -> Any:
+    class Own(metaclass=EqualMeta):
+        rate = 2.0
+
+    held = Own()
+    yield lambda x: held.rate * x
+    held.rate = 4.0
+    yield None
+
+
+@case
+def a_class_that_cannot_be_looked_up() -> Any:
+    class Own(metaclass=UnhashableMeta):
+        rate = 2.0
+
+    held = Own()
+    yield lambda x: held.rate * x
+    held.rate = 4.0
+    yield None
+
+
+@case
+def an_attribute_of_a_number() -> Any:
+    held = Rated(3.0)
+    held.rate = 2.0
+    yield lambda x: held.rate * held * x
+    held.rate = 4.0
+    yield None
+
+
+@case
+def an_array_that_two_recordings_keep() -> Any:
+    held = np.arange(1.0, 4.0)
+    yield lambda x: np.sum(held * x) if x > 0 else np.sum(held) * x * x
+    held[1] = -7.0
+    yield None
+    held[:] = 2.0
+    yield None
+
+
 # ---- what changes by itself -----------------------------------------------------------------------------------------
 
 
@@ -1021,3 +1160,27 @@ def check(jitted: Any, f: Any, points: Any) -> None:
         found, wanted = jitted(x), f(x)
         np.testing.assert_allclose(found, wanted, rtol=1e-15)
         assert np.signbit(found) == np.signbit(wanted)
+
+
+class Unnamed:
+    """A function whose name is no text."""
+
+    def __getattr__(self, name: str) -> float:
+        return 2.0
+
+    def __call__(self, x: Any) -> Any:
+        return 3.0 * x
+
+
+def test_names_that_are_no_text() -> None:
+    assert hoad.jit(Unnamed())(1.0) == 3.0
+
+    class Text(str):
+        pass
+
+    def f(x: Any, **rates: Any) -> Any:
+        return sum(rates.values()) * x
+
+    assert hoad.jit(f)(1.0, **{Text("rate"): 2.0}) == 2.0
+    f.__name__ = Text("f")
+    assert hoad.jit(f)(1.0, rate=3.0) == 3.0
