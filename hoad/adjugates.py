@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,37 +45,93 @@ def mixed_adjugate(u: Any, s: Any, vh: Any, directions: Sequence[Any]) -> Any:
     uh, v = conjugate_transposed(u), conjugate_transposed(vh)
     sign = _det(u) * _det(vh)
     if k == 0:
-        return (v * (sign[..., None] * _without_one(s))[..., None, :]) @ uh
+        core, over = _without_one(s)
+        return _raised((v * (sign[..., None] * core)[..., None, :]) @ uh, over)
     turned = [uh @ e @ v for e in directions]
     if k == 1:
-        core, line = _without_two(s), np.diagonal(turned[0], axis1=-2, axis2=-1)
-        diagonal = (core @ line[..., None])[..., 0]
+        core, over = _without_two(s)
+        diagonal = (core @ np.diagonal(turned[0], axis1=-2, axis2=-1)[..., None])[..., 0]
         core = -core * turned[0]
         np.einsum("...ii->...i", core)[...] = diagonal
-    else:
-        core = _of_size_1(s, turned)
-    return v @ (sign[..., None, None] * core) @ uh
+        return _raised(v @ (sign[..., None, None] * core) @ uh, over)
+    return v @ (sign[..., None, None] * _of_size_1(s, turned)) @ uh
 
 
-def _without_one(s: Any) -> Any:
-    """Products of the singular values but for one: those before and behind."""
+def _without_one(s: Any) -> tuple[Any, Any]:
+    """Products of the singular values but for one, those before and behind, and what they are `_raised` by."""
+    mantissas, exponents = _parted(s)
     before, behind = np.ones_like(s), np.ones_like(s)
-    np.cumprod(s[..., :-1], axis=-1, out=before[..., 1:])
-    np.cumprod(s[..., :0:-1], axis=-1, out=behind[..., -2::-1])
-    return before * behind
+    np.cumprod(mantissas[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumprod(mantissas[..., :0:-1], axis=-1, out=behind[..., -2::-1])
+    return _together(before * behind, exponents, _others, axis=-1)
 
 
-def _without_two(s: Any) -> Any:
-    """Products of the singular values but for i and j, 0 where i = j: those before, between and behind."""
+def _without_two(s: Any) -> tuple[Any, Any]:
+    """As `_without_one`, but for i and j, 0 where i = j: those before, between and behind."""
     n = s.shape[-1]
+    mantissas, exponents = _parted(s)
     before, between, behind = np.ones_like(s), np.ones((*s.shape, n), s.dtype), np.ones_like(s)
-    np.cumprod(s[..., :-2], axis=-1, out=before[..., 1:-1])
-    np.cumprod(s[..., :1:-1], axis=-1, out=behind[..., -2:0:-1])
-    later = np.where(_up_to_diagonal(n), s.dtype.type(1.0), s[..., None, :])
+    np.cumprod(mantissas[..., :-2], axis=-1, out=before[..., 1:-1])
+    np.cumprod(mantissas[..., :1:-1], axis=-1, out=behind[..., -2:0:-1])
+    later = np.where(_up_to_diagonal(n), s.dtype.type(1.0), mantissas[..., None, :])
     np.cumprod(later[..., :-1], axis=-1, out=between[..., 1:])
     between[..., _up_to_diagonal(n)] = 0.0
     upper = before[..., :, None] * between * behind[..., None, :]
-    return upper + transposed(upper)
+    upper, over = _together(upper, exponents, _other_pairs, axis=(-2, -1))
+    return upper + transposed(upper), over
+
+
+SPARE = 16  # powers of 2 for the sums over products of singular values
+MANY = 64  # from which on products of numbers of at least 1/2 could leave the range of single precision
+
+
+def _parted(s: Any) -> tuple[Any, Any]:
+    """Mantissas and exponents of base 2; s itself and None where all products of n - 1 are in range as they are.
+
+    Products of consecutive mantissas are in range as well, so that none is 0 or infinite before its scale is known.
+    Scales are powers of 2, which do not round.
+    """
+    n, limits = s.shape[-1], np.finfo(s.dtype)
+    least, largest = s[..., -1:].min(initial=1.0), s[..., :1].max(initial=1.0)
+    if least > 0.0 and (n - 1) * math.frexp(largest)[1] <= limits.maxexp - SPARE:
+        if (n - 1) * (math.frexp(least)[1] - 1) >= limits.minexp:
+            return s, None
+    mantissas, exponents = np.frexp(s)
+    if n < MANY:
+        return mantissas, exponents
+    sizes = np.fmax(np.fmin(mantissas, 1.0), 0.5)  # of 0 and what is not finite, any
+    fallen = np.rint(np.cumsum(np.log2(sizes), axis=-1)).astype(exponents.dtype)
+    steps = np.diff(fallen, axis=-1, prepend=exponents.dtype.type(0))
+    return np.ldexp(mantissas, -steps), exponents + steps
+
+
+def _others(exponents: Any) -> Any:
+    return np.sum(exponents, axis=-1, dtype=exponents.dtype, keepdims=True) - exponents
+
+
+def _other_pairs(exponents: Any) -> Any:
+    return _others(exponents)[..., :, None] - exponents[..., None, :]
+
+
+def _together(products: Any, exponents: Any, others: Any, axis: Any) -> tuple[Any, Any]:
+    """Products of mantissas with their exponents, all less by as few powers of 2 as bring the largest into range."""
+    if exponents is None:
+        return products, None
+    exponents = others(exponents)
+    largest = np.max(exponents, axis=axis, initial=0, where=products > 0.0, keepdims=True)
+    over = np.maximum(largest - (np.finfo(products.dtype).maxexp - SPARE), 0)
+    return np.ldexp(products, exponents - over), np.squeeze(over, axis=axis)
+
+
+def _raised(a: Any, over: Any) -> Any:
+    """a · 2^over, in two steps, which are in range: items that leave it make no nan of the others."""
+    if over is None or not over.any():
+        return a
+    most, one = np.finfo(a.dtype).maxexp - 1, a.real.dtype.type(1.0)
+    half = np.minimum(over // 2, most)
+    for part in (half, np.minimum(over - half, most)):
+        a = _scaled(np.ldexp(one, part), a)
+    return a
 
 
 @functools.cache
@@ -86,6 +143,7 @@ def _of_size_1(s: Any, directions: Sequence[Any]) -> Any:
     """With the largest singular value 1, so that no product leaves the range that the result is in."""
     size, k = s[..., :1], len(directions)
     s = s / np.maximum(size, np.finfo(s.dtype).tiny)
+    s = np.where(np.isfinite(size), s, s.dtype.type(1.0))  # such a matrix leaves the others of a stack as they are
     apart = _apart(s, k)
     core = _by_smallest_apart(s, directions, apart) if apart else _by_inverse(s, directions)
     return _scaled(size[..., 0] ** (s.shape[-1] - 1 - k), core)
@@ -97,6 +155,9 @@ CANCELLING = 100.0
 
 def _apart(s: Any, k: int) -> int:
     """How many of the smallest singular values stand apart, so that terms by the inverse of the others do not cancel.
+
+    One number for the whole stack, which is what its most demanding matrix needs: how a matrix is rounded, though not
+    how well, hangs on the others.
 
     With d of them, terms grow like the power k + 1 - d of the inverse of the smallest of the others; their sum, like
     the product of the inverses of as many of these. With k + 1 nothing cancels: what is not small in the inverse meets

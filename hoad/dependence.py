@@ -28,6 +28,7 @@ from hoad.primitive import (
     COFACTORS,
     CUMSUM,
     DET,
+    DET_SVD,
     EIGH,
     GATHER_ITEMS,
     IDENTITY,
@@ -327,7 +328,7 @@ OF_PRIMITIVE: dict[Primitive, Callable[..., Links]] = {
     ARGMIN: _lines,
     SEARCHSORTED: _searched,
     **dict.fromkeys(
-        (INV, DET, SLOGDET, COFACTORS, CHOLESKY, EIGH, SVD, QR, PINV),
+        (INV, DET, SLOGDET, COFACTORS, DET_SVD, CHOLESKY, EIGH, SVD, QR, PINV),
         _matrices,
     ),
 }

@@ -316,6 +316,10 @@ def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
 
 
+def _det_svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    return a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
+
+
 # NumPy's linear algebra is made of gufuncs, which run without the GIL. Zeros of a product of strong zeros stay strong.
 _lapack = np.linalg._umath_linalg
 
@@ -341,11 +345,15 @@ def _cofactors(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any
 
 
 def _cofactors_of_lanes(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
-    """What is the same in all lanes, repeated by strides, is worked on once."""
+    """What is the same in all lanes, repeated by strides, is worked on once.
+
+    Lanes that differ have one block size, that of the most demanding: `_apart` in hoad/adjugates.py.
+    """
     u, s, vh = (a[:1] if a.strides[0] == 0 else a for a in (u, s, vh))
     return np.broadcast_to(transposed(mixed_adjugate(u, s, vh, directions)), x.shape)
 
 
+# Each derivative taken is one direction more. No value has 252 of them: k directions are a sum of 2ᵏ products.
 COFACTORS = Primitive(
     "cofactors",
     function=_cofactors,
@@ -356,6 +364,22 @@ COFACTORS = Primitive(
     linear_in=tuple(range(4, 256)),
 )
 COFACTORS.batch = _cofactors_of_lanes
+
+
+def _det_svd(params: Params, a: Any) -> Any:
+    """u, s, vᴴ of each matrix; of one that is not finite, identities about singular values of nan.
+
+    LAPACK does not return from an infinity, and a nan would fail all of the stack.
+    """
+    if np.isfinite(a).all():
+        return np.linalg.svd(a)
+    known = np.isfinite(a).all(axis=(-2, -1))[..., None]
+    u, s, vh = np.linalg.svd(np.where(known[..., None], a, np.eye(a.shape[-1], dtype=a.dtype)))
+    return u, np.where(known, s, s.dtype.type(np.nan)), vh
+
+
+DET_SVD = Primitive("det_svd", function=_det_svd, kind=PYTHON, nout=3, infer=_det_svd_infer, costly=True)
+DET_SVD.batch = _det_svd
 
 
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------

@@ -11,15 +11,9 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.ufuncs import compose, imag
-from hoad.adjugates import conjugate_transposed, core_adjugate
+from hoad.adjugates import conjugate_transposed, core_adjugate, transposed
 from hoad.numpy_protocol.parts import is_complex
 from hoad.rules.registry import vjp
-
-_h = conjugate_transposed
-
-
-def _t(a):
-    return np.swapaxes(a, -1, -2)
 
 
 def _matmul(g, p, x, y):
@@ -29,25 +23,25 @@ def _matmul(g, p, x, y):
     if x.ndim == 1:
         return (y @ g[..., None])[..., 0], x[:, None] * g[..., None, :]
     if y.ndim == 1:
-        return g[..., None] * y, (_t(x) @ g[..., None])[..., 0]
+        return g[..., None] * y, (transposed(x) @ g[..., None])[..., 0]
     # An outer product is one of elements: no sums, and done with what is around it.
     return (
-        g * _t(y) if y.shape[-1] == 1 else g @ _t(y),
-        _t(x) * g if x.shape[-2] == 1 else _t(x) @ g,
+        g * transposed(y) if y.shape[-1] == 1 else g @ transposed(y),
+        transposed(x) * g if x.shape[-2] == 1 else transposed(x) @ g,
     )
 
 
 def _solve(g, p, x, y):
     """p = x⁻¹ y: the adjoint of y is x⁻ᵀ g, that of x is -(x⁻ᵀ g) pᵀ."""
-    adjoint = np.linalg.solve(_t(x), g)
-    return -adjoint @ _t(p), adjoint
+    adjoint = np.linalg.solve(transposed(x), g)
+    return -adjoint @ transposed(p), adjoint
 
 
 def _det(g, p, x):
     """d det x = Σ C dx with cofactors C; the singular values, which serve all orders, are those of the point."""
     if x.shape[-1] <= FEW_ROWS:
         return (g[..., None, None] * _few_cofactors(x),)
-    u, s, vh = apply_primitive(prim.SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
+    u, s, vh = apply_primitive(prim.DET_SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
     return (g[..., None, None] * apply_primitive(prim.COFACTORS, None, x, u, s, vh),)
 
 
@@ -82,7 +76,7 @@ def _cofactors(g, p, x, u, s, vh, *directions):
 def _slogdet(g, p, x):
     """d log |det x| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
     trace = compose(g[1], imag(g[0] * p[0])) if is_complex(x) else g[1]
-    return (trace[..., None, None] * _t(np.linalg.inv(x)),)
+    return (trace[..., None, None] * transposed(np.linalg.inv(x)),)
 
 
 # ---- series: the rule of cofactors asks for one more direction at each order ----------------------------------------
@@ -102,7 +96,7 @@ def _cut(x, u, sizes, vh, few=FEW_ROWS):
     others in M. Where M is singular as well, to what rounding leaves of zeros, det M is nan and M an identity.
     """
     k = x.shape[-1] - few
-    b = _h(u) @ x @ _h(vh)
+    b = conjugate_transposed(u) @ x @ conjugate_transposed(vh)
     m, c, r, d = b[..., :k, :k], b[..., :k, k:], b[..., k:, :k], b[..., k:, k:]
     noise = np.max(np.abs(apply_primitive(prim.STOP_GRADIENT, None, b) * (1.0 - np.eye(x.shape[-1]))), axis=(-2, -1))
     known = np.greater(sizes[..., k - 1], 4.0 * noise)
@@ -118,7 +112,7 @@ def _det_series(x):
     """± det M det of the Schur complement of M."""
     if x.shape[-1] <= FEW_ROWS:
         return _written_out(x)
-    factors = apply_primitive(prim.SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
+    factors = apply_primitive(prim.DET_SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
     det, inverse, c, r, d = _cut(x, *factors)
     return det * _written_out(d - r @ inverse @ c)
 
@@ -127,18 +121,18 @@ def _cofactor_series(x, u, s, vh, *directions):
     """By blocks, from M⁻¹ and the adjugate of the Schur complement of M."""
     n, k = x.shape[-1], len(directions)
     if k:
-        return _t(_mixed_series(x, u, s, vh, *directions)) if k < n else 0.0 * directions[0]
+        return transposed(_mixed_series(x, u, s, vh, *directions)) if k < n else 0.0 * directions[0]
     if not n:
         return x
     if n <= FEW_ROWS:
         return _few_cofactors(x)
     det, inverse, c, r, d = _cut(x, u, s, vh)
     schur = d - r @ inverse @ c
-    small, right, below = _t(_few_cofactors(schur)), inverse @ c, r @ inverse
+    small, right, below = transposed(_few_cofactors(schur)), inverse @ c, r @ inverse
     first = _written_out(schur)[..., None, None] * inverse + right @ small @ below
     above = np.concatenate([first, -right @ small], axis=-1)
     whole = np.concatenate([above, np.concatenate([-small @ below, small], axis=-1)], axis=-2)
-    return det[..., None, None] * _t(_h(vh) @ whole @ _h(u))
+    return det[..., None, None] * transposed(conjugate_transposed(vh) @ whole @ conjugate_transposed(u))
 
 
 def _mixed_series(x, u, s, vh, *directions):
@@ -147,15 +141,16 @@ def _mixed_series(x, u, s, vh, *directions):
     if x.shape[-1] <= few:
         return core_adjugate(None, x, None, None, directions)
     det, inverse, c, r, d = _cut(x, u, s, vh, few)
-    turned = [_h(u) @ e @ _h(vh) for e in directions]
-    return _h(vh) @ core_adjugate((c, r), d, inverse, det, turned) @ _h(u)
+    turned = [conjugate_transposed(u) @ e @ conjugate_transposed(vh) for e in directions]
+    return conjugate_transposed(vh) @ core_adjugate((c, r), d, inverse, det, turned) @ conjugate_transposed(u)
 
 
 vjp(prim.MATMUL, _matmul)
 vjp(prim.SOLVE, _solve)
-vjp(prim.INV, lambda g, p, x: (-_t(p) @ g @ _t(p),))
+vjp(prim.INV, lambda g, p, x: (-transposed(p) @ g @ transposed(p),))
 vjp(prim.DET, _det)
 vjp(prim.COFACTORS, _cofactors)
+vjp(prim.DET_SVD, lambda g, p, x: (None,))  # cofactors have the whole derivative
 vjp(prim.SLOGDET, _slogdet)
 
 prim.DET.expansion = _det_series

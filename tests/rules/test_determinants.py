@@ -9,10 +9,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 
 import hoad
+from hoad.adjugates import mixed_adjugate
 
 Function = Callable[[Any], Any]
 Rational = list[Any]  # coefficients of 1, t, ...
@@ -244,3 +246,165 @@ def test_beyond_the_degree() -> None:
     np.testing.assert_array_equal(hoad.jacobian(hoad.hessian(DET))(a), np.zeros((2,) * 6))
     assert hoad.grad(hoad.grad(lambda t: DET(np.reshape(t, (1, 1)))))(2.0) == 0.0
     assert hoad.grad(lambda t: t * DET(np.zeros((0, 0))))(2.0) == 1.0
+
+
+# ---- matrices that are not finite -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("entry", [np.nan, np.inf, -np.inf])
+def test_nan_where_the_matrix_is_not_finite(entry: float, way: str) -> None:
+    """LAPACK does not come back from an infinity: no derivative may ask it for singular values of one."""
+    a, d, e = np.random.default_rng(0).normal(size=(3, 4, 4))
+    a[2, 1] = entry
+    for k in range(1, 4):
+        assert np.isnan(WAYS[way](lambda t: DET(a + t * d + t * t * e), k)(0.0)), k
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("jit")])
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+@pytest.mark.parametrize("jit", [False, True])
+def test_the_other_lanes_stay_as_they_are(jit: bool, entry: float, way: str) -> None:
+    a = np.random.default_rng(2).normal(size=(4, 5, 5))
+    d, e = np.random.default_rng(1).normal(size=(2, 5, 5))
+    finite = [0, 2, 3]
+    a[1, 3, 3] = entry
+    want = np.array([exact_derivatives(a[i], d, e) for i in finite])
+    size = np.array([largest(a[i], d, e) for i in finite])
+    for k in range(1, ORDER + 1):
+        mapped = hoad.vmap(lambda a, k=k: WAYS[way](lambda t: DET(a + t * d + t * t * e), k)(0.0))
+        got = (hoad.jit(mapped) if jit else mapped)(a)
+        assert np.isnan(got[1]), k
+        assert (abs(got[finite] - want[:, k]) <= 1e-14 * size[:, k]).all(), k
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+def test_nan_in_one_matrix_of_a_stack(entry: float) -> None:
+    rng = np.random.default_rng(4)
+    a, d = rng.normal(size=(2, 3, 4, 4))
+    a[1, 0, 0] = entry
+    got = np.stack(
+        [hoad.grad(lambda a: np.sum(DET(a)))(a), hoad.jvp(hoad.grad(lambda a: np.sum(DET(a))), (a,), (d,))[1]]
+    )
+    assert np.isnan(got[:, 1]).all()
+    for i in (0, 2):
+        np.testing.assert_allclose(got[:, i], exact_gradients(a[i], d[i])[:2], rtol=0, atol=1e-13)
+    hessians = hoad.vmap(hoad.hessian(DET))(a)
+    assert np.isnan(hessians[1]).all()
+    for i in (0, 2):
+        along = np.einsum("ijkl,kl", hessians[i], d[i])
+        np.testing.assert_allclose(along, exact_gradients(a[i], d[i])[1], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, complex(0.0, np.inf)])
+def test_complex_matrices_that_are_not_finite(entry: complex) -> None:
+    rng = np.random.default_rng(6)
+    a, d = rng.normal(size=(2, 2, 4, 4)) + 1j * rng.normal(size=(2, 2, 4, 4))
+    alone = [_repeated(_forward, k, lambda t: DET(a[1] + t * d[1]))(0.0) for k in range(1, 4)]
+    a[0, 1, 1] = entry
+    for k in range(1, 4):
+        along = _repeated(_forward, k, lambda t: DET(a + t * d))
+        for got in (along(0.0), hoad.jit(along)(0.0)):
+            assert np.isnan(got[0])
+            assert got[1] == pytest.approx(alone[k - 1], rel=1e-12)
+
+
+def test_singular_values_asked_for_are_those_of_numpy() -> None:
+    """Only those that a determinant asks for are nan; np.linalg.svd fails as it does in NumPy."""
+    a = np.full((4, 4), np.nan)
+    for f in (np.linalg.svdvals, hoad.jit(np.linalg.svdvals), hoad.jacobian(np.linalg.svdvals)):
+        with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+            f(a)
+
+
+# ---- products that leave the range before they are whole ------------------------------------------------------------
+
+
+def _ordered(sizes: list[float], dtype: type) -> np.ndarray:
+    """Signed sizes at the places of a permutation, so that no rounding hides the small ones."""
+    rng = np.random.default_rng(len(sizes))
+    return (np.diag(rng.choice([-1.0, 1.0], len(sizes)) * sizes)[rng.permutation(len(sizes))]).astype(dtype)
+
+
+def _rounded(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+RANGES: list[tuple[list[float], type]] = [
+    ([1e20, 1e20, 1e-20, 1e-20], np.float32),
+    ([1e30, 1.0, 1e-30, 1e-30, 1.0], np.float32),
+    ([1e160, 1e160, 1e-200, 1e-200], np.float64),
+    ([1e200, 1.0, 1e-200, 1e-200], np.float64),
+    ([1e160, 1e160, 1e-120, 1e-120, 1.0, 1.0], np.float64),
+    ([1e150, 1e150, 1e100, 1e-120, 1e-120], np.float64),
+    ([1e-100, 1e-100, 1e-100, 1e-100, 1e90], np.float64),
+    ([1e200, 1e180, 0.0, 0.0, 1e-100], np.float64),
+    ([1e200, 1e200, 1e-200, 0.0], np.float64),
+]
+
+
+@pytest.mark.parametrize(("sizes", "dtype"), RANGES)
+def test_partial_products_do_not_leave_the_range(sizes: list[float], dtype: type) -> None:
+    """An entry is infinite where it is itself, and does not make nan of the others."""
+    a = _ordered(sizes, dtype)
+    n, limits = len(sizes), np.finfo(dtype)
+    exact = [[Fraction(float(x)) for x in row] for row in a]
+
+    def minor(rows: set[int], columns: set[int]) -> Fraction:
+        """Of a matrix with one entry a row at most: the product of these, with the sign of the permutation."""
+        left = [r for r in range(n) if r not in rows]
+        at = [[c for c in range(n) if c not in columns and exact[r][c]] for r in left]
+        if not all(at):
+            return Fraction(0)
+        order = [c for (c,) in at]
+        inverted = sum(x > y for x, y in itertools.combinations(order, 2))
+        return (-1) ** inverted * math.prod(exact[r][c] for r, c in zip(left, order, strict=True))
+
+    def close(got: float, want: Fraction) -> bool:
+        nearest = _rounded(want)
+        if abs(nearest) > float(limits.max):
+            return bool(np.isinf(got) and (got > 0) == (want > 0))
+        return bool(abs(got - nearest) <= 100.0 * float(limits.eps) * abs(nearest) + float(limits.tiny))
+
+    with np.errstate(over="ignore"):
+        gradient, hessian = hoad.grad(DET)(a), hoad.hessian(DET)(a)
+    for i, j in np.ndindex(n, n):
+        assert close(float(gradient[i, j]), (-1) ** (i + j) * minor({i}, {j})), (i, j)
+        for k, m in np.ndindex(n, n):
+            sign = (-1) ** (i + j + k + m + (k > i) + (m > j))
+            want = sign * minor({i, k}, {j, m}) if k != i and m != j else Fraction(0)
+            assert close(float(hessian[i, j, k, m]), want), (i, j, k, m)
+
+
+def test_the_scale_of_one_lane_is_not_that_of_the_others() -> None:
+    a = np.stack([_ordered([1e160, 1e160, 1e-200, 1e-200], np.float64), np.eye(4), np.eye(4) * 1e-90])
+    with np.errstate(over="ignore"):
+        got, pairs = hoad.vmap(hoad.grad(DET))(a), hoad.vmap(hoad.hessian(DET))(a)
+    np.testing.assert_allclose(np.sort(abs(got[0]).max(axis=0)), [1e-240, 1e-240, 1e120, 1e120], rtol=1e-13)
+    np.testing.assert_allclose(got[1:], a[1:] ** 3, rtol=1e-13)
+    np.testing.assert_allclose(pairs[1:, 0, 0, 1, 1], [1.0, 1e-180], rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_many(dtype: type) -> None:
+    """Of which those of mantissas alone would leave the range of single precision."""
+    n, c = 300, float(dtype(1.02))
+    gradient, ones = hoad.grad(DET), np.eye(n, dtype=dtype)
+    a, tolerance = (c * ones).astype(dtype), 2 * n * np.finfo(dtype).eps
+    along = hoad.jvp(gradient, (a,), (ones,))[1]
+    np.testing.assert_allclose(np.diag(gradient(a)), c ** (n - 1), rtol=tolerance)
+    np.testing.assert_allclose(np.diag(along), (n - 1) * c ** (n - 2), rtol=tolerance)
+
+
+def test_products_of_many_of_different_sizes() -> None:
+    """For singular values as they are: LAPACK has small ones of a large matrix only beside the largest."""
+    n = 300
+    sizes, ones = np.geomspace(1e10, 1e-10, n), np.eye(n)
+    rest = [mp.fprod([mp.mpf(s) for s in np.delete(sizes, i)]) for i in range(n)]
+    want = [float(sum(rest[i] / mp.mpf(s) for j, s in enumerate(sizes) if j != i)) for i in range(n)]
+    tolerance = n * np.finfo(np.float64).eps
+    np.testing.assert_allclose(np.diag(mixed_adjugate(ones, sizes, ones, ())), np.array(rest, float), rtol=tolerance)
+    np.testing.assert_allclose(np.diag(mixed_adjugate(ones, sizes, ones, (ones,))), want, rtol=tolerance)
