@@ -357,7 +357,7 @@ class Program(list[Tape], Callee):
 
     @property
     def _last(self) -> Tape:
-        return self._tape(-1)
+        return list.__getitem__(self, -1) if self else self._tape(-1)
 
     def _tape(self, index: int) -> Tape:
         if not self:
@@ -365,7 +365,8 @@ class Program(list[Tape], Callee):
         return list.__getitem__(self, index)
 
     def _input_nodes(self) -> list[int]:
-        return [i for tape in self for i in tape._inputs if i not in self._omitted]
+        nodes = [i for tape in self for i in tape._inputs]
+        return [i for i in nodes if i not in self._omitted] if self._omitted else nodes
 
     def _check_chain(self, whole: bool = True) -> None:
         """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""

@@ -1,6 +1,7 @@
 """What a piece of code names, which classes hold what, and the walk through all that a function may read."""
 
 import abc
+import builtins
 import decimal
 import functools
 import io
@@ -147,22 +148,29 @@ cdef frozenset UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "dec
 cdef tuple CLOSED_CLASSES = (BaseException, decimal.Context, np.void)
 # With these any attribute may be read.
 cdef tuple GETTERS = (operator.attrgetter, operator.methodcaller)
+cdef frozenset CHANGING_BUILTINS = frozenset(
+    ["__import__", "breakpoint", "compile", "eval", "exec", "globals", "input", "open"])
+cdef frozenset NOW = frozenset(["now", "today", "utcnow"])
+# With functions of these names any attribute may be read.
+cdef frozenset BY_NAME = frozenset(
+    """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir format format_map getattr getattr_static
+    getmembers hasattr methodcaller vars""".split()
+)
+# What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
+cdef tuple FUNCTIONS = (types.FunctionType, np.ufunc, type(np.sum))
+cdef frozenset BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
 # Classes of Python's library that read no attributes of the objects that derive from them.
 cdef tuple MIXINS = (object, abc.ABC, Generic)
 cdef dict SLOTS_OF_C = {}       # of classes made by C, which never change
 cdef dict NAMES_OF_C = {}
 
 
-def is_static(cls not None):
-    """Whether a class is made by C, whose names never change; it lives as long as the process."""
-    return has_fixed_names(cls)
-
-
 cdef bint has_fixed_names(cls) noexcept:
+    """Whether a class is made by C, whose names never change; it lives as long as the process."""
     return not (<PyTypeObject*>cls).tp_flags & Py_TPFLAGS_HEAPTYPE
 
 
-cpdef tuple mro_of(cls):
+cdef tuple mro_of(cls):
     """A class and those that it derives from, whatever its metaclass says."""
     return <tuple>(<PyTypeObject*>cls).tp_mro
 
@@ -176,7 +184,7 @@ cdef list own_slots(cls):
     return found
 
 
-def slots_of(cls not None):
+cdef list slots_of(cls):
     """The slots that objects of a class have, besides that of their attributes."""
     cdef list found = []
     for base in mro_of(cls):
@@ -189,7 +197,7 @@ def slots_of(cls not None):
     return found
 
 
-def names_of(cls not None):
+cdef frozenset names_of(cls):
     """All names that a class has, and those that it derives from."""
     cdef bint fixed = has_fixed_names(cls)
     if fixed and cls in NAMES_OF_C:
@@ -200,7 +208,7 @@ def names_of(cls not None):
     return found
 
 
-def answers_any_name(cls not None):
+cdef bint answers_any_name(cls) except -1:
     """Whether a class of Python's gives objects attributes that nothing holds, by ``__getattr__`` or the like."""
     for base in mro_of(cls):
         if not has_fixed_names(base) and ("__getattr__" in vars(base) or "__getattribute__" in vars(base)):
@@ -208,7 +216,7 @@ def answers_any_name(cls not None):
     return False
 
 
-def is_among(cls, classes):
+cdef bint is_among(cls, classes) except -1:
     """Whether a class is one of these; by itself, whatever its metaclass says of `==`."""
     for x in classes:
         if x is cls:
@@ -224,7 +232,7 @@ def content_of(cell):
         return ABSENT
 
 
-def object_attribute(x, str key not None):
+cdef object object_attribute(x, str key):
     """What lies in a slot of an object."""
     try:
         return object.__getattribute__(x, key)
@@ -232,18 +240,18 @@ def object_attribute(x, str key not None):
         return ABSENT
 
 
-def is_changing(module):
+cdef bint is_changing(module) except -1:
     """Whether what a module has gives something else at every call."""
     return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
 
 
-def module_of(cls):
+cdef str module_of(cls):
     """The name of the module of a class; empty where it has none."""
     found = getattr(cls, "__module__", None)
     return found if isinstance(found, str) else ""
 
 
-def is_library_class(cls):
+cdef bint is_library_class(cls) except -1:
     """Whether a class is of Python, NumPy, SciPy or hoad."""
     name = module_of(cls)
     module = sys.modules.get(name)
@@ -253,7 +261,7 @@ def is_library_class(cls):
     return is_library(file)
 
 
-def has_library_base(cls):
+cdef bint has_library_base(cls) except -1:
     """Whether methods of Python's, NumPy's, SciPy's or hoad's classes may read any attribute of an object."""
     for base in mro_of(cls):
         if not is_among(base, MIXINS) and is_library_class(base):
@@ -303,8 +311,12 @@ cdef class Walk:
     """
 
     cdef readonly dict watches      # (kind, id(owner), key): watch
-    cdef public bint by_name        # any attribute may be read, by a name that is computed
     cdef readonly dict met          # id: object
+    cdef readonly dict codes        # id: code
+    cdef set names                  # of attributes, that any code names
+    cdef public bint by_name        # any attribute may be read, by a name that is computed
+    cdef bint handles               # exceptions, so that a name that is not there counts
+    cdef tuple asked                # what was known when names were first asked for
     cdef list ahead
     cdef list waiting
     cdef dict visits                # by the id of a class: what its metaclass says of `==` and hashes is not asked
@@ -314,26 +326,40 @@ cdef class Walk:
     def __init__(self, dict visits not None, tuple whole not None, int most):
         self.visits = {id(cls): visit for cls, visit in visits.items()}
         self.whole, self.most = whole, most
+        self.names, self.codes = set(), {}
 
-    def walk(self, roots):
-        """Go through all that pairs of a name and an object lead to."""
-        self.watches, self.met, self.ahead, self.waiting = {}, {}, list(roots), []
-        self.ahead.reverse()
-        while self.ahead or self.waiting:
-            if self.ahead:
-                name, x = <tuple>self.ahead.pop()
-                self.visit(name, x)
-            else:
-                visit, found = <tuple>self.waiting.pop()
-                visit(*found)
+    def walk(self, list roots not None):
+        """Go through all that pairs of a name and an object lead to, until no name is learned any more."""
+        while True:
+            self.asked = None
+            self.watches, self.met, self.ahead, self.waiting = {}, {}, roots[::-1], []
+            while self.ahead or self.waiting:
+                if self.ahead:
+                    name, x = <tuple>self.ahead.pop()
+                    self.visit(name, x)
+                else:
+                    visit, found = <tuple>self.waiting.pop()
+                    visit(*found)
+            if self.asked is None or self.asked == self.known():
+                break
+
+    cdef tuple known(self):
+        """What decides which attributes may be read; it only grows."""
+        return len(self.names), self.by_name, self.handles
+
+    cdef set met_names(self):
+        """The attributes that any code met so far names; asked for before all is met, they are asked for again."""
+        if self.asked is None:
+            self.asked = self.known()
+        return self.names
+
+    def name_attribute(self, name):
+        """Note a function that may read any attribute by its name."""
+        self.by_name = self.by_name or name in BY_NAME
 
     def later(self, name, x):
         """Visit an object."""
         self.ahead.append((name, x))
-
-    def last(self, visit, *found):
-        """Let what hangs on the names that code names wait for code that is met before."""
-        self.waiting.append((visit, found))
 
     def watch(self, str kind not None, owner, key, expected, name):
         """Compare this with what is expected, at each call."""
@@ -367,3 +393,146 @@ cdef class Walk:
         if (not has_fixed_names(kind) or kind.__dictoffset__) and not isinstance(x, self.whole):
             self.visit_instance(name, x)
         return 0
+
+    # ---- functions and the modules they name
+
+    def visit_function(self, name, x):
+        """The cells, defaults and attributes of a function, and what its code names."""
+        code = x.__code__
+        library = is_library(code.co_filename)
+        for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
+            held = content_of(cell)
+            if not library:
+                self.watch("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
+            self.later(cell_name, held)
+        if library:
+            self.check_function(name, x)
+            return
+        defaults, keywords = x.__defaults__, x.__kwdefaults__
+        self.watch("function", x, None, (code, ABSENT if defaults is None else defaults,
+                                         ABSENT if keywords is None else keywords), name)
+        self.waiting.append((self.visit_attributes, (name, x, vars(x))))
+        self.later(f"a default of {name}", defaults)
+        self.later(f"a default of {name}", keywords)
+        self.visit_code(code, x.__globals__)
+
+    cdef int visit_code(self, code, known) except -1:
+        """The globals and modules that code names."""
+        cdef Reads reads = reads_of(code)
+        for inner in reads.codes:
+            self.codes[id(inner)] = inner
+        self.names |= reads.attributes
+        self.handles = self.handles or reads.handles
+        self.by_name = (self.by_name or reads.has_patterns
+                        or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
+        for key in sorted(reads.globals):
+            self.watch_global(key, known)
+        for module in sorted(reads.modules):
+            self.visit_import(module, known.get("__package__") or "")
+        return 0
+
+    cdef int watch_global(self, str key, known) except -1:
+        held = known.get(key, ABSENT)
+        self.watch("item", known, key, held, f"the global {key}")
+        if held is not ABSENT:
+            self.later(key, held)
+            return 0
+        own = known.get("__builtins__", builtins)
+        own = own if isinstance(own, dict) else vars(own)
+        if key in CHANGING_BUILTINS and own.get(key) is getattr(builtins, key):
+            raise Unseen(f"it calls {key}")
+        self.watch("item", own, key, own.get(key, ABSENT), f"the builtin {key}")
+        self.later(key, own.get(key))
+        return 0
+
+    cdef int visit_import(self, str name, package) except -1:
+        """A module that is imported within a function: by its own name, or relative to a package around it."""
+        around = package.split(".") if package else []
+        for j in range(len(around) + 1):
+            path = [*around[:j], *name.split(".")] if name else around[:j]
+            for k in range(1, len(path) + 1):
+                full = ".".join(path[:k])
+                self.watch("item", sys.modules, full, sys.modules.get(full, ABSENT), f"the module {full}")
+                self.later(full, sys.modules.get(full))
+        return 0
+
+    def visit_module(self, name, x):
+        """Those items of a module that any code names, once all code is known."""
+        self.waiting.append((self.visit_items_of_module, (name, x)))
+
+    def visit_items_of_module(self, name, x):
+        cdef dict known = vars(x)
+        library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
+        asked = self.met_names()
+        if self.by_name and not library:
+            asked = asked | set(known)
+        for key in sorted(asked):
+            if key in known:
+                self.watch("item", known, key, known[key], f"{name}.{key}")
+                self.later(f"{name}.{key}", known[key])
+            elif self.handles or self.by_name:
+                self.watch("item", known, key, ABSENT, f"{name}.{key}")
+
+    def check_function(self, name, x):
+        """Raise for a function that gives something else at every call."""
+        if is_changing(getattr(x, "__module__", None)):
+            raise Unseen(f"it may call {name}")
+
+    # ---- classes and objects
+
+    def visit_class(self, name, x):
+        """What a class of the user's, and those it derives from, say of the names that any code names."""
+        if module_of(x) == "datetime" and NOW & self.met_names():
+            raise Unseen(f"it may ask {name} for the time")
+        own = [cls for cls in mro_of(x) if not is_library_class(cls)]
+        if not own:
+            return
+        if self.by_name:
+            for cls in own:
+                self.watch("content", vars(cls), None, tuple(vars(cls)), f"the names of {cls.__name__}")
+        said = {}
+        for cls in mro_of(x)[-2::-1]:
+            said.update(vars(cls))
+        special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
+        met = self.met_names()
+        names = special | (set(said) if self.by_name else met.intersection(said))
+        if self.handles or answers_any_name(x) or answers_any_name(type(x)):
+            names |= met
+        keys = tuple(sorted(names))
+        self.watch("class", x, keys, tuple([said.get(key, ABSENT) for key in keys]), name)
+        for key in keys:
+            self.later(f"{name}.{key}", said.get(key))
+        if type(x) is not type:
+            self.later(f"the class of {name}", type(x))
+
+    cdef int visit_instance(self, name, x) except -1:
+        """An object of a class: its attributes."""
+        kind = type(x)
+        if not has_fixed_names(kind):       # which can be exchanged
+            self.watch("type", x, None, kind, f"the class of {name}")
+        self.later(kind.__name__, kind)
+        held = object_attribute(x, "__dict__")
+        if type(held) is dict:
+            self.waiting.append((self.visit_attributes, (name, x, held)))
+        for key in slots_of(kind):
+            value = object_attribute(x, key)
+            self.watch("slot", x, key, value, f"{name}.{key}")
+            self.later(f"{name}.{key}", value)
+        return 0
+
+    def visit_attributes(self, name, x, dict held not None):
+        """Those attributes of an object that any code names."""
+        kind = type(x)
+        if self.by_name or (not is_among(kind, FUNCTIONS) and has_library_base(kind)):
+            self.later(f"the attributes of {name}", held)
+            return
+        names = self.met_names()
+        if held:
+            names = names | BY_INSPECT.intersection(held)
+        if not (self.handles or answers_any_name(kind)):
+            names = names.intersection(names_of(kind)) | names.intersection(held)
+        keys = tuple(sorted(names))
+        if keys:
+            self.watch("attributes", x, keys, tuple([held.get(key, ABSENT) for key in keys]), f"an attribute of {name}")
+        for key in keys:
+            self.later(f"{name}.{key}", held.get(key))
