@@ -43,8 +43,6 @@ class Walk:
     `watches` are those of a `World`. What hangs on the names that any code names waits until all code known is read.
     """
 
-    by_name: bool
-
     def __init__(
         self, visits: dict[type, Callable[[Any, str, Any], None] | None], whole: tuple[type, ...], most: int
     ) -> None: ...

@@ -314,7 +314,7 @@ cdef class Walk:
     cdef readonly dict met          # id: object
     cdef readonly dict codes        # id: code
     cdef set names                  # of attributes, that any code names
-    cdef public bint by_name        # any attribute may be read, by a name that is computed
+    cdef bint by_name               # any attribute may be read, by a name that is computed
     cdef bint handles               # exceptions, so that a name that is not there counts
     cdef tuple asked                # what was known when names were first asked for
     cdef list ahead
