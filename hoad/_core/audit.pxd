@@ -1,3 +1,4 @@
 """Looking at the functions that Python enters, without a call of Python's for each."""
 
-cdef object unwatched(object function, tuple args, dict keywords)
+cpdef object unwatched(object function, tuple args, dict keywords=*)
+cpdef object watched(object function, tuple args)

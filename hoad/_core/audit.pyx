@@ -11,6 +11,10 @@ from cpython.ref cimport Py_DECREF
 
 from hoad._core.where cimport is_library
 
+from contextvars import ContextVar
+
+cdef object SUSPENDED = ContextVar("hoad_suspended", default=None)      # the `Watch` that is
+
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
         pass
@@ -55,10 +59,6 @@ cdef class Watch:
         return self
 
     def __exit__(self, *_):
-        self.end()
-
-    def end(self):
-        """Watch no more."""
         for callback in (self.began, self.ended):
             if callback in gc.callbacks:
                 gc.callbacks.remove(callback)
@@ -103,20 +103,38 @@ cdef class Watch:
         return 0
 
 
-cdef object unwatched(object function, tuple args, dict keywords):
-    """What a function gives, whatever it calls: what outlives the call that is looked at.
+cpdef object unwatched(object function, tuple args, dict keywords=None):
+    """What a function gives, whatever it calls: what is a library's, and what outlives the call that is looked at.
 
     Programs are made once of what was recorded already, and rules give templates once for all calls, so that a look at
-    them would find something the first time only.
+    them would find something the first time only. And a look at every function of a library's own takes longer than
+    what most of them do. What a user wrote is called by `watched` there.
     """
     watch = sys.getprofile()
     if type(watch) is not Watch:
-        return function(*args, **keywords)
+        return function(*args, **(keywords or {}))
+    before = SUSPENDED.set(watch)
     (<Watch>watch).put_back()
     try:
-        return function(*args, **keywords)
+        return function(*args, **(keywords or {}))
     finally:
         PyEval_SetProfile(entered, <PyObject*>watch)
+        SUSPENDED.reset(before)
+
+
+cpdef object watched(object function, tuple args):
+    """What a function of a user's gives where a library's may be `unwatched`."""
+    watch = SUSPENDED.get()
+    if watch is None:
+        return function(*args)
+    before = SUSPENDED.set(None)
+    PyEval_SetProfile(entered, <PyObject*>watch)
+    try:
+        return function(*args)
+    finally:
+        if sys.getprofile() is watch:
+            (<Watch>watch).put_back()
+        SUSPENDED.reset(before)
 
 
 cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:

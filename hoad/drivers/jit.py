@@ -460,13 +460,13 @@ class _Given:
         self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
     ) -> tuple[Recorded | str | Unseen, Any]:
         """The same for the function or its twin, to which `live` arrays are given."""
-        with differentiating(nested=False) as d, Watch(reader.codes) as watch:
+        with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
             if twin is not None:
                 twin.fill([d.input(array) for array in live])
-            returned = self.run(*inputs, f=self.f if twin is None else twin.f)
-            watch.end()
+            with Watch(reader.codes) as watch:
+                returned = self.run(*inputs, f=self.f if twin is None else twin.f)
             results = _Results(d, returned)
             del returned
             values = d.compute(results.operands)

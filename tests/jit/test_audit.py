@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import hoad
+from hoad import containers
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +156,56 @@ def test_code_is_noticed_after_a_series_was_made() -> None:
     f = hoad.jit(lambda x: expand(x)[1] + sys._getframe().f_globals["hidden"](x))
     with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
         assert f(0.5) == np.cos(0.5) + np.sin(0.5)
+
+
+def hidden_of(x: Any) -> Any:
+    return sys._getframe().f_globals["hidden"](x)
+
+
+DRIVERS = {
+    "derivatives": (hoad.derivatives(hidden_of, 3), lambda x: [np.sin(x), np.cos(x), -np.sin(x), -np.cos(x)]),
+    "derivatives of derivatives": (
+        hoad.derivatives(lambda x: hoad.derivatives(hidden_of, 1)(x)[1], 2),
+        lambda x: [np.cos(x), -np.sin(x), -np.cos(x)],
+    ),
+    "taylor": (lambda x: hoad.taylor(hidden_of, x, 2)[2], lambda x: -np.sin(x) / 2),
+    "derivative": (hoad.derivative(hidden_of, 5), np.cos),
+    "grad": (hoad.grad(hidden_of), np.cos),
+}
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_what_is_differentiated_is_looked_at(name: str) -> None:
+    f, expected = DRIVERS[name]
+    fast = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
+        np.testing.assert_allclose(fast(0.5), expected(0.5), rtol=1e-14)
+
+
+class Pair:
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+
+def apart(pair: Pair) -> Any:
+    return (pair.a, doubled(pair.b)), None
+
+
+@pytest.mark.parametrize("where", ["flatten", "unflatten"])
+def test_what_a_container_of_the_users_calls_is_looked_at(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def together(_: Any, parts: Any) -> Pair:
+        return Pair(parts[0], parts[1] if where == "flatten" else doubled(parts[1]))
+
+    monkeypatch.setattr(containers, "REGISTERED", dict(containers.REGISTERED))
+    hoad.register_container(Pair, apart if where == "flatten" else lambda pair: ((pair.a, pair.b), None), together)
+    expand = hoad.derivatives(lambda x: Pair(np.sin(x), x), 1)
+    with pytest.warns(hoad.JitWarning, match="calls doubled, which is not found"):
+        hoad.jit(lambda x: expand(x).a)(0.5)
+
+
+def test_a_failure_in_what_is_differentiated_leaves_no_profile() -> None:
+    def f(x: Any) -> Any:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        hoad.jit(hoad.derivatives(f, 3))(0.5)
