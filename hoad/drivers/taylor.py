@@ -99,7 +99,7 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
                 "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
                 "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
             )
-        return _arranged(parts, [_spread(c, np.shape(x)) for c in found])
+        return _arranged(parts, [_spread(c, x) for c in found])
 
     return all_derivatives
 
@@ -173,8 +173,9 @@ def _is_at(c: Any, x: Any) -> bool:
     return bool(np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x))
 
 
-def _spread(c: Any, shape: tuple[int, ...]) -> Any:
+def _spread(c: Any, x: Any) -> Any:
     """Derivatives at the shape of x, where f did not give them there."""
+    shape = x.shape if hasattr(x, "shape") else np.shape(x)
     if not shape or np.ndim(c) > 1:
         return c
     return np.broadcast_to(np.reshape(c, (-1, *[1] * len(shape))), (len(c), *shape))
@@ -208,7 +209,7 @@ def _coefficients(
 
     def coefficients(x: Any) -> tuple[bool, bool, Any]:
         expansion = _expansion(driver, f, x, direction, n)
-        pointwise = kind_of(type(x)) is not None or not np.ndim(x) or expansion.is_pointwise()
+        pointwise = kind_of(type(x)) is not None or not x.ndim or expansion.is_pointwise()
         return pointwise, expansion.takes_apart(), expansion.results()
 
     with differentiating() as d:

@@ -190,9 +190,9 @@ class Stretch(Callee):
 def hold_guards(program: Program, values: Sequence[Any]) -> None:
     """Let what is recorded hold only where a program of these values branches as it did."""
     last = program._last
-    guarded = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
-    if not guarded or not holds_traced(values):
+    if not last._guards or not holds_traced(values):
         return
+    guarded = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
     for x in inline(last._graph, guarded, program._input_nodes(), list(values)):
         if not is_traced(x):
             continue
@@ -230,6 +230,11 @@ def _keep(program: Program) -> None:
     if any(known is this for known in tuple(_latest)):  # a copy: other threads may change it meanwhile
         return
     _latest.append(this)
+    if len(_latest) > MOST_DERIVED:
+        _forget_former()
+
+
+def _forget_former() -> None:
     with contextlib.suppress(IndexError):  # another thread was faster
         while len(_latest) > MOST_DERIVED:
             former = _latest.popleft()()

@@ -398,10 +398,13 @@ class Expansion:
 
     def takes_apart(self) -> bool:
         """Whether what f returned may fail to be holomorphic in points that are complex."""
-        last, fixed = self.program._last, self.program._fixed
-        points = self.program._input_nodes()[fixed : fixed + self._points]
-        points = [k for k, aval in zip(points, self.program.inputs[fixed:], strict=False) if aval.is_complex]
-        return bool(points) and any(k >= 0 and takes_apart(last._graph, 0, points, k) for k in last._outputs)
+        fixed, end = self.program._fixed, self.program._fixed + self._points
+        avals = self.callee._inner.inputs[fixed:end]
+        if not any(aval.is_complex for aval in avals):
+            return False
+        last, nodes = self.program._last, self.program._input_nodes()[fixed:end]
+        points = [k for k, aval in zip(nodes, avals, strict=True) if aval.is_complex]
+        return any(k >= 0 and takes_apart(last._graph, 0, points, k) for k in last._outputs)
 
     def first_missing(self) -> tuple[int, int, str | None, bool] | None:
         """(order, node, line, whether it is nan) of the first coefficient that is not finite, the lowest order of all.
@@ -435,7 +438,7 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
     step = step_for(degree) if scaled else 1.0
     if degree and x.dtype == np.float64:
         zero = -0.0  # to which zeros of both signs can be added
-        curve = np.full(1, step)
+        curve = np.array([step])
         return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, curve], degree, None, scaled)
     return Expansion(f, [x], [np.full((1, *np.shape(x)), step, x.dtype) if degree else None], degree, None, scaled)
 
@@ -480,6 +483,8 @@ def any_float(d: Recording, leaf: Any) -> int | None:
 
 def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     """A point and the coefficients of its curve, one array."""
+    if type(x) is float and lanes is None and curve.ndim == 1:
+        return np.array([x, *curve.tolist()])
     if lanes is None:
         first = np.reshape(x, (1, *np.shape(x))) if is_traced(x) else np.asarray(x)[None]
     else:
