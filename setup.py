@@ -76,6 +76,14 @@ EXTENSIONS = [
     "entry",
 ]
 
+# A first call runs most of the floor once, and takes the longer the larger that is. So what runs at each replay, and
+# over numbers, is compiled for speed, what runs once for a function for size, what runs for each operation in between.
+REPLAY = set(
+    "blocks cast chain contraction eager engine entry kernels lanes layout loops pack plan running runs schedule "
+    "section serial series share threads vector views world".split()
+)
+ONCE = set("audit building closing grouping ordering pattern portable reading refusals segment settling spaces".split())
+
 CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")
 
 DIRECTIVES = {
@@ -88,7 +96,6 @@ DIRECTIVES = {
 }
 # Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-COMPILE = ["-Og", "-g1", *ARITHMETIC] if CHECKED else ["-O3", "-g0", *ARITHMETIC]
 COMPILE_MSVC = ["/O2", "/fp:precise"]
 LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
@@ -113,7 +120,7 @@ class BuildInParallel(build_ext):
     def build_extensions(self):
         msvc = self.compiler.compiler_type == "msvc"
         tools = [Cython.__version__, numpy.__version__, os.environ.get("CC"), os.environ.get("CFLAGS")]
-        options = repr([DIRECTIVES, COMPILE, LINK, MACROS, *tools])
+        options = repr([DIRECTIVES, *map(compile_options, EXTENSIONS), LINK, MACROS, *tools])
         stamp = Path(self.build_temp, "options.txt")
         self.force = self.force or not stamp.exists() or stamp.read_text() != options
 
@@ -128,11 +135,17 @@ class BuildInParallel(build_ext):
         )
         for extension in self.extensions:
             extension.sources = [str(translated(extension))]
-            extension.extra_compile_args = COMPILE_MSVC if msvc else COMPILE
+            extension.extra_compile_args = COMPILE_MSVC if msvc else compile_options(extension.name.split(".")[-1])
             extension.extra_link_args = [] if msvc else LINK
         super().build_extensions()
         stamp.parent.mkdir(parents=True, exist_ok=True)
         stamp.write_text(options)
+
+
+def compile_options(name):
+    if CHECKED:
+        return ["-Og", "-g1", *ARITHMETIC]
+    return ["-O3" if name in REPLAY else "-Os" if name in ONCE else "-O2", "-g0", *ARITHMETIC]
 
 
 def translated(extension):

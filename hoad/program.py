@@ -372,6 +372,8 @@ class Program(list[Tape], Callee):
         """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
         tapes: list[Tape] = []
         tape: Tape | None = self._last
+        if len(self) == 1 and tape._parent is None:
+            return
         while tape is not None:
             tapes.append(tape)
             tape = tape._parent
