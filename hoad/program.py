@@ -370,10 +370,10 @@ class Program(list[Tape], Callee):
 
     def _check_chain(self, whole: bool = True) -> None:
         """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
+        if len(self) == 1 and self._last._parent is None:
+            return
         tapes: list[Tape] = []
         tape: Tape | None = self._last
-        if len(self) == 1 and tape._parent is None:
-            return
         while tape is not None:
             tapes.append(tape)
             tape = tape._parent
