@@ -41,8 +41,8 @@ NUMBER = intern_aval(FLOAT64, ())
 
 def jit(
     f: Callable[..., Any],
-    static_argnums: int | tuple[int, ...] | None = None,
-    static_argnames: str | tuple[str, ...] | None = None,
+    static_argnums: int | tuple[int, ...] | list[int] | None = None,
+    static_argnames: str | tuple[str, ...] | list[str] | None = None,
     *,
     threads: int | None = None,
     keep_zeros: bool = False,
@@ -54,10 +54,10 @@ def jit(
     f : callable
         A function of floats, arrays and containers, written with NumPy; derivatives of hoad, such as
         ``hoad.hessian(g)``, and methods too.
-    static_argnums : int or tuple of int, optional
+    static_argnums : int, tuple or list of int, optional
         Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
         Negative ones count from the last parameter of f, from the last argument of a call where f takes ``*args``.
-    static_argnames : str or tuple of str, optional
+    static_argnames : str, tuple or list of str, optional
         The same by name. Both hold whether an argument is passed by position or as a keyword.
     threads : int, optional
         The most threads that a replay uses for operations on large arrays. If left out, as many as pay, up to the cores
@@ -130,7 +130,8 @@ def jit(
 
 
 def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:
-    found = () if given is None else given if isinstance(given, tuple) else (given,)
+    found = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    found = tuple(x.item() if isinstance(x, np.integer) else x for x in found)
     if any(not isinstance(x, kind) or isinstance(x, bool) for x in found):
         raise ArgumentError(f"jit takes {name} as {kind.__name__} or a tuple of {kind.__name__}, not {given!r}.")
     return found

@@ -79,6 +79,8 @@ CONSTANT = [
     *("array2string", "array_repr", "array_str"),
 ]
 
+# Methods of arrays that are no functions of NumPy.
+ADVICE["np.tolist"] = "Write list(x), whose items are traced as x is."
 for _name, _call, _expression in INSTEAD:
     ADVICE[_name] = f"Write {_expression} for {_call}."
 for _name, _call, _expression in IN_PYTHON:

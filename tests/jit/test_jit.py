@@ -184,7 +184,17 @@ def test_which_zeros_absorb_hangs_on_how_a_hessian_is_taken() -> None:
 # ---- static arguments -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnames": "n"}, {"static_argnums": (-1,)}])
+SAID_OF_N: list[dict[str, Any]] = [
+    {"static_argnums": 1},
+    {"static_argnums": (-1,)},
+    {"static_argnums": [1]},
+    {"static_argnums": np.int64(1)},
+    {"static_argnames": "n"},
+    {"static_argnames": ["n"]},
+]
+
+
+@pytest.mark.parametrize("options", SAID_OF_N)
 def test_static_arguments(options: Any) -> None:
     f = hoad.jit(lambda x, n: x ** math.floor(n), **options)
     assert [f(2.0, 3.0), f(3.0, 3.0), f(2.0, 4.0), f(2.0, 3.0)] == [8.0, 27.0, 16.0, 8.0]

@@ -115,6 +115,11 @@ def test_methods_without_a_rule(name: str) -> None:
     assert hoad.grad(lambda x: x[0] * hasattr(x, name))(X)[0] == 0.0
 
 
+def test_a_list_of_the_items_is_what_the_advice_says() -> None:
+    assert "Write list(x)" in ADVICE["np.tolist"]
+    np.testing.assert_array_equal(hoad.grad(lambda x: sum(v * v for v in list(x)))(X), 2 * X)
+
+
 def test_functions_go_by_the_names_users_know() -> None:
     known = {np.sin: "np.sin", np.linalg.svd: "np.linalg.svd", np.fft.fft: "np.fft.fft", np.median: "np.median"}
     for function, name in known.items():
