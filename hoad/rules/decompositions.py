@@ -22,13 +22,9 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.ufuncs import compose, imag, select
+from hoad.adjugates import conjugate_transposed as _h  # aᴴ, which is aᵀ for a real one
 from hoad.numpy_protocol.parts import conjugate, is_complex
 from hoad.rules.registry import vjp
-
-
-def _h(a):
-    """aᴴ, which is aᵀ for a real one."""
-    return np.swapaxes(conjugate(a), -1, -2)
 
 
 def _hermitian(rule):
