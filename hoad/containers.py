@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.audit import watched
 from hoad._core.traced import Array, Scalar, is_traced
 from hoad.errors import ArgumentError, ShapeError, count
 
@@ -301,9 +300,7 @@ class Structure:
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         """The container with these leaves."""
-        if len(self._nodes) == 1 and self.size:
-            return next(iter(leaves))
-        return watched(self._folded, (leaves, lambda kind, node, parts: kind.join(node, parts)))
+        return self._folded(leaves, lambda kind, node, parts: kind.join(node, parts))
 
     def _folded(self, leaves: Iterable[Any], join: Callable[[Kind, Node, list[Any]], Any]) -> Any:
         """What `join` makes of the leaves, from the innermost containers to the outermost."""
@@ -463,12 +460,6 @@ class _Closing:
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
     """The leaves of a container in order, and its structure; any depth."""
-    if kind_of(type(tree)) is None:
-        return [tree], Structure([None])
-    return watched(_flattened, (tree,))  # a class of the user's may run code of its own
-
-
-def _flattened(tree: Any) -> tuple[list[Any], Structure]:
     leaves: list[Any] = []
     nodes: list[Node | None] = []
     opened: set[int] = set()

@@ -1,4 +1,3 @@
 """Looking at the functions that Python enters, without a call of Python's for each."""
 
 cpdef object unwatched(object function, tuple args, dict keywords=*)
-cpdef object watched(object function, tuple args)

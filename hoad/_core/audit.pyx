@@ -3,17 +3,12 @@
 cimport cython
 
 import gc
-import sys
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF
 
 from hoad._core.where cimport is_library
-
-from contextvars import ContextVar
-
-cdef object SUSPENDED = ContextVar("hoad_suspended", default=None)      # the `Watch` that is
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
@@ -67,7 +62,17 @@ cdef class Watch:
 
     cdef int put_back(self) except -1:
         """Set the profile function before this one."""
-        PyEval_SetProfile(self.before, NULL if self.before == NULL else <PyObject*>self.owner)
+        PyEval_SetProfile(self.before, self.owner_before())
+        return 0
+
+    cdef PyObject* owner_before(self) noexcept:
+        return NULL if self.before == NULL else <PyObject*>self.owner
+
+    cdef int go_on(self) except -1:
+        """Be the profile function again, unless somebody has set another one since it was put back."""
+        cdef PyThreadState* state = PyThreadState_Get()
+        if state.c_profilefunc == self.before and state.c_profileobj == self.owner_before():
+            PyEval_SetProfile(entered, <PyObject*>self)
         return 0
 
     def began(self, phase, info):
@@ -104,37 +109,22 @@ cdef class Watch:
 
 
 cpdef object unwatched(object function, tuple args, dict keywords=None):
-    """What a function gives, whatever it calls: what is a library's, and what outlives the call that is looked at.
+    """What a function gives, whatever it calls: hoad's own work on what was recorded, and what outlives the call.
 
     Programs are made once of what was recorded already, and rules give templates once for all calls, so that a look at
-    them would find something the first time only. And a look at every function of a library's own takes longer than
-    what most of them do. What a user wrote is called by `watched` there.
+    them would find something the first time only. And where many functions of hoad's run, to look at each takes longer
+    than they do. Nothing of the user's may run within but rules, which are a library's.
     """
-    watch = sys.getprofile()
-    if type(watch) is not Watch:
-        return function(*args, **(keywords or {}))
-    before = SUSPENDED.set(watch)
-    (<Watch>watch).put_back()
+    cdef PyThreadState* state = PyThreadState_Get()
+    cdef dict given = {} if keywords is None else keywords
+    if state.c_profilefunc != <Py_tracefunc>entered:
+        return function(*args, **given)
+    watch = <Watch>state.c_profileobj
+    watch.put_back()
     try:
-        return function(*args, **(keywords or {}))
+        return function(*args, **given)
     finally:
-        PyEval_SetProfile(entered, <PyObject*>watch)
-        SUSPENDED.reset(before)
-
-
-cpdef object watched(object function, tuple args):
-    """What a function of a user's gives where a library's may be `unwatched`."""
-    watch = SUSPENDED.get()
-    if watch is None:
-        return function(*args)
-    before = SUSPENDED.set(None)
-    PyEval_SetProfile(entered, <PyObject*>watch)
-    try:
-        return function(*args)
-    finally:
-        if sys.getprofile() is watch:
-            (<Watch>watch).put_back()
-        SUSPENDED.reset(before)
+        watch.go_on()
 
 
 cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:

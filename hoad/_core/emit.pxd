@@ -105,6 +105,7 @@ cdef class Emitter:
     cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_parts(self, uint16_t op, const int32_t* operands) noexcept
     cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count, int32_t aval) except? -1
+    cdef int32_t turned_back(self, int32_t operand, object params) except? -1
     cdef bint both_scalar(self, const int32_t* operands) noexcept
     cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept

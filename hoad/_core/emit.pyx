@@ -67,6 +67,7 @@ cdef enum:
 
 cdef double NAN = float("nan")
 cdef int LOGICAL_NOT = -1
+cdef int TRANSPOSE = -1
 cdef int REAL = -1
 cdef int IMAG = -1
 cdef int COMPOSE = -1
@@ -77,7 +78,7 @@ cdef object ASSEMBLE = None
 
 cdef int bind() except -1:
     """Look up, once, the primitives that are named here."""
-    global LOGICAL_NOT, BROADCAST, ASSEMBLE, REAL, IMAG, COMPOSE, CONJUGATE
+    global LOGICAL_NOT, BROADCAST, ASSEMBLE, REAL, IMAG, COMPOSE, CONJUGATE, TRANSPOSE
     if LOGICAL_NOT < 0:
         BROADCAST = primitive_named("broadcast_to")
         ASSEMBLE = primitive_named("assemble")
@@ -85,6 +86,7 @@ cdef int bind() except -1:
         IMAG = (<Primitive>primitive_named("imag")).op
         COMPOSE = (<Primitive>primitive_named("complex")).op
         CONJUGATE = (<Primitive>primitive_named("conjugate")).op
+        TRANSPOSE = (<Primitive>primitive_named("transpose")).op
         LOGICAL_NOT = (<Primitive>primitive_named("logical_not")).op
     return 0
 
@@ -567,10 +569,26 @@ cdef class Emitter:
                     return found
                 if INFO[op].commutative and count == 2 and few[0] > few[1]:
                     few[0], few[1] = few[1], few[0]
+        elif primitive.op == TRANSPOSE and self.simplify:
+            found = self.turned_back(few[0], params)
+            if found != ZERO:
+                return found
         for i in range(count):
             avals[i] = operand_aval(self.graph, few[i])
         sig = signature(primitive, params, avals, count)
         return self.push_ext(sig, few, count)
+
+    cdef int32_t turned_back(self, int32_t operand, params) except? -1:
+        """What is transposed twice and so not at all, as a matrix is in the adjoint of an adjoint; else ZERO."""
+        cdef Signature sig
+        cdef int32_t count
+        if operand < 0 or self.graph.nodes[operand].op != TRANSPOSE:
+            return ZERO
+        sig = <Signature>self.graph.exts[self.graph.nodes[operand].a].sig
+        for k, axis in enumerate(params[0]):
+            if sig.params[0][axis] != k:
+                return ZERO
+        return node_operands(self.graph, operand, &count)[0]
 
     cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
                             int32_t aval) except? -1:

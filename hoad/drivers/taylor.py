@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.audit import unwatched
 from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
 from hoad._core.traced import is_traced
@@ -194,7 +193,7 @@ def _expanded(
     Outermost, none of them may be undefined.
     """
 
-    pointwise, suspect, parts, found = unwatched(_coefficients, (driver, f, x, direction, n))
+    pointwise, suspect, parts, found = _coefficients(driver, f, x, direction, n)
     if suspect:
         check_holomorphic(driver, f, x, direction, n)
     if not holds_traced(found) and any(map(_is_missing, found)):

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.audit import watched
 from hoad._core.calls import record_known
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
@@ -53,7 +52,7 @@ class Apart:
         with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
             with telling_of_objects:
-                leaves, structure = flatten(watched(f, tuple([d.input(x) for x in values])))
+                leaves, structure = flatten(f(*[d.input(x) for x in values]))
             leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
             places = [k for k, operand in enumerate(picked) if operand is not None]

@@ -74,8 +74,8 @@ class Map:
         program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
         given = [np.arange(float(self._step))]
         matrices = self._values_around([matrix for matrix, _ in products.values()])
-        for x, (_, on_left), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
-            given.append(np.reshape(np.transpose(x) if on_left else x, (self._step, *aval.shape)))
+        for x, (_, by_column), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
+            given.append(np.reshape(np.transpose(x) if by_column else x, (self._step, *aval.shape)))
         around = self._values_around(part.outer)
         if diagonal:
             program = self._masked(program, len(given), len(diagonal))
@@ -114,9 +114,9 @@ class Map:
 
 
 def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
-    """The nodes that are a matrix times the unit vector `seed`: (the matrix, whether it stands on the left).
+    """The nodes that are a matrix times the unit vector `seed`: (a matrix, whether its columns are picked or its rows).
 
-    They pick a column of the matrix, or a row, so nothing is multiplied.
+    So nothing is multiplied.
     """
     found: dict[int, tuple[int, bool]] = {}
     depends, units = {seed}, {seed}  # the latter with the shape of a column or a row
@@ -130,10 +130,19 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
         elif primitive.name == "matmul":
             left, right = operands
             if right in units and left not in depends and _is_vector(graph, right, 0):
-                found[node] = left, True
+                found[node] = _turned(graph, left)
             elif left in units and right not in depends and _is_vector(graph, left, 1):
                 found[node] = right, False
     return found
+
+
+def _turned(graph: Graph, matrix: int) -> tuple[int, bool]:
+    """A matrix whose columns are picked: what it is the transpose of, whose rows are; or itself, to be transposed."""
+    if matrix >= 0:
+        primitive, operands, *_ = node_row(graph, matrix)
+        if primitive.name == "transpose":
+            return operands[0], False
+    return matrix, True
 
 
 def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[int]) -> list[int]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.audit import unwatched
 from hoad._core.native import Native
 from hoad._core.operands import as_argument, holds_traced
 from hoad._core.primitive import rules_epoch
@@ -365,17 +366,22 @@ class Expansion:
             apart = Apart(of_floats(f), points, any_float)
         finally:
             EXPANDING.reset(token)
-        segment = apart.segment
-        around = [traced_node(apart.graph, k) for k in segment.outer]
-        given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * len(around))
-        have_lanes = tuple(lanes is not None and n > 1 for n in given)
-        self.program = program_of(segment)
-        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)
+        self.parts: Parts = apart.parts
+        self._points = len(points)
+        around = [traced_node(apart.graph, k) for k in apart.segment.outer]
+        unwatched(self._prepare, (apart, curves, len(around), degree, lanes, scaled))
         series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
         self.values = (*apart.constants, *series, *around)
         hold_guards(self.program, (*apart.constants, *points, *around))
-        self.parts: Parts = apart.parts
-        self._points = len(points)
+
+    def _prepare(
+        self, apart: Apart, curves: Sequence[Any], around: int, degree: int, lanes: int | None, scaled: bool
+    ) -> None:
+        """Make the program and the callee of what was recorded, with so many values around it."""
+        given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * around)
+        have_lanes = tuple(lanes is not None and n > 1 for n in given)
+        self.program = program_of(apart.segment)
+        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)
 
     def results(self) -> Any:
         """What f returned, with coefficients of order 0, ..., `degree` along axis 0 for its numbers and arrays."""
@@ -483,8 +489,8 @@ def any_float(d: Recording, leaf: Any) -> int | None:
 
 def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     """A point and the coefficients of its curve, one array."""
-    if type(x) is float and lanes is None and curve.ndim == 1:
-        return np.array([x, *curve.tolist()])
+    if type(x) is float and type(curve) is np.ndarray and lanes is None and curve.ndim == 1:
+        return np.array([x, *curve.tolist()])  # without NumPy's dispatch, of which a first call would see much
     if lanes is None:
         first = np.reshape(x, (1, *np.shape(x))) if is_traced(x) else np.asarray(x)[None]
     else:

@@ -197,6 +197,28 @@ def test_unsimplified_tapes_keep_everything() -> None:
     assert {node.adjoint_of for node in long[1]} >= {1, 2}
 
 
+@pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+@pytest.mark.parametrize("again", [(1, 0, 2), (1, 2, 0), (2, 0, 1)])
+def test_what_is_transposed_twice(axes: tuple[int, ...], again: tuple[int, ...]) -> None:
+    """The rule takes a cotangent through both, so that only the pairs that undo each other vanish from a sweep."""
+    x = np.random.default_rng(1).normal(size=(2, 2, 2))
+    weights = np.arange(8.0).reshape(2, 2, 2)
+
+    def f(x: Any) -> Any:
+        return np.sum(weights * np.transpose(np.transpose(x**3, axes), again))
+
+    placed = weights.transpose(np.argsort(again)).transpose(np.argsort(axes))
+    np.testing.assert_allclose(hoad.grad(f)(x), 3 * x**2 * placed, rtol=1e-15)
+    np.testing.assert_allclose(hoad.hvp(f)(x, placed), 6 * x * placed**2, rtol=1e-15)
+
+
+def test_the_adjoint_of_the_adjoint_of_a_product_transposes_nothing_again() -> None:
+    a = np.random.default_rng(2).normal(size=(3, 4))
+    program = gradient_of(lambda x: np.sum((a @ x) ** 3), np.ones(4))
+    again = hoad.gradient(program, np.arange(1.0, 5.0))
+    assert [operations(tape)["transpose"] for tape in again] == [0, 1, 0]
+
+
 def test_growth_of_nested_sweeps_stays_small() -> None:
     """Forward over forward grows like k³, not 2ᵏ: the seventh derivative stays under 10 000 nodes."""
     f = lambda x: np.exp(np.sin(x)) * np.tanh(x) / (1 + x * x)  # noqa: E731

@@ -14,6 +14,7 @@ import pytest
 
 import hoad
 from hoad import containers
+from hoad.transform import taylor
 
 
 @pytest.fixture(autouse=True)
@@ -203,9 +204,81 @@ def test_what_a_container_of_the_users_calls_is_looked_at(where: str, monkeypatc
         hoad.jit(lambda x: expand(x).a)(0.5)
 
 
+class Direction:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([sys._getframe().f_globals["doubled"](1.0), 0.0])
+
+
+def test_what_a_direction_calls_is_looked_at() -> None:
+    v = Direction()
+    f = hoad.jit(lambda x: hoad.taylor(np.sin, x, 2, v).coefficients[1])
+    with pytest.warns(hoad.JitWarning, match="calls doubled, which is not found"):
+        np.testing.assert_allclose(f(np.array([0.5, 1.0])), [2 * np.cos(0.5), 0.0], rtol=1e-15)
+
+
+def test_hoads_own_work_on_a_series_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    make = taylor.program_of
+
+    def program_of(segment: Any) -> Any:
+        seen.append(sys.getprofile())
+        return make(segment)
+
+    monkeypatch.setattr(taylor, "program_of", program_of)
+    hoad.jit(hoad.derivatives(np.sin, 3))(0.5)
+    assert seen == [None]
+
+
+@pytest.mark.parametrize("made", [hoad.grad, lambda f: hoad.derivatives(f, 2)])
+def test_a_rule_that_calls_a_driver_is_not_looked_at(made: Any) -> None:
+    @hoad.primitive(elementwise=True)
+    def own(x: Any) -> Any:
+        return np.asarray(x) ** 3
+
+    def slope(g: Any, p: Any, x: Any) -> Any:
+        return (1.5 * g * hoad.derivatives(lambda x: doubled(x) * x, 1)(x)[0],)
+
+    hoad.rules.vjp(own, slope)
+    f = made(own)
+    found = [np.ravel(hoad.jit(f)(0.5)) for _ in range(2)]  # the first time a template is made; neither warns
+    np.testing.assert_allclose(found, [np.ravel(f(0.5))] * 2, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "made", [hoad.grad, lambda f: hoad.derivatives(f, 2), lambda f: lambda x: hoad.taylor(f, x, 2)[1]]
+)
+def test_what_a_rule_of_one_function_calls_is_looked_at(made: Any) -> None:
+    @hoad.custom_vjp
+    def own(x: Any) -> Any:
+        return np.sin(x) * 1.0
+
+    own.defvjp(lambda g, p, x: (g * sys._getframe().f_globals["found"](x),))
+    with pytest.warns(hoad.JitWarning, match="calls found, which is not found"):
+        hoad.jit(made(own))(0.5)
+
+
+@pytest.mark.parametrize("made", [lambda f: f, lambda f: hoad.derivatives(f, 2)])
+@pytest.mark.parametrize("before", [None, lambda *_: None])
+@pytest.mark.parametrize("put", [None, lambda *_: None])
+def test_a_profiler_that_the_function_puts_on_stays(made: Any, before: Any, put: Any) -> None:
+    def f(x: Any) -> Any:
+        sys.setprofile(put)
+        return np.sin(x)
+
+    jitted = hoad.jit(made(f))
+    sys.setprofile(before)
+    try:
+        jitted(0.5)
+        assert sys.getprofile() is put
+    finally:
+        sys.setprofile(None)
+
+
 def test_a_failure_in_what_is_differentiated_leaves_no_profile() -> None:
     def f(x: Any) -> Any:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
         hoad.jit(hoad.derivatives(f, 3))(0.5)
+    with pytest.warns(hoad.JitWarning, match="calls hidden, which is not found"):
+        hoad.jit(hoad.derivatives(hidden_of, 3))(0.5)

@@ -11,12 +11,12 @@ PACKAGE = ROOT / "hoad"
 CORE = PACKAGE / "_core"
 
 
-def extension_names() -> list[str]:
-    """The names of the compiled modules, as setup.py lists them."""
+def extension_names(listed: str = "EXTENSIONS") -> list[str]:
+    """The names of the compiled modules, as setup.py lists them; or some of them, in another list."""
     for statement in ast.parse((ROOT / "setup.py").read_text()).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "EXTENSIONS":
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == listed:
             return ast.literal_eval(statement.value)
-    raise AssertionError("setup.py has no literal list EXTENSIONS")
+    raise AssertionError(f"setup.py has no literal list {listed}")
 
 
 # What the wheel carries of the package: these, py.typed, the headers of HEADERS, and the compiled modules.

@@ -199,6 +199,12 @@ def test_setup_lists_every_compiled_module() -> None:
     assert sorted(extension_names()) == sorted(path.stem for path in CORE.glob("*.pyx"))
 
 
+def test_what_setup_compiles_otherwise_is_there_and_in_one_list() -> None:
+    chosen = extension_names("REPLAY") + extension_names("ONCE")
+    assert len(set(chosen)) == len(chosen)
+    assert set(chosen) < set(extension_names())
+
+
 def test_every_compiled_module_has_its_stub() -> None:
     missing = [name for name in extension_names() if not (CORE / f"{name}.pyi").exists()]
     assert not missing, f"without the promise to Python, a .pyi: {missing}"
