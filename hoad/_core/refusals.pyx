@@ -5,8 +5,10 @@ Functions named after what was asked make the error and leave the raising to the
 
 import sys
 
+from cpython.object cimport PyObject
+
 from hoad._core.tape cimport Graph
-from hoad._core.where cimport assigns, here, user_place, user_position
+from hoad._core.where cimport assigns, here, is_solver, user_place, user_position
 
 from hoad.errors import NoRuleError, TracedValueError
 
@@ -71,6 +73,17 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     elif is_alone(graph) and graph.n_frames == 1:
         whole = "what is recorded"
     return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
+
+
+cdef int check_branch(Graph graph) except -1:
+    """Raise if the last branch was taken by a solver of SciPy's in a derivative, which would be that of its steps.
+
+    Those that bracket end at a multiple of where they began, whose derivative is zero. `jit` replays them as they went.
+    """
+    cdef PyObject* code = graph.guards[graph.n_guards - 1].code
+    if code != NULL and is_solver((<object>code).co_filename) and not is_for_jit(graph):
+        raise cut_off("a branch of a solver on a traced value", "", graph)
+    return 0
 
 
 cpdef object writes_into(str what):

@@ -20,6 +20,7 @@ from hoad._core.eager cimport scalar_value
 from hoad._core.primitive cimport INFO, Primitive, primitive_of
 from hoad._core.refusals cimport (
     PyThread_get_thread_ident,
+    check_branch,
     check_same,
     check_usable,
     cut_off,
@@ -300,6 +301,7 @@ cdef class Scalar:
         expected.d = 1.0 if self.value != 0 else 0.0
         if self.node >= 0:      # a constant never changes
             self.graph.add_guard(self.node, expected, False)
+            check_branch(self.graph)
         return self.value != 0
 
     def __float__(self):
@@ -887,6 +889,7 @@ cdef int guard_object(Array x) except -1:
     cdef int32_t node = node_now(x)
     if node >= 0:       # a constant never changes
         x.graph.add_guard(node, x.graph.slots[node], x.aval > AVAL_BOOL)
+        check_branch(x.graph)
     return 0
 
 

@@ -3,6 +3,7 @@
 cdef tuple user_position()
 cdef tuple user_place()
 cpdef bint is_library(str filename) except -1
+cdef bint is_solver(str filename) except -1
 cpdef str here()
 cdef bint assigns()
 cpdef bint is_public(str name)

@@ -26,6 +26,7 @@ cdef tuple OWN_FOLDERS = (
 cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 cdef dict IS_OWN = {}
 cdef dict IS_LIBRARY = {}
+cdef dict IS_SOLVER = {}
 # The instructions of a[i] = x.
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
@@ -74,6 +75,15 @@ cpdef bint is_library(str filename) except -1:
         known = filename.startswith((*OWN_FOLDERS, "<frozen ")) or is_part_of("scipy", filename) or (
             filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename)
         IS_LIBRARY[filename] = known
+    return known
+
+
+cdef bint is_solver(str filename) except -1:
+    """Whether a file is of SciPy's solvers, which go their way by comparing values until it is near enough."""
+    cdef object known = IS_SOLVER.get(filename)
+    if known is None:
+        known = os.path.join("scipy", "optimize", "") in filename and is_part_of("scipy", filename)
+        IS_SOLVER[filename] = known
     return known
 
 

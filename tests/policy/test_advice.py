@@ -186,6 +186,20 @@ SOLVERS: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
         r"hoad\.implicit\.argmin",
         lambda s, p: s.optimize.minimize(lambda x: np.sum((x - p) ** 2), [0.0]).x[0],
     ),
+    *(
+        (
+            f"optimize.{name}",
+            r"hoad\.implicit\.argmin",
+            lambda s, p, call=call: call(s.optimize, lambda x: np.exp(x) - p * x),
+        )
+        for name, call in (
+            ("minimize_scalar", lambda optimize, f: optimize.minimize_scalar(f, method="golden").x),
+            ("golden", lambda optimize, f: optimize.golden(f)),
+            ("brent", lambda optimize, f: optimize.brent(f)),
+            ("fminbound", lambda optimize, f: optimize.fminbound(f, 0.0, 3.0)),
+            ("bracket", lambda optimize, f: optimize.bracket(f)[0]),
+        )
+    ),
     ("integrate.quad", r"hoad\.ode\.odeint", lambda s, p: s.integrate.quad(lambda x: x * p, 0.0, 1.0)[0]),
     (
         "integrate.solve_ivp",
@@ -214,6 +228,13 @@ def test_solvers_of_scipy_point_to_what_is_differentiated(
         hoad.TracedValueError, match=rf"^scipy\.{name} of a traced value .* \(test_advice\.py:\d+\).*{advice}"
     ):
         hoad.grad(lambda p: call(scipy, p))(2.0)
+
+
+def test_jit_replays_a_solver_that_it_can_record() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    f = hoad.jit(lambda p: optimize.golden(lambda x: np.exp(x) - p * x))
+    for p in (2.0, 3.0, 2.0):
+        assert f(p) == pytest.approx(math.log(p), rel=1e-7)
 
 
 def test_what_is_advised_for_solvers_is_differentiated() -> None:
