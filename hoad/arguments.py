@@ -348,15 +348,16 @@ def check_argnum(driver: str, argnums: Any, k: Any) -> None:
     raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
 
 
-def positions(argnums: int | tuple[int, ...], given: int, driver: str) -> tuple[int, ...]:
-    """`argnums` as a tuple of positions, checked against the number of arguments."""
+def positions(argnums: int | tuple[int, ...], given: int, driver: str, has_names: bool = True) -> tuple[int, ...]:
+    """`argnums` as a tuple of positions, checked against the number of arguments of a driver that may take argnames."""
     chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
         check_argnum(driver, argnums, k)
         if not -given <= k < given:
+            names = "; argnames chooses keywords" if has_names else ""
             raise ShapeError(
                 f"{driver} with argnums={argnums}, but the function was called with {count(given, 'argument')}. Count "
-                "from 0, and pass by position what argnums chooses; argnames chooses keywords."
+                f"from 0, and pass by position what argnums chooses{names}."
             )
     found = tuple(int(k) % given for k in chosen)
     if len(set(found)) < len(found):
@@ -381,7 +382,7 @@ def by_argument(
 
     @functools.wraps(f, updated=())
     def at(*args: Any, **kwargs: Any) -> Any:
-        (k,) = positions(int(argnums), len(args), driver)
+        (k,) = positions(int(argnums), len(args), driver, has_names=False)
         check_argument(driver, k, packed(args[k]))  # here, where its position is known
         return derived(lambda x: f(*args[:k], x, *args[k + 1 :], **kwargs))(args[k])
 

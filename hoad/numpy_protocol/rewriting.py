@@ -125,10 +125,13 @@ def _value(frame: FrameType, name: str) -> Any:
 
 
 def _traced_name(frame: FrameType, statement: ast.AST | None = None) -> str:
-    """A traced value that the user has a name for: in this statement, or else the first; arguments come first."""
-    names = [name for name, value in frame.f_locals.items() if is_traced(value)]
+    """A traced value that the user has a name for, of this statement if possible; arguments come first.
+
+    Arrays come before numbers, which NumPy does not take as `like` where the function is called with plain ones.
+    """
+    found = {name: value for name, value in frame.f_locals.items() if is_traced(value)}
     used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
-    return next((name for name in names if name in used), names[0] if names else "x")
+    return min(found, key=lambda name: (not found[name].ndim, name not in used), default="x")
 
 
 def _binding(scope: Scope, name: str, line: int) -> ast.Assign | None:

@@ -148,6 +148,19 @@ def test_the_advice_is_right() -> None:
     np.testing.assert_array_equal(hoad.jacobian(g)(X), np.diag([1.0, 0.0, 0.0]))
 
 
+def right_side(t: Any, y: Any) -> Any:
+    d = np.zeros(2)
+    d[0] = t
+    d[1] = y[0]
+    return d
+
+
+def test_the_advice_is_right_where_the_function_is_called_with_plain_numbers() -> None:
+    """NumPy takes no float for `like`, so an array is named even where the statement has a number only."""
+    with pytest.raises(hoad.TracedValueError, match=r"d = np\.zeros\(2\) -> d = np\.zeros\(2, like=y\)"):
+        hoad.jacobian(lambda p: right_side(p[0], p))(np.array([1.0, 2.0]))
+
+
 def test_without_its_source_the_advice_is_general() -> None:
     space: dict[str, Any] = {"np": np}
     exec("def f(x):\n    y = np.zeros(3)\n    y[0] = x[0]\n", space)

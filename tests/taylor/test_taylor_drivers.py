@@ -550,6 +550,13 @@ def test_argnums_that_are_none():
     assert_array_equal(hoad.derivatives(np.square, 2, argnums=np.int64(0))(3.0), [9.0, 6.0, 2.0])
 
 
+def test_an_argnums_beyond_the_arguments_is_told_of_no_argnames():
+    with pytest.raises(
+        hoad.ShapeError, match=r"derivatives with argnums=5, .* 2 arguments\. .* what argnums chooses\.$"
+    ):
+        hoad.derivatives(lambda a, b: a * b, 3, argnums=5)(2.0, 3.0)
+
+
 @pytest.mark.parametrize("n", range(1, 8))
 @pytest.mark.parametrize("r", [-2.0, -0.5, 0.5, 2.5, 4.5])
 def test_a_jitted_derivative_is_the_same_at_singular_points(r, n):
