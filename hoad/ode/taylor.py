@@ -162,7 +162,7 @@ def taylor_solution(
     events : callable or sequence of callables, optional
         Functions ``g(t, y, *args)`` of which each change of sign is an event. As for SciPy, a function may have the
         attributes ``terminal``, True or the number of events after which the solution ends, and ``direction``: positive
-        for events where g rises with t, negative for those where it falls.
+        for events where g rises along the way from the first time to the last, negative for those where it falls.
 
     Returns
     -------
