@@ -31,8 +31,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
 
     Returns
     -------
@@ -92,8 +92,8 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
 
     Returns
     -------
@@ -132,8 +132,8 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
     *directions : float or ndarray (S)
         v₁, ..., vₖ; they may be traced. One that comes twice makes it cheaper.
 

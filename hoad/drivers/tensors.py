@@ -64,8 +64,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
     k : int
         The order, 1 or more.
     packed : bool, optional
@@ -289,8 +289,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     Parameters
     ----------
     f : callable
-        A function of a float or an array of shape (S), with values of shape (T); further arguments are constants.
-        It may return a container.
+        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
+        argument; further ones are constants. It may return a container.
     multi_indices : sequence of tuples of int
         For each derivative how often it is taken by each entry of x, in C order: x.size numbers.
 

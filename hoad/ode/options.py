@@ -127,5 +127,6 @@ def traced_error(name: str, gives: str) -> TracedValueError:
     """The error where something is traced of which a function gives plain numbers."""
     return TracedValueError(
         f"{name} takes plain numbers, but something is traced: y0, t, args, or a value that rhs uses. Its {gives} "
-        "would be cut off from the derivative. Use taylor_integrate of hoad.ode, at the times asked for."
+        "would be cut off from the derivative. Use taylor_integrate of hoad.ode, at the times asked for. For the time "
+        "of an event, use hoad.implicit.root, with taylor_solution in its solver."
     )

@@ -174,7 +174,7 @@ def taylor_solution(
     ArgumentError, ShapeError, DTypeError, NoRuleError, GuardError
         As for `taylor_integrate`.
     TracedValueError
-        If something is traced.
+        If something is traced. Derivatives of the time of an event come by `hoad.implicit.root`: docs/howto/ode.md.
 
     Notes
     -----

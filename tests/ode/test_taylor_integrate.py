@@ -567,8 +567,32 @@ def test_an_operation_without_arithmetic_is_named():
 
 
 def test_solutions_are_for_plain_numbers():
-    with pytest.raises(hoad.errors.TracedValueError, match="Use taylor_integrate"):
+    with pytest.raises(hoad.errors.TracedValueError, match=r"Use taylor_integrate.*event, use hoad\.implicit\.root"):
         hoad.grad(lambda a: taylor_solution(lambda t, y: -a * y, 1.0, [0.0, 1.0]).y[-1])(1.0)
+
+
+def test_the_time_of_an_event_has_derivatives_by_implicit_root():
+    """As the error for traced values advises. A spring of stiffness k, released, first passes its rest at π / 2√k."""
+
+    def spring(t, y, k):
+        return np.array([y[1], -k * y[0]])
+
+    def rest(t, y, k):
+        return y[0]
+
+    rest.terminal = True
+    released = np.array([1.0, 0.0])
+
+    def place(t, k):
+        return taylor_integrate(spring, released, [0.0, t], args=(k,))[-1][0]
+
+    def passing(k):
+        return taylor_solution(spring, released, [0.0, 9.0], args=(k,), events=rest).t_events[0][0]
+
+    time = hoad.implicit.root(place, passing)
+    exact = np.pi * np.array([1 / 4, -1 / 32, 3 / 256, -15 / 2048])  # of π k^(-1/2) / 2 at k = 4
+    np.testing.assert_allclose(hoad.derivatives(time, 3)(4.0), exact, rtol=1e-12)
+    np.testing.assert_allclose(hoad.grad(time)(4.0), exact[1], rtol=1e-13)
 
 
 def test_event_functions_give_one_number():
