@@ -48,7 +48,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----
@@ -109,7 +110,8 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----
@@ -149,7 +151,8 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----
@@ -207,7 +210,8 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----

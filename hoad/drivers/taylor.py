@@ -53,7 +53,8 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     DTypeError
         If x is no float and no complex number, or complex and f is not holomorphic.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     See Also
     --------
@@ -134,7 +135,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
         If x is no float and no array of floats and holds none, or the direction is complex and x is not, or x is
         complex and f is not holomorphic.
     DomainError
-        If a coefficient is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a coefficient is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     See Also
     --------

@@ -88,7 +88,8 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----
@@ -308,7 +309,8 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     DTypeError
         If x is no float and no array of floats.
     DomainError
-        If a derivative is not finite at x, where f is; not inside of another derivative, where it is inf or nan.
+        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
+        instead.
 
     Notes
     -----
