@@ -45,7 +45,9 @@ cdef class Closure:
         self.emitter = Emitter(self.graph, True, True, True)
         template.graph = source
         template.finish(outputs)
-        self.outputs = template.replay(self.emitter, inputs, self.inputs)
+        found = template.replay(self.emitter, inputs, self.inputs)
+        self.outputs = [self.emitter.zeros(operand_aval(source, <int32_t>k)) if <int32_t>x == ZERO else x
+                        for k, x in zip(outputs, found, strict=True)]
 
     @property
     def size(self):

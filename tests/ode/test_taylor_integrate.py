@@ -595,6 +595,18 @@ def test_the_time_of_an_event_has_derivatives_by_implicit_root():
     np.testing.assert_allclose(hoad.grad(time)(4.0), exact[1], rtol=1e-13)
 
 
+def test_slopes_whose_derivatives_are_zero():
+    """A stone that is thrown: its slope's tangents are zero, whatever those of its state."""
+
+    def height(t, v, g):
+        return taylor_integrate(lambda t, y: np.array([y[1], -g]), np.array([0.0, v]), [0.0, t])[-1][0]
+
+    slopes = hoad.grad(height, argnums=(0, 1, 2))(3.0, 5.0, 2.0)
+    np.testing.assert_allclose(slopes, [-1.0, 3.0, -4.5], rtol=1e-14)  # of v t - g t² / 2
+    plain = hoad.grad(lambda v: height(3.0, v, 2.0))(5.0)
+    np.testing.assert_allclose(plain, 3.0, rtol=1e-14)
+
+
 def test_event_functions_give_one_number():
     with pytest.raises(hoad.errors.ShapeError, match="one number"):
         taylor_solution(swing, np.ones(2), [0.0, 1.0], events=lambda t, y: y)
