@@ -4,73 +4,112 @@ Near the singularities that are nearest, f obeys q f′ = p f with polynomials q
 That is a recurrence for its coefficients, linear in those of q and p, which are fitted to the last coefficients known;
 the roots of q are the singularities (differential approximants: Guttmann and Joyce 1972). With one root this is the
 extrapolated ratio test of Domb and Sykes (1957); with two it finds pairs of complex singularities, as Mercer and
-Roberts (1990) do.
+Roberts (1990) do. A fit counts if it is exact, or if windows that end at other coefficients give the same radius: those
+of an entire function move away, for the ratios of its coefficients tend to 0.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 FEWEST = 3  # coefficients that are not zero, of which anything can be said
-FEW, SHORT = 6, 10  # degrees without gaps, and with them: below both only an exact fit says something
-GOOD, FAIR, POOR = 1e-2, 5e-2, 0.2  # relative residuals of fits
-EXACT = 1e-4  # a fit that the coefficients of an entire function do not give
-NEAR, FAR = 0.3, 100.0  # in units of the root test: nearer is an accident of the fit, farther an entire function
+QUIET, SILENT = 4, 10  # zeros after which a polynomial has ended, and a constant
+EXACT = 1e-8  # the relative residual of a fit that holds but for rounding
+FAIR = 5e-2  # that of a fit which other windows confirm
+CLOSE, STEADY = 0.03, 0.5  # how far the logarithms of their radii and their exponents may differ
+FAR = 100.0  # in units of the root test: an entire function
 
 
 class Fit(NamedTuple):
-    """The nearest singularity of a fit, and the relative residual."""
+    """The nearest singularity of a fit, (1 - t/radius)^exponent, and the relative residual."""
 
     radius: float
+    exponent: float
     residual: float
 
 
+UNKNOWN = Fit(np.nan, np.nan, np.inf)
+
+
 def radius_of(c: np.ndarray) -> float:
-    """The radius of convergence of Σ cₖ tᵏ; inf where it looks entire, nan where too few coefficients are known."""
+    """The radius of convergence of Σ cₖ tᵏ; inf where it looks entire, nan where the coefficients do not tell."""
     if not np.all(np.isfinite(c)):
         return float("nan")
-    d, step = _without_gaps(c)
+    if _has_ended(c):
+        return float("inf")
+    d, step, shift = _without_gaps(c)
     n = len(d) - 1
-    known = np.flatnonzero(d)
-    if n >= FEWEST and n - known[-1] >= FEWEST:
-        return float("inf")  # a polynomial
-    if len(known) < FEWEST:
+    if np.count_nonzero(d) < FEWEST:
         return float("nan")
-    top = _TopLine(d)
-    level, slope = top(n), top.slope(n // 2, n)
-    bend = top.slope(n // 4, n // 2) - slope
-    balanced = d * np.exp(-level - slope * (np.arange(n + 1) - n))  # as if the root test gave 1
-    fit, half = _nearest(balanced, n), _nearest(balanced, n // 2)
-    if n < FEW and len(c) <= SHORT:
-        # the ratios of so few coefficients bend as those of entire functions do, and any of them fit somehow
-        if fit.residual > EXACT or n > known[-1]:
-            return float("nan")
-        half = fit
-    return float((_judged(fit, half, bend, n) * np.exp(-slope)) ** (1 / step))
+    # a last coefficient that is small by chance would pull the line down: the best of three ends
+    ends = np.flatnonzero(d)
+    ends = ends[ends >= min(max(n - 2, 1), ends[-1])]
+    last, top = max(
+        ((int(m), _TopLine(d[: m + 1])) for m in ends), key=lambda line: line[1].slope(line[0] // 2, line[0])
+    )
+    slope = top.slope(last // 2, last)
+    balanced = d * np.exp(-top(last) - slope * (np.arange(n + 1) - last))  # as if the root test gave 1
+    found = _by_fits(balanced, shift)
+    if np.isnan(found) and _bends(top, last):
+        found = np.inf
+    return float((found * np.exp(-slope)) ** (1 / step))
 
 
-def _judged(fit: Fit, half: Fit, bend: float, n: int) -> float:
-    """The radius where the root test gave 1: from the fit, if it is one and does not move away as n grows."""
-    moved = fit.radius / half.radius if max(fit.residual, half.residual) < FAIR else 1.0
-    if (fit.residual < FAIR and fit.radius > FAR) or (bend > 0.1 and moved > (1.05 if fit.residual > EXACT else 1.3)):
-        return np.inf
-    plausible = fit.radius > NEAR or fit.residual < EXACT
-    if plausible and (fit.residual < GOOD or max(fit.residual, half.residual) < FAIR):
-        return fit.radius
-    if bend > max(0.15, 2 / n):
-        return np.inf
-    return fit.radius if fit.residual < POOR and 0.5 < fit.radius < 1.1 else 1.0
+def _by_fits(d: np.ndarray, shift: float) -> float:
+    """The radius that an exact fit gives, or on which windows agree; else nan."""
+    n = len(d) - 1
+    for degree in (1, 2):
+        fit = _fitted(d, n, degree, shift)
+        if fit.residual < EXACT and fit.radius > FAR:
+            return np.inf
+        if fit.residual < EXACT and _as_the_root_test(fit, n):
+            return fit.radius
+    best, least = np.nan, CLOSE
+    for degree in (1, 2):
+        fits = [_fitted(d, m, degree, shift) for m in (n, n - 1, n - 2, n - 3, 2 * n // 3)]
+        if max(fit.residual for fit in fits) < FAIR and _as_the_root_test(fits[0], n):
+            apart = max(abs(np.log(fit.radius / fits[0].radius)) for fit in fits)
+            if apart < least and np.ptp([fit.exponent for fit in fits]) < STEADY:
+                best, least = fits[0].radius, apart
+    return best
 
 
-def _without_gaps(c: np.ndarray) -> tuple[np.ndarray, int]:
-    """The coefficients d of g in f(t) = c₀ + tʲ g(tᵐ), and m: 2 for even and odd functions."""
+def _as_the_root_test(fit: Fit, n: int) -> bool:
+    """Whether coefficients like k^(-1 - exponent) / radiusᵏ have the slope 0 that the last half of them has."""
+    slope = -np.log(fit.radius) - (fit.exponent + 1) * np.log(2) * 2 / n
+    return bool(abs(slope) < max(0.3, 2 / n) and abs(fit.exponent + 1) < max(0.4 * n, 2.6))
+
+
+def _bends(top: _TopLine, n: int) -> bool:
+    """Whether log|cₖ| bends down throughout, as -k log k does, and more than a singularity's transients let it."""
+    if n < 6:
+        return False
+    first, second, third = (top.slope(n * i // 4, n * (i + 1) // 4) for i in (1, 2, 3))
+    least = max(0.05, 1 / n)
+    steady = first - second > least and second - third > least
+    return steady and first - third > max(0.15, 4 / n, 60 / n**2)
+
+
+def _has_ended(c: np.ndarray) -> bool:
+    """Whether the last coefficients are 0, and more of them than in any gap before."""
     known = 1 + np.flatnonzero(c[1:])
     if not len(known):
-        return c, 1
+        return len(c) > SILENT
+    return bool(len(c) - 1 - known[-1] >= max(QUIET, 1 + int(np.max(np.diff(known, prepend=0)))))
+
+
+def _without_gaps(c: np.ndarray) -> tuple[np.ndarray, int, float]:
+    """The coefficients d of g in f(t) = c₀ + tʲ g(tᵐ), m (2 for even and odd functions), and j/m."""
+    known = 1 + np.flatnonzero(c[1:])
+    if not len(known):
+        return c, 1, 0.0
     step = int(np.gcd.reduce(np.diff(known))) if len(known) > 1 else 1
-    return c[known[0] % step :: step], step
+    first = int(known[0])
+    if c[0] != 0 and first <= step:
+        first %= step
+    return c[first::step], step, first / step
 
 
 class _TopLine:
@@ -96,30 +135,26 @@ def _rise(a: tuple[int, float], b: tuple[int, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0])
 
 
-def _nearest(d: np.ndarray, n: int) -> Fit:
-    """By one singularity if that fits, made more exact by a second; else by two."""
-    (one, r1), (two, r2) = _fitted(d, n, 1), _fitted(d, n, 2)
-    if r1 >= 2 * GOOD:
-        return Fit(float(np.min(np.abs(two), initial=np.inf)), r2)
-    if len(one) and len(two) and r2 < r1 / 10:
-        closest = two[np.argmin(np.abs(two - one[0]))]
-        if np.abs(closest - one[0]) < 0.1 * np.abs(one[0]):
-            return Fit(float(np.abs(closest)), r2)
-    return Fit(float(np.min(np.abs(one), initial=np.inf)), r1)
-
-
-def _fitted(d: np.ndarray, n: int, degree: int) -> tuple[Any, float]:
-    """Roots of q in q f′ = p f, with q(0) = 1 and p of a lower degree, and the residual of the last equations."""
-    count = min(max(2 * degree + 1, n // 3), n - degree + 1)
-    if count <= 2 * degree:
-        return np.array([]), np.inf
+def _fitted(d: np.ndarray, n: int, degree: int, shift: float) -> Fit:
+    """Fit q f′ = p f, with q(0) = 1 and p of a lower degree, to the coefficients dₙ and before of f / t^shift."""
+    count = max(3 * degree, n // 3)
+    if count > n - degree + 1:
+        return UNKNOWN
     k = np.arange(n - count, n)
-    right = (k + 1) * d[k + 1]
-    columns = [weight * d[k - j] for j in range(degree) for weight in (k - j, 1)]
-    left = np.stack(columns, axis=1)
+    right = (k + 1 + shift) * d[k + 1]
+    if np.count_nonzero(right) <= degree:  # zeros are fitted by anything
+        return UNKNOWN
+    left = np.stack([weight * d[k - j] for j in range(degree) for weight in (k - j + shift, 1)], axis=1)
     sizes = np.linalg.norm(left, axis=0)
     sizes[sizes == 0] = 1.0
     found = np.linalg.lstsq(left / sizes, right, rcond=1e-10)[0]
-    size = np.linalg.norm(right)
-    residual = np.linalg.norm(left / sizes @ found - right) / size if size else np.inf
-    return np.roots([*(-found / sizes)[::2][::-1], 1.0]), float(residual)
+    residual = float(np.linalg.norm(left / sizes @ found - right) / np.linalg.norm(right))
+    p, q = (found / sizes)[1::2][::-1], np.array([*(-found / sizes)[::2][::-1], 1.0])
+    roots = np.roots(q)
+    if not len(roots):
+        return Fit(np.inf, 0.0, residual)
+    nearest = roots[np.argmin(np.abs(roots))]
+    rate = np.polyval(np.polyder(q), nearest)
+    if rate == 0:
+        return UNKNOWN
+    return Fit(float(np.abs(nearest)), float(np.real(np.polyval(p, nearest) / rate)), residual)

@@ -9,6 +9,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -219,6 +222,109 @@ def test_two_coefficients_of_an_entire_function_tell_nothing(point: float) -> No
 def test_a_fit_of_few_coefficients_that_is_exact_counts(degree: int) -> None:
     assert_allclose((1 / (1 - VARIABLE(degree, 0.25))).radius(), 0.75, rtol=1e-12)
     assert_allclose((VARIABLE(degree, 2.0) ** -1.5).radius(), 2.0, rtol=1e-9)
+
+
+ENTIRE: dict[str, Function] = {
+    "exp": np.exp,
+    "sin": np.sin,
+    "cos": np.cos,
+    "sinh": np.sinh,
+    "exp sin": lambda x: np.exp(x) * np.sin(x),
+    "exp cos": lambda x: np.exp(x) * np.cos(x),
+    "sin cos": lambda x: np.sin(x) * np.cos(x),
+    "cosh cos": lambda x: np.cosh(x) * np.cos(x),
+    "exp(√3 x) sin": lambda x: np.exp(np.sqrt(3) * x) * np.sin(x),
+    "exp(x²)": lambda x: np.exp(x**2),
+    "sin(x²)": lambda x: np.sin(x**2),
+    "cos(x⁴)": lambda x: np.cos(x**4),
+    "cos³": lambda x: np.cos(x) ** 3,
+    "exp(sin x)": lambda x: np.exp(np.sin(x)),
+    "x exp(-x)": lambda x: x * np.exp(-x),
+    "x³ exp": lambda x: x**3 * np.exp(x),
+    "x³ exp sin": lambda x: x**3 * np.exp(x) * np.sin(x),
+    "j0": scipy.special.j0,
+    "erf": scipy.special.erf,
+    "1 + 2 x - x² + x³/2": lambda x: 1 + 2 * x - x**2 + 0.5 * x**3,
+    "1 + x² + x⁵": lambda x: 1 + x**2 + x**5,
+    "x⁷": lambda x: x**7,
+}
+
+
+@pytest.mark.parametrize("name", ENTIRE)
+@pytest.mark.parametrize("point", [0.0, 0.3, -1.2])
+def test_no_degree_gives_an_entire_function_a_radius(name: str, point: float) -> None:
+    """Zeros that come back, as those of exp sin do, must not look like a fit."""
+    c = np.asarray(ENTIRE[name](VARIABLE(40, point)))
+    found = [TaylorSeries(c[: n + 1]).radius() for n in range(2, 41)]
+    assert not np.any(np.isfinite(found))
+    assert np.inf in found or name == "cos(x⁴)"  # its degree 40 holds six coefficients that are not zero
+
+
+SINGULARITIES: dict[str, tuple[Function, list[complex]]] = {
+    "1/(1 - x)": (lambda x: 1 / (1 - x), [1]),
+    "1/(1 + x²)": (lambda x: 1 / (1 + x**2), [1j]),
+    "1/(1 - x³)": (lambda x: 1 / (1 - x**3), [1, -0.5 + 0.75**0.5 * 1j]),
+    "tan": (np.tan, [math.pi / 2, -math.pi / 2]),
+    "tanh": (np.tanh, [math.pi / 2 * 1j]),
+    "log(1 + x)": (np.log1p, [-1]),
+    "sqrt(1 + x)": (lambda x: np.sqrt(1 + x), [-1]),
+    "(1 + x)^-2.5": (lambda x: (1 + x) ** -2.5, [-1]),
+    "1/cosh": (lambda x: 1 / np.cosh(x), [math.pi / 2 * 1j]),
+    "1/(1 + 25 x²)": (lambda x: 1 / (1 + 25 * x**2), [0.2j]),
+    "log(1 + x)/(2 - x)": (lambda x: np.log1p(x) / (2 - x), [-1, 2]),
+    "arctan": (np.arctan, [1j]),
+    "1/(x² - 2 x + 5)": (lambda x: 1 / (x**2 - 2 * x + 5), [1 + 2j]),
+    "gammaln(1 + x)": (lambda x: scipy.special.gammaln(1 + x), [-1, -2]),
+    "arcsin": (np.arcsin, [1, -1]),
+    "log(1 + x²)": (lambda x: np.log1p(x**2), [1j]),
+    "tan(x²)": (lambda x: np.tan(x**2), [(math.pi / 2) ** 0.5 * 1j**k for k in range(4)]),
+}
+
+
+@pytest.mark.parametrize("name", SINGULARITIES)
+@pytest.mark.parametrize("point", [0.0, 0.3, -1.2])
+def test_every_degree_gives_the_radius_or_nan(name: str, point: float) -> None:
+    f, singularities = SINGULARITIES[name]
+    if point < -1 and name in {"log(1 + x)", "sqrt(1 + x)", "(1 + x)^-2.5", "log(1 + x)/(2 - x)", "arcsin"}:
+        pytest.skip("the point is outside of the domain")
+    exact = min(abs(point - z) for z in singularities)
+    c = np.asarray(f(VARIABLE(40, point)))
+    found = np.array([TaylorSeries(c[: n + 1]).radius() for n in range(2, 41)])
+    known = found[~np.isnan(found)]
+    assert_allclose(known, exact, rtol=0.1)
+    assert len(known) >= 8
+    assert_allclose(found[-1], exact, rtol=1e-3)
+
+
+def test_x_over_expm1() -> None:
+    """By its coefficients Bₖ/k!: a quotient of series by x would be mostly rounding."""
+    c = np.array([float(mpmath.bernoulli(k) / math.factorial(k)) for k in range(41)])
+    found = np.array([TaylorSeries(c[: n + 1]).radius() for n in range(2, 41)])
+    assert_allclose(found[~np.isnan(found)], 2 * math.pi, rtol=0.05)
+    assert_allclose(found[24:], 2 * math.pi, rtol=1e-5)
+
+
+@given(
+    st.sampled_from(["1/(1 - x)", "1/(1 + x²)", "tan", "log(1 + x)", "1/cosh", "arcsin", "gammaln(1 + x)"]),
+    st.floats(-9, 9).map(lambda power: 10.0**power),
+    st.booleans(),
+    st.integers(0, 5),
+    st.integers(1, 3),
+)
+def test_radius_scales(name: str, a: float, negative: bool, power: int, gap: int) -> None:
+    """That of f(a x) is that of f divided by |a|; that of xʲ f(xᵐ) is its mth root."""
+    c = np.asarray(SINGULARITIES[name][0](VARIABLE(30, 0.2)))
+    exact = TaylorSeries(c).radius()
+    scaled = c * (-a if negative else a) ** np.arange(31)
+    assert_allclose(TaylorSeries(scaled).radius(), exact / a, rtol=1e-6)
+    spread = np.zeros(power + 30 * gap + 1)
+    spread[power::gap] = c
+    assert_allclose(TaylorSeries(spread).radius(), exact ** (1 / gap), rtol=0.03)
+
+
+def test_a_series_of_zeros() -> None:
+    assert np.isnan(TaylorSeries([0.0, 0.0, 0.0, 0.0]).radius())
+    assert TaylorSeries(np.zeros(20)).radius() == np.inf
 
 
 def test_radius_of_complex_series() -> None:
