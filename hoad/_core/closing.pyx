@@ -45,9 +45,7 @@ cdef class Closure:
         self.emitter = Emitter(self.graph, True, True, True)
         template.graph = source
         template.finish(outputs)
-        found = template.replay(self.emitter, inputs, self.inputs)
-        self.outputs = [self.emitter.zeros(operand_aval(source, <int32_t>k)) if <int32_t>x == ZERO else x
-                        for k, x in zip(outputs, found, strict=True)]
+        self.outputs = template.replay(self.emitter, inputs, self.inputs)
 
     @property
     def size(self):

@@ -168,7 +168,10 @@ cdef class Template:
         return 0
 
     cdef list replay(self, Emitter emitter, list inputs, list leaves):
-        """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs."""
+        """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs.
+
+        An output that is the symbolic zero is one of zeros: whoever asks for it is no sweep.
+        """
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
         cdef bytearray state = self.replayed(inputs)
         cdef int32_t k, i
@@ -179,7 +182,11 @@ cdef class Template:
                 place[i] = operand_of(emitter.graph, self.graph.value_of(i))
             elif state[i] & NEEDED and not state[i] & REPLACED:
                 place[i] = self.emitted(emitter, i, &place[0])
-        return [self.placed(emitter, self.outputs[k], &place[0]) for k in range(self.n_outputs)]
+        found = []
+        for k in range(self.n_outputs):
+            i = self.placed(emitter, self.outputs[k], &place[0])
+            found.append(emitter.zeros(operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
+        return found
 
     cdef bytearray replayed(self, list inputs):
         """What `replay` does with each node: what hangs on no input and has a value enters as a constant."""

@@ -176,7 +176,7 @@ def _is_at(c: Any, x: Any) -> bool:
 
 def _spread(c: Any, x: Any) -> Any:
     """Derivatives at the shape of x, where f did not give them there."""
-    shape = x.shape if hasattr(x, "shape") else np.shape(x)
+    shape = x.shape if hasattr(x, "shape") else np.shape(x)  # whose dispatch a first call would pay for
     if not shape or np.ndim(c) > 1:
         return c
     return np.broadcast_to(np.reshape(c, (-1, *[1] * len(shape))), (len(c), *shape))

@@ -56,7 +56,7 @@ DENSITY = (
 )
 ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
 MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
-MINIMA += ["brent", "golden", "fminbound", "bracket", "line_search", "basinhopping", "shgo", "differential_evolution"]
+MINIMA += ["brent", "golden", "fminbound", "bracket", "basinhopping", "shgo", "differential_evolution"]
 SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of which they are methods
     ("scipy.optimize", ROOT, ROOTS),
     (

@@ -229,13 +229,8 @@ def _keep(program: Program) -> None:
     if any(known is this for known in tuple(_latest)):  # a copy: other threads may change it meanwhile
         return
     _latest.append(this)
-    if len(_latest) > MOST_DERIVED:
-        _forget_former()
-
-
-def _forget_former() -> None:
-    with contextlib.suppress(IndexError):  # another thread was faster
-        while len(_latest) > MOST_DERIVED:
+    while len(_latest) > MOST_DERIVED:
+        with contextlib.suppress(IndexError):  # another thread was faster
             former = _latest.popleft()()
             if former is not None:
                 former._forget()
