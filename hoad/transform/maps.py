@@ -121,13 +121,13 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
     found: dict[int, tuple[int, bool]] = {}
     depends, units = {seed}, {seed}  # the latter with the shape of a column or a row
     for node in range(seed + 1, end):
-        primitive, operands, *_ = node_row(graph, node)
+        primitive, operands, _, aval, *_ = node_row(graph, node)
         if depends.isdisjoint(operands):
             continue
         depends.add(node)
         if primitive.name == "reshape" and operands[0] in units:
             units.add(node)
-        elif primitive.name == "matmul":
+        elif primitive.name == "matmul" and aval.ndim == 2:  # no stack of matrices, which is not transposed so
             left, right = operands
             if right in units and left not in depends and _is_vector(graph, right, 0):
                 found[node] = _turned(graph, left)
