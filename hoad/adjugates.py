@@ -134,7 +134,7 @@ def _raised(a: Any, over: Any) -> Any:
     return a
 
 
-@functools.cache
+@functools.lru_cache(maxsize=8)
 def _up_to_diagonal(n: int) -> Any:
     return np.tri(n, dtype=bool)
 
@@ -277,13 +277,13 @@ def _determinant(first: Any, inverse: Polynomial, slopes: Sequence[Any]) -> Poly
     return found
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _choices(n: int, r: int) -> dict[tuple[int, ...], int]:
     """The places of r columns of n among all such choices."""
     return {chosen: i for i, chosen in enumerate(itertools.combinations(range(n), r))}
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _one_row_more(n: int, r: int) -> tuple[Any, Any, Any]:
     """For minors of r + 1 rows by the last one: its columns, the places of what is left of each choice, and signs."""
     chosen = list(_choices(n, r + 1))
@@ -291,7 +291,7 @@ def _one_row_more(n: int, r: int) -> tuple[Any, Any, Any]:
     return np.array(chosen), np.array(rest), (-1.0) ** (np.arange(r + 1) + r)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _without_a_row(n: int, i: int) -> tuple[Any, Any, Any]:
     """For the cofactors of row i, one a column: choices for the rows above and for those below, and signs.
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -20,8 +20,8 @@ from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Argnums = int | tuple[int, ...] | None
-Argnames = str | tuple[str, ...] | None
+Argnums = int | Sequence[int] | None
+Argnames = str | Sequence[str] | None
 Key = int | str  # of an argument in a call: its position, or its keyword
 
 # Drivers that can leave arguments alone.
@@ -345,23 +345,23 @@ def check_argnum(driver: str, argnums: Any, k: Any) -> None:
         advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
     elif isinstance(argnums, str):
         advice = f" Names of arguments are argnames: {driver}(f, argnames={argnums!r})."
-    raise ShapeError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
+    raise ArgumentError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
 
 
-def positions(argnums: int | tuple[int, ...], given: int, driver: str, has_names: bool = True) -> tuple[int, ...]:
+def positions(argnums: int | Sequence[int], given: int, driver: str, has_names: bool = True) -> tuple[int, ...]:
     """`argnums` as a tuple of positions, checked against the number of arguments of a driver that may take argnames."""
-    chosen: tuple[Any, ...] = argnums if isinstance(argnums, tuple) else (argnums,)
+    chosen: tuple[Any, ...] = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
     for k in chosen:
         check_argnum(driver, argnums, k)
         if not -given <= k < given:
             names = "; argnames chooses keywords" if has_names else ""
-            raise ShapeError(
+            raise ArgumentError(
                 f"{driver} with argnums={argnums}, but the function was called with {count(given, 'argument')}. Count "
                 f"from 0, and pass by position what argnums chooses{names}."
             )
     found = tuple(int(k) % given for k in chosen)
     if len(set(found)) < len(found):
-        raise ShapeError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
+        raise ArgumentError(f"{driver} with argnums={argnums} names an argument twice. Name each once.")
     return found
 
 
@@ -376,7 +376,7 @@ def by_argument(
             if isinstance(argnums, (tuple, list))
             else f"For another argument, {driver}(f, n, argnums=1)(x, y)."
         )
-        raise ShapeError(
+        raise ArgumentError(
             f"{driver} takes argnums as an int, not {argnums!r}: one argument, the others being constants. {advice}"
         )
 
@@ -402,6 +402,8 @@ class Choice:
         check_function(driver, f)
         if argnums is None and argnames is None:
             argnums = 0
+        argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+        argnames = tuple(argnames) if isinstance(argnames, list) else argnames
         if argnums is not None:
             for k in argnums if isinstance(argnums, tuple) else (argnums,):
                 check_argnum(driver, argnums, k)
@@ -426,7 +428,7 @@ class Choice:
             names = self.argnames if isinstance(self.argnames, tuple) else (self.argnames,)
             found += [self._place(name, len(args), kwargs) for name in names]
         if len(set(found)) < len(found):
-            raise ShapeError(f"{self._asked()} names an argument twice. Name each once.")
+            raise ArgumentError(f"{self._asked()} names an argument twice. Name each once.")
         return tuple(found)
 
     def _asked(self) -> str:
@@ -441,7 +443,7 @@ class Choice:
         if name in positional[:given]:
             return positional.index(name)
         known = f"; the function takes {', '.join(positional)}" if positional and name not in positional else ""
-        raise ShapeError(
+        raise ArgumentError(
             f"{self._asked()}, but the function was called without {name!r}{known}. Pass "
             "it, as a keyword or by position."
         )

@@ -444,7 +444,7 @@ def is_same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     try:
-        return bool(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b)
+        return bool(np.array_equal(a, b) if type(a) is not Array and isinstance(a, np.ndarray) else a == b)
     except (TypeError, ValueError):  # of what is compared entry by entry, or not at all
         return False
 

@@ -1,5 +1,7 @@
 """The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
 
+import threading
+
 __all__ = [
     "ArgumentError",
     "CheckError",
@@ -20,6 +22,20 @@ class HoadError(Exception):
     """The base of every error that hoad itself raises."""
 
 
+class _Refusals(threading.local):
+    """What traced values have refused in this thread: a function may have handled it, and gone another way."""
+
+    count = 0
+    last = ""
+
+    def note(self, error: Exception) -> None:
+        self.count += 1
+        self.last = str(error)
+
+
+REFUSALS = _Refusals()
+
+
 class TracedValueError(HoadError, TypeError):
     """A traced value would have been cut off from the derivative.
 
@@ -34,6 +50,10 @@ class TracedValueError(HoadError, TypeError):
 
     Write ``np.sin(x)``, which is recorded.
     """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        REFUSALS.note(self)
 
 
 class NoRuleError(HoadError, NotImplementedError):
@@ -50,6 +70,10 @@ class NoRuleError(HoadError, NotImplementedError):
 
     Declare one with `hoad.rules.vjp`, or use operations that have one.
     """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        REFUSALS.note(self)
 
 
 class NoMethodError(NoRuleError, AttributeError):
@@ -239,7 +263,9 @@ class NanError(HoadError, FloatingPointError):
 
 
 class JitWarning(UserWarning):
-    """A function given to `hoad.jit` is called as it is, since it cannot be recorded or keeps changing; it says why.
+    """A function given to `hoad.jit` is called as it is: it cannot be recorded, keeps changing, or stores results.
+
+    The message says why, and in which line of the user's something is stored.
 
     Examples
     --------

@@ -32,7 +32,7 @@ SHOWN = 8  # rows of each kind in print
 FLAT = frozenset(
     (
         *("floor", "ceil", "trunc", "rint", "sign", "floor_divide", "spacing", "stop_gradient", "argsort", "argmax"),
-        *("argmin", "searchsorted", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+        *("argmin", "searchsorted", "slope", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
         *("logical_and", "logical_or", "logical_not", "logical_xor", "isnan", "isinf", "isfinite", "signbit"),
     )
 )

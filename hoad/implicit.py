@@ -8,6 +8,7 @@ so derivatives of any order and mode come of it.
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from hoad.arguments import check_function, packed
 from hoad.containers import Parts, Structure, flatten
 from hoad.drivers.first import grad
 from hoad.errors import DTypeError, ShapeError, TracedValueError
+from hoad.pickling import check_travels, refusal, restoring
 from hoad.program import Callee, Program, Tape
 from hoad.rules.families import declare_family
 from hoad.rules.registry import set_rule
@@ -106,7 +108,10 @@ def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
 class _Root(Callee):
     """An equation at one place: the solver, and the program of the residual, ``(x as a vector, *numbers)``."""
 
-    def __init__(self, unknown: _Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None):
+    def __init__(
+        self, unknown: _Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None, name: str
+    ) -> None:
+        self.name = name  # of the solver, for messages
         self.unknown = unknown
         self.program = program
         self.solve = solve
@@ -124,6 +129,16 @@ class _Root(Callee):
             made._linear = 1
             self._adjoints[key] = made
         return self._adjoints[key]
+
+    def __reduce__(self) -> Any:
+        raise pickle.PicklingError(
+            f"a program that solves an equation of hoad.implicit cannot be pickled: its solver, {self.name}, is a "
+            "Python function that runs in this process. Send the function that was recorded, and record it there."
+        )
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        if avals != self.program.inputs[1:]:
+            raise refusal(f"an equation takes {self.program.inputs[1:]}, but is given {avals}")
 
     def __repr__(self) -> str:
         return f"<equation of {self.unknown.size} unknowns>"
@@ -211,7 +226,7 @@ def _solution(
     program = _program(flat, [np.asarray(unknown.ravel(solved)), *plain], f"the residual of {name}")
     if not any(is_traced(x) for x in numbers):  # and the residual, recorded, uses nothing else that is traced
         return structure.unflatten(solved)
-    root = _Root(unknown, program, solve, linear_solver)
+    root = _Root(unknown, program, solve, linear_solver, getattr(solver, "__qualname__", type(solver).__name__))
     found = apply_primitive(_declare_root(len(unknown.avals)), (root,), *numbers)
     known.clear()
     return structure.unflatten(list(found) if isinstance(found, tuple) else [found])
@@ -409,8 +424,25 @@ class _Linear(Callee):
     def transpose(self) -> _Linear:
         return _Linear(adjoint_of(self.program, True), self.transposed, self.solver)
 
+    def __reduce__(self) -> Any:
+        for solver in (self.solver, self.transposed):
+            check_travels(solver, "the solver of hoad.implicit.linear_solve")
+        return _restored, (self.program, self.solver, self.transposed)
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        if avals[1:] != self.program.inputs[:-1] or avals[0].shape != self.program.inputs[-1].shape:
+            raise refusal(f"a linear equation is given {avals}")
+
     def __repr__(self) -> str:
         return f"<linear equation of {self.program.inputs[-1].size} unknowns>"
+
+
+@restoring
+def _restored(program: Program, solver: Any, transposed: Any) -> _Linear:
+    """A linear equation out of a pickle."""
+    if not callable(solver) or not callable(transposed) or not program.inputs or len(program.results) != 1:
+        raise refusal("a linear equation has no solver, or other unknowns")
+    return _Linear(program, solver, transposed)
 
 
 def _linear_rule(g: Any, p: Any, b: Any, *numbers: Any, equation: _Linear) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 import hoad
 from hoad._core import vector
 from hoad._core.threads import most_threads
+from hoad.comparing import VARIABLE
 
 __all__ = ["collected", "run"]
 
@@ -32,7 +33,7 @@ def collected() -> dict[str, dict[str, Any]]:
     --------
     >>> from hoad.info import collected
     >>> sorted(collected())
-    ['optional', 'processor', 'threads', 'versions']
+    ['optional', 'processor', 'settings', 'threads', 'versions']
     """
     config: Any = np.show_config(mode="dicts")
     return {
@@ -45,6 +46,7 @@ def collected() -> dict[str, dict[str, Any]]:
         },
         "processor": _processor(config),
         "threads": _threads(),
+        "settings": {VARIABLE: os.environ.get(VARIABLE)},
         "optional": {name: _version(name) for name in OPTIONAL},
     }
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from hoad._core import ufuncs
 from hoad._core.cast import cast
+from hoad._core.native import Native, run
+from hoad._core.plan import broadcast_shapes
 from hoad._core.primitive import (
     CONCATENATE,
     GATHER,
@@ -24,6 +26,7 @@ from hoad._core.primitive import (
     ufunc_primitive,
 )
 from hoad._core.running import running_sum
+from hoad._core.spectral import spectral
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import bind_operators
 from hoad._core.where import here, name_of
@@ -43,7 +46,7 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
 # ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
 
 
-def _same(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _same(params: Params, x: Aval, *rest: Aval) -> tuple[Aval, ...]:
     return (x,)
 
 
@@ -63,7 +66,7 @@ def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
         try:
             shape = operands[0].shape
             if any(x.shape != shape for x in operands):
-                shape = np.broadcast_shapes(*[x.shape for x in operands])
+                shape = broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
             shapes = " and ".join(str(x.shape) for x in operands)
             raise ShapeError(
@@ -112,12 +115,18 @@ for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
 
 # Ours, where NumPy has none: see hoad._core.ufuncs.
 SMUL = declare_ufunc(ufuncs.smul, multilinear=True)
+SSMUL = declare_ufunc(ufuncs.ssmul, multilinear=True, commutative=True)
 SDIV = declare_ufunc(ufuncs.sdiv)
 MASK = declare_ufunc(ufuncs.mask)
+SLOPE = declare_ufunc(ufuncs.slope, costly=True)  # so that sweeps find it again
+SMOOTH = declare_ufunc(ufuncs.smooth)
 SELECT = declare_ufunc(ufuncs.select)
 SECH = declare_ufunc(ufuncs.sech, costly=True)
 LEG = declare_ufunc(ufuncs.leg, costly=True)
 DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
+POWLOG1 = declare_ufunc(ufuncs.powlog1, costly=True)
+POWLOG2 = declare_ufunc(ufuncs.powlog2, costly=True)
+POWLOG3 = declare_ufunc(ufuncs.powlog3, costly=True)
 LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
 
 # Parts of complex numbers: real-linear, as the conjugate is.
@@ -280,7 +289,7 @@ def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
             f"matmul of shapes {a.shape} and {b.shape} ({here()}): {count(a.shape[-1], 'column')} on the left must "
             f"meet as many rows on the right, but there {'is' if inner == 1 else 'are'} {inner}."
         )
-    outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    outer = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = outer + (a.shape[-2:-1] if a.ndim > 1 else ()) + (b.shape[-1:] if b.ndim > 1 else ())
     return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
 
@@ -297,7 +306,7 @@ def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
             f"np.linalg.solve: {a.shape} and {b.shape} do not fit ({here()}); the right side needs "
             f"{count(a.shape[-1], 'row')}."
         )
-    outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    outer = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return (intern_aval(b.dtype, outer + b.shape[-2:]),)
 
 
@@ -474,6 +483,100 @@ SVD = Primitive(
     infer=_svd_infer,
     costly=True,
 )
+
+
+# What is known of f, by the array c of a spectral function: the numbers that it takes; Taylor coefficients; these, of
+# the same f that the reference is of, where eigenvalues move in the reference and are held in c.
+NUMBERS, SERIES, ITSELF = 0, 1, 2
+
+
+def _weights_infer(params: Params, x: Aval, reference: Aval, *rest: Aval) -> tuple[Aval, ...]:
+    n = min(x.shape[-2:])
+    rows = reference.shape[-2] if params[0] else 1
+    return (intern_aval(real_dtype(x.dtype), (*x.shape[:-2], rows, n)),)
+
+
+# Of functions of eigenvalues or singular values, by what their derivatives are made of: V f(w) Vᴴ and the sum of f(w),
+# from the values of f; the sum of what c gives for these, which is linear in it; and the weights of c in that.
+PRODUCT_OF: dict[Primitive, Primitive] = {}
+SUM_OF: dict[Primitive, Primitive] = {}
+LINEAR_SUM_OF: dict[Primitive, Primitive] = {}
+SUM_WEIGHTS_OF: dict[Primitive, Primitive] = {}
+
+
+def _sum_infer(params: Params, x: Aval, values: Aval, *rest: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(values.dtype, x.shape[:-2]),)
+
+
+def _sum_of_first_row(params: Params, x: Any, reference: Any, c: Any, *rest: Any) -> Any:
+    return np.sum(c[..., 0, :], axis=-1)
+
+
+def _sum_weights(params: Params, x: Any, reference: Any, by: Any, *rest: Any) -> Any:
+    found = np.zeros(reference.shape, reference.dtype)
+    found[..., 0, :] = np.asarray(by)[..., None]
+    return found
+
+
+def _of_sums(name: str, function: Callable[..., Any], infer: Callable[..., Any], linear_in: Any = ()) -> Primitive:
+    made = Primitive(
+        name, function=function, kind=PYTHON, nin=-1, infer=infer, linear_in=linear_in, param_names=("one",)
+    )
+    made.batch = function
+    return made
+
+
+def _of_matrices(
+    name: str, native: Callable[..., Native], infer: Callable[..., Any], linear_in: Any = (), **more: Any
+) -> Primitive:
+    def compute(params: Params, *operands: Any) -> Any:
+        values = [np.ascontiguousarray(x) for x in operands]
+        avals = [intern_aval(x.dtype, x.shape) for x in values]
+        results = [np.empty(x.shape, x.dtype) for x in infer(params, *avals)]
+        run(native(params, *avals), values, results)
+        return results[0]
+
+    made = Primitive(
+        name, function=compute, kind=PYTHON, nin=-1, infer=infer, costly=True, linear_in=tuple(linear_in), **more
+    )
+    made.native = native
+    return made
+
+
+def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
+    """What the derivatives of functions of eigenvalues, or of singular values, are made of: hoad/_core/spectral.pyx.
+
+    The operands are the matrix, a reference for the array c of f, c itself, the factors and the directions; of the
+    weights, the same with another direction in place of c. Parameters: what is known of f; of numbers (`strong`),
+    whether the reference is 0 where f does not depend on an eigenvalue, which it is made to be when such a node is
+    emitted and this is known; and whether f is `one` formula for all eigenvalues.
+    """
+
+    def native(what: Any) -> Callable[..., Native]:
+        def made(params: Params, *avals: Aval) -> Native:
+            known = params[0] if what != "product" else NUMBERS
+            return spectral(MATMUL, what, singular, bool(known), what == "derivative" and params[1], params[-1], avals)
+
+        return made
+
+    count = 3 if singular else 2
+    whole = _of_matrices(
+        name, native("derivative"), _same, (2, *range(3 + count, 256)), param_names=("known", "strong", "one")
+    )
+    parts = _of_matrices(
+        f"{name}_weights", native("weights"), _weights_infer, range(2 + count, 256), param_names=("known", "one")
+    )
+    PRODUCT_OF[whole] = _of_matrices(f"{name}_product", native("product"), _same, param_names=("one",))
+    SUM_OF[whole] = _of_sums(f"{name}_sum", lambda params, x, values, *rest: np.sum(values, axis=-1), _sum_infer)
+    LINEAR_SUM_OF[whole] = _of_sums(f"{name}_linear_sum", _sum_of_first_row, _sum_infer, (2,))
+    SUM_WEIGHTS_OF[whole] = _of_sums(
+        f"{name}_sum_weights", _sum_weights, lambda params, x, reference, *rest: (reference,), (2,)
+    )
+    return whole, parts
+
+
+SPECTRAL, SPECTRAL_WEIGHTS = _declare_spectral("spectral", singular=False)
+SINGULAR, SINGULAR_WEIGHTS = _declare_spectral("singular", singular=True)
 # For at least as many rows as columns.
 QR = Primitive("qr", function=lambda params, a: np.linalg.qr(a), kind=PYTHON, nout=2, infer=_qr_infer, costly=True)
 PINV = Primitive(
@@ -637,6 +740,12 @@ DISPATCHED: Any = type(np.sum)
 
 # NumPy functions that are primitives of ours under another object than a ufunc.
 FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
+
+
+def within(function: Any) -> Any:
+    """The ufunc that a function of SciPy's is around, where SCIPY_ARRAY_API is set; any other function as it is."""
+    found = getattr(function, "__wrapped__", None)
+    return found if isinstance(found, np.ufunc) and not hasattr(function, "__hoad_primitive__") else function
 
 
 def known_primitive(function: Any) -> Primitive | None:

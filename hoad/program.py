@@ -36,7 +36,7 @@ from hoad.arguments import check_function
 from hoad.containers import Forms, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 from hoad.lowlevel import Address
-from hoad.pickling import FAMILIES, dump, load
+from hoad.pickling import FAMILIES, dump, load, refusal, restoring, whole_number
 from hoad.primitive import ASSEMBLE, ITEM, RESULT, declare_call
 from hoad.trace import call_traced, is_number, outputs, recorder_among
 
@@ -248,6 +248,11 @@ class Display(Protocol):
     def svg(self, program: Program) -> str | None: ...
 
 
+# What is known of values that are linear in seeds, one by one: 0 if nothing, 1 if their zeros stand for no dependence,
+# 2 if they are zero.
+Strong = tuple[int, ...]
+
+
 class Callee:
     """What a node of programs holds, as the sweeps see it: something to be run, and pulled back.
 
@@ -259,6 +264,11 @@ class Callee:
     _reverse_only = False  # whether its rule need not be linear
     _described = "the rule of a call"  # whose rule it is, for messages
 
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        """Raise unless a node out of a pickle that holds it may have operands like these."""
+        if avals != tuple(self.inputs):
+            raise refusal(f"a node takes {avals}, but what it runs {tuple(self.inputs)}")
+
     @property
     def _identity(self) -> Any:
         """The same for two callees that compute the same."""
@@ -269,9 +279,13 @@ class Callee:
         """Whether minus an adjoint of the results gives minus the adjoints of the inputs."""
         return not self._reverse_only
 
-    def _with_strong(self, strong: tuple[bool, ...]) -> Callee:
+    def _with_strong(self, strong: Strong) -> Callee:
         """The same for inputs, last ones, whose zeros are strong."""
         return self
+
+    def _strong_seeds(self) -> Strong:
+        """What it knows of the inputs that it is linear in."""
+        return (0,) * self._linear
 
     # Of the callees of `call` nodes; `inputs` and `results` are shapes and dtypes.
     inputs: Any
@@ -295,9 +309,9 @@ class Callee:
         """The adjoint by the inputs it is linear in, or by the others."""
         raise NotImplementedError
 
-    def _strong_results(self) -> tuple[bool, ...]:
-        """Which results, of inputs that they are linear in, have zeros that stand for no dependence."""
-        return (False,) * len(self.results)
+    def _strong_results(self) -> Strong:
+        """What is known of results that are linear in inputs."""
+        return (0,) * len(self.results)
 
     # The coefficients of the results, from ``(values, counts, degree)``: the inputs with so many coefficients of each;
     # None where those of the program are all there is to know.
@@ -326,11 +340,12 @@ class Program(list[Tape], Callee):
     _described = "the adjoint of a program"
     _origin: tuple[Program, bool] | None = None  # of an adjoint: of what, and whether by the inputs it is linear in
     _omitted: frozenset[int] = frozenset()  # inputs that no output needs
+    _strong: Strong = ()  # what is known of the seeds of an adjoint, if anything is
 
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
-        self._adjoints: dict[tuple[bool, tuple[bool, ...], int], Program] = {}
-        self._known_strong: dict[Any, tuple[bool, ...]] = {}  # of derivatives of it, which may be forgotten since
+        self._adjoints: dict[tuple[bool, Strong, int], Program] = {}
+        self._known_strong: dict[Any, Strong] = {}  # of derivatives of it, which may be forgotten since
         self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
         self._frozen: Program | None = None
 
@@ -338,6 +353,7 @@ class Program(list[Tape], Callee):
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
     _derived: ClassVar[Any]
     _with_strong: ClassVar[Any]
+    _strong_seeds: ClassVar[Any]
     _strong_results: ClassVar[Any]
 
     @property
@@ -976,6 +992,7 @@ class Program(list[Tape], Callee):
         return f"Program([{', '.join(map(repr, self))}])"
 
 
+@restoring
 def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     """A program out of a pickle."""
     program = Program()
@@ -984,7 +1001,16 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
         for window, inputs, outputs, kind, single, *forms in windows:
             parent = program[-1] if program else None
             program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
-    program._fixed, program._linear, program._omitted, program._origin = extra
+    fixed, linear, omitted, origin = extra
+    nodes = {i for tape in program for i in tape._inputs}
+    if type(omitted) is not frozenset or not omitted <= nodes:
+        raise refusal(f"it leaves out {omitted!r} of its inputs")
+    if origin is not None and not (isinstance(origin[0], Program) and type(origin[1]) is bool):
+        raise refusal(f"it is the adjoint of {origin!r}")
+    size = len(nodes) - len(omitted)
+    program._fixed = whole_number(fixed, 0, size, "the number of its fixed inputs")
+    program._linear = whole_number(linear, 0, size - fixed, "the number of inputs that it is linear in")
+    program._omitted, program._origin = omitted, origin
     return program
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import gc
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
@@ -26,6 +27,8 @@ from hoad.primitive import DISPATCHED, known_primitive
 from hoad.program import Program, Tape
 
 MOST_WATCHES = 20_000
+# By these names code reads how an array lies in memory, or whether it can be written to.
+ASKS_FLAGS = frozenset(["__array_interface__", "__array_struct__", "flags", "strides"])
 
 
 # ---- code -----------------------------------------------------------------------------------------------------------
@@ -33,7 +36,7 @@ MOST_WATCHES = 20_000
 
 def writes_outside(code: types.CodeType) -> bool:
     """Whether code, or code defined within it, assigns to globals or to variables of a function around it."""
-    for inner in reads_of(code).codes:
+    for inner in (code, *reads_of(code).inner):
         for step in dis.get_instructions(inner):
             if step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 return True
@@ -95,8 +98,24 @@ class Reader(Walk):
         if not x.dtype.isnative:
             raise Unseen(f"it may read {name}, an array in another byte order than the machine's")
         self.watch("array", x, None, np.array(x, order="C", subok=False), name)
+        self.when_read(self.visit_flags, name, x)
         if x.dtype.hasobject:
             self.visit_items(name, x.ravel().tolist())
+
+    def visit_flags(self, name: str, x: np.ndarray[Any, Any]) -> None:
+        """Those of an array, and its strides, if any code may ask for them."""
+        if self.may_be_asked(ASKS_FLAGS):
+            self.watch("flags", x, None, (x.flags.num, x.strides), f"the flags of {name}")
+
+    def visit_cached(self, name: str, x: Any) -> None:
+        """What `functools.lru_cache` keeps of a function, which may be from when the function read something else."""
+        held = gc.get_referents(x)
+        cache = next(part for part in held if type(part) is dict and part is not x.__dict__)
+        self.watch("cache", cache, None, tuple(part for item in cache.items() for part in item), f"the cache of {name}")
+        kept = cache.values() if x.cache_info().maxsize is None else held  # behind links, which are opaque
+        for part in kept:
+            if part is not cache and part is not x.__dict__ and type(part) is not object:
+                self.later(f"what is cached of {name}", part)
 
     def visit_builtin(self, name: str, x: Any) -> None:
         self.check_function(name, x)
@@ -136,6 +155,13 @@ class Reader(Walk):
         if known is not None:
             self.visit_primitive(name, known)
 
+    def visit_ufunc(self, name: str, x: np.ufunc) -> None:
+        """A ufunc, which calls a Python function if `np.frompyfunc` made it."""
+        self.visit_numpy(name, x)
+        for part in gc.get_referents(x):
+            if callable(part):
+                self.later(f"the function of {name}", part)
+
 
 Visit = Callable[[Reader, str, Any], None]
 VISITS: dict[type, Visit | None] = {
@@ -158,10 +184,11 @@ VISITS: dict[type, Visit | None] = {
     staticmethod: Reader.visit_wrapper,
     classmethod: Reader.visit_wrapper,
     functools.partial: Reader.visit_partial,
+    functools._lru_cache_wrapper: Reader.visit_cached,
     type: Reader.visit_class,
     Jitted: Reader.visit_jitted,
     Primitive: Reader.visit_primitive,
-    np.ufunc: Reader.visit_numpy,
+    np.ufunc: Reader.visit_ufunc,
     DISPATCHED: Reader.visit_numpy,
     Program: Reader.visit_list,
     Tape: None,

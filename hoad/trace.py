@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from types import FrameType, FunctionType
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from hoad._core.evens import evened
 from hoad._core.operands import holds_traced
 from hoad._core.recording import Recording
-from hoad._core.refusals import ADVICE, advice_for
+from hoad._core.refusals import advice_for
 from hoad._core.traced import METHODS, Array, Scalar, is_traced, plain_value
-from hoad._core.where import is_library, is_public, name_of, name_running
+from hoad._core.where import is_library, is_public, name_running, wrapped_in
 from hoad.arguments import FLOAT64, Key, check_argument, packed, parts_of
+from hoad.comparing import compared
 from hoad.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
 
@@ -52,7 +54,7 @@ def call_traced(
             forms[n] = parts
     recording.asked = driver, f, chosen, forms
     with telling_of_objects:
-        return f(*traced, **keywords), forms
+        return compared(f, traced, keywords, driver), forms
 
 
 class _TellingOfObjects:
@@ -130,7 +132,7 @@ def function_of_scipy(failure: BaseException) -> str:
         code = trace.tb_frame.f_code
         if code.co_filename.startswith(folder + os.sep):
             if not is_named:
-                wrapped = _wrapped(trace.tb_frame)
+                wrapped = wrapped_in(trace.tb_frame)
                 called = wrapped or name_running(trace.tb_frame)
                 is_named = bool(wrapped) or is_public(code.co_name)
         elif not code.co_filename.endswith(".pyx") and (
@@ -142,12 +144,6 @@ def function_of_scipy(failure: BaseException) -> str:
             )  # what SciPy calls is the user's again, or a solver that says itself what is wrong
         trace = trace.tb_next
     return called
-
-
-def _wrapped(frame: FrameType) -> str:
-    """The function with an advice of its own around which a decorator has put the one that runs, or ""."""
-    around = (name_of(x) for x in frame.f_locals.values() if isinstance(x, FunctionType))
-    return next((name for name in around if name in ADVICE), "")
 
 
 # What SciPy says of object arrays.
@@ -205,7 +201,8 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
             f"{structure.shown()}. Return the values to be differentiated."
         )
     parts = Parts(structure, leaves, places)
-    return [output_operand(recording, leaves[k], driver) for k in places], parts
+    found = [_operand(recording, leaves[k], driver) for k in places]
+    return evened(recording.graph, recording.start, found), parts
 
 
 def output_name(parts: Parts | None, n: int) -> str | Name:
@@ -215,6 +212,10 @@ def output_name(parts: Parts | None, n: int) -> str | Name:
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
+    return evened(recording.graph, recording.start, [_operand(recording, result, driver)])[0]
+
+
+def _operand(recording: Recording, result: Any, driver: str) -> int:
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)

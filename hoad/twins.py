@@ -15,9 +15,13 @@ import numpy as np
 
 from hoad._core.reading import content_of, reads_of
 from hoad._core.where import is_library
+from hoad.containers import flatten
 from hoad.reads import Reader, writes_outside
+from hoad.trace import is_number
 
 Array = np.ndarray[Any, Any]
+
+ROUNDING = 64  # ulps by which a result may differ where arrays that are read live are added up in another order
 
 
 class Twin:
@@ -89,4 +93,23 @@ def twin_of(f: Any, arrays: Sequence[Array]) -> tuple[Twin, list[Array]]:
     return (twin, hidden) if len(hidden) == len(arrays) else (Twin(f, hidden), hidden)
 
 
-__all__ = ["Twin", "twin_of"]
+def are_alike(x: Any, y: Any) -> bool:
+    """Whether two results are one, but for what rounding the order of operations may change."""
+    leaves, structure = flatten(x)
+    others, other = flatten(y)
+    return structure == other and all(map(_is_alike, leaves, others))
+
+
+def _is_alike(x: Any, y: Any) -> bool:
+    if not (is_number(x) and is_number(y)):
+        return type(x) is type(y) and bool(x is y or x == y)
+    a, b = np.asarray(x), np.asarray(y)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    with np.errstate(all="ignore"):
+        return np.allclose(a, b, rtol=ROUNDING * float(np.finfo(a.dtype).eps), atol=0.0, equal_nan=True)
+
+
+__all__ = ["Twin", "are_alike", "twin_of"]

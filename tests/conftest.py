@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import pickle
 import sys
+import time
+import warnings
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,12 +34,90 @@ def pytest_report_header() -> str:
     return f"hoad {hoad.__version__} from {os.path.dirname(hoad.__file__)}, numpy {np.__version__}"
 
 
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of what is collected: tests of leaks do it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def path_as_it_was() -> Iterator[None]:
     """What a test puts on the path of imports is gone after it: processes that later ones start would inherit it."""
     before = list(sys.path)
     yield
     sys.path[:] = before
+
+
+# ---- every program travels ------------------------------------------------------------------------------------------
+
+MOST_KEPT = 3  # programs that a test made, the first ones
+MOST_NODES = 300  # of one of them
+SECONDS = 0.01  # after which a test has no further programs sent there and back
+
+made: list[hoad.Program] = []
+most = 0  # of them, for the test that runs
+_init = hoad.Program.__init__
+
+
+def _init_and_keep(program: hoad.Program, tapes: Any = ()) -> None:
+    _init(program, tapes)
+    if len(made) < most:
+        made.append(program)
+
+
+hoad.Program.__init__ = _init_and_keep  # type: ignore[method-assign]
+
+
+def outcome(program: hoad.Program, values: list[Any]) -> list[Any]:
+    """The results, or the class of what it raises."""
+    try:
+        return [np.asarray(x) for x in program._run(tuple(values))]
+    except Exception as error:
+        return [type(error)]
+
+
+def is_equal(a: Any, b: Any) -> bool:
+    """Whether two results are the same; up to rounding, for jit may have found products of matrices in one of them."""
+    if isinstance(a, type) or isinstance(b, type):
+        return a is b
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    if a.tobytes() == b.tobytes() or a.dtype.kind not in "fc":
+        return a.tobytes() == b.tobytes()
+    largest = np.max(np.abs(a[np.isfinite(a)]), initial=0.0)
+    return np.allclose(a, b, rtol=0.0, atol=64 * np.finfo(a.dtype).eps * largest, equal_nan=True)
+
+
+def is_alike(program: hoad.Program) -> bool:
+    """Whether a program is the same after a pickle; True for one that no pickle can hold."""
+    try:
+        data = pickle.dumps(program)
+    except (pickle.PicklingError, AttributeError):  # the latter for what is found by no name
+        return True
+    other = pickle.loads(data)
+    values = [np.linspace(0.3, 0.7, aval.size).reshape(aval.shape).astype(aval.dtype) for aval in program.inputs]
+    before, after = outcome(program, values), outcome(other, values)
+    if len(before) != len(after) or not all(map(is_equal, before, after)):
+        return False
+    return list(map(repr, program)) == list(map(repr, other))
+
+
+@pytest.fixture(autouse=True)
+def programs_travel(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The programs that a test made give the same when they come out of a pickle."""
+    global most
+    made.clear()
+    most = 0 if request.node.get_closest_marker("frees") else MOST_KEPT
+    yield
+    most = 0
+    programs = made[:]
+    made.clear()
+    end = time.perf_counter() + SECONDS
+    for program in programs:
+        if program and program[-1]._end <= MOST_NODES and time.perf_counter() < end:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert is_alike(program), "a program of this test is another one after it was in a pickle"
 
 
 @pytest.fixture

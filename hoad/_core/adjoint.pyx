@@ -17,6 +17,7 @@ from hoad._core.emit cimport (
     DEPENDS,
     DEPENDS_A,
     DEPENDS_B,
+    F_SLOPED,
     IS_INPUT,
     NEGATED,
     OTHER_KIND,
@@ -194,7 +195,7 @@ cdef class Sweep:
                 of_a = self.kind_of(a)
                 of_b = self.kind_of(b) if arity[node.op] == 2 else 0
             found = state[i - low]
-            if node.flags & F_STRONG or node.op == OP_NEGATIVE:
+            if node.flags & (F_STRONG | F_SLOPED) or node.op == OP_NEGATIVE:
                 found |= SPECIAL
             if (of_a | of_b) & DEPENDS:
                 found |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
@@ -211,7 +212,7 @@ cdef class Sweep:
         cdef const int32_t* operands
         if operand_aval(self.graph, i) != AVAL_FLOAT:
             state[0] |= OTHER_KIND
-        if node.flags & (F_STRONG | F_BOOL):
+        if node.flags & (F_STRONG | F_BOOL | F_SLOPED):
             state[0] |= SPECIAL
         if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0

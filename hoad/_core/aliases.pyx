@@ -79,6 +79,16 @@ cdef object on(cnp.ndarray items, cnp.ndarray shadow):
                       tuple([k * size for k in strides_of(shadow)]))
 
 
+def shares(Array x, Array y):
+    """Whether two arrays are views of one root."""
+    return x is y or (x.buffer is not None and x.buffer is y.buffer)
+
+
+def is_part(Array x):
+    """Whether an array is the real or imaginary part of another, so that there are gaps between its items."""
+    return x.part is not None
+
+
 cpdef bint is_settled(Array x):
     """Whether nothing is pending on what `x` is a view of."""
     return x.buffer is None or not x.buffer.values
@@ -108,6 +118,7 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
         made = as_array(part_of(content_at(buffer, view), part) if value is None else value)
         made.version = buffer.version
     made.buffer = buffer
+    made.taken = buffer.version
     made.view = view
     made.part = part
     made.sealed = x.sealed or sealed
@@ -140,6 +151,17 @@ cdef Array as_array(object x):
     return <Array?>x if (<Array?>x).buffer is None else copy_of(x)
 
 
+def as_written_to(x):
+    """A traced number as an array of no dimensions that can be written to; arrays as they are."""
+    cdef Array made
+    if type(x) is not Scalar or (<Scalar>x).truth:
+        return x
+    check_usable((<Scalar>x).graph)
+    made = as_array(x)
+    buffer_of(made)
+    return made
+
+
 def as_number(x):
     """A traced value, with a Scalar for an array of float64 and no dimensions."""
     if type(x) is Array and (<Array>x).aval == AVAL_FLOAT:
@@ -155,6 +177,7 @@ cpdef Array copy_of(Array x):
     made = new_array(x.graph, node_now(x), x.aval)
     if x.buffer is not None and aval_of(x.aval).ndim == 0:
         buffer_of(made)     # an array of no dimensions stays one, and is not a number
+        made.stands = x.stands
     return made
 
 

@@ -1,8 +1,12 @@
-"""Looking at the functions that Python enters, without a call of Python's for each."""
+"""Looking at the functions that Python enters and calls, without a call of Python's for each."""
 
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, TypeVar, final
+
+from hoad._core.reading import CHANGING as CHANGING
+from hoad._core.reading import STEADY as STEADY
+from hoad._core.where import CHANGING_CODE as CHANGING_CODE
 
 @final
 class Watch:
@@ -10,12 +14,19 @@ class Watch:
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
     it happens to run, whatever was called there. A profiler that is there already goes on.
+
+    It notes, too, what gives something else at every call, whoever calls it: functions in C, of which nearly all of
+    Python's library makes its own; what Python tells audit hooks; code of `CHANGING_CODE`; and whether NumPy's global
+    generator was drawn from, which only SciPy does by itself.
     """
 
     unknown: str | None
+    impure: str | None
+    loads: bool
     def __init__(self, expected: dict[int, CodeType]) -> None: ...
     def __enter__(self) -> Watch: ...
     def __exit__(self, *_: object) -> None: ...
+    def is_steady(self) -> bool: ...
     def began(self, phase: str, info: dict[str, int]) -> None: ...
     def ended(self, phase: str, info: dict[str, int]) -> None: ...
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None: ...

@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 cimport numpy as cnp
 
-from hoad._core.tape cimport Aval, Graph, aval_of, int32_t, int64_t
+from hoad._core.tape cimport Aval, Graph, aval_of, hold_aval, int32_t, int64_t, release_aval
 
 cnp.import_array()
 
@@ -34,6 +34,7 @@ cdef class Buffer:
         self.graph = graph
         self.node = node
         self.aval = aval
+        hold_aval(aval)
         self.size = aval_of(aval).size
         self.blank = blank
         self.values = []
@@ -42,6 +43,7 @@ cdef class Buffer:
     def __dealloc__(self):
         if self.graph is not None:
             self.graph.released(self.node)
+        release_aval(self.aval)
         PyMem_RawFree(self.owner)
         PyMem_RawFree(self.slot)
 

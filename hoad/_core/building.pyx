@@ -252,7 +252,7 @@ cdef class Builder:
             return "multiply", "scale", [operands[0], self.closure.constant(SCALED[name])], {}
         if name == "reciprocal":
             return "divide", "divide", [self.closure.constant(1.0), operands[0]], {}
-        if name == "smul" or name == "sdiv":
+        if name == "smul" or name == "ssmul" or name == "sdiv":
             return None, name, operands, {}
         if i in ordering.instead or primitive.nout > 1 or i in ordering.integrands:
             return None, None, operands, {}

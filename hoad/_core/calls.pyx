@@ -7,11 +7,15 @@ cimport numpy as cnp
 from hoad._core.eager cimport FEW, check_numbers, compute, scalar_value
 from hoad._core.operands cimport as_loop_operands, graph_among, operand_of
 from hoad._core.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
-from hoad._core.refusals cimport check_usable, no_rule
+from hoad._core.refusals cimport check_alive, check_usable, no_rule
+from hoad._core.roots cimport DEEPEST, FLOAT_POWER, are_roots, has_root, may_be_root, smoothed
 from hoad._core.tape cimport (
     AVAL_BOOL,
     OP_ASSEMBLE,
+    OP_MULTIPLY,
+    OP_POWER,
     OP_RESULT,
+    OP_SQUARE,
     OP_STOP,
     Aval,
     Graph,
@@ -19,6 +23,7 @@ from hoad._core.tape cimport (
     int32_t,
     is_plain_float64,
     operand_aval,
+    uint16_t,
 )
 from hoad._core.traced cimport (
     LOGICAL_AND,
@@ -27,23 +32,26 @@ from hoad._core.traced cimport (
     LOGICAL_XOR,
     MASK,
     MATMUL,
+    NO_AXES,
     Array,
     Scalar,
     called,
     connect,
     plain_value,
     push_scalar,
+    standing_for,
     wrap,
 )
 from hoad._core.where cimport here, name_of
 
 cdef dict FUNCTIONS
 cdef dict MAKERS
+cdef set BOXING
 cdef dict METHODS
 cdef dict REDUCTIONS
 
 from hoad._core.primitive import make_signature, ufunc_primitive
-from hoad._core.traced import FUNCTIONS, MAKERS, METHODS, REDUCTIONS
+from hoad._core.traced import BOXING, FUNCTIONS, MAKERS, METHODS, REDUCTIONS
 
 from hoad.errors import NoRuleError
 
@@ -82,7 +90,17 @@ cdef object record_call_in(Graph graph, Primitive primitive, object params, tupl
         values = as_loop_operands(graph, primitive, values)
     for i in range(count):
         operands[i] = operand_of(graph, values[i])
+    if is_power(graph, primitive.op, operands):
+        return smoothed(record(graph, primitive, params, operands, count), primitive.op, values[0],
+                        values[1] if count == 2 else None)
     return record(graph, primitive, params, operands, count)
+
+
+cdef inline bint is_power(Graph graph, uint16_t op, const int32_t* operands) noexcept:
+    """Whether it may be an even power of a root."""
+    if op == OP_MULTIPLY:
+        return may_be_root(graph, operands[0]) and are_roots(graph, operands[0], operands[1])
+    return (op == OP_SQUARE or op == OP_POWER or op == FLOAT_POWER) and has_root(graph, operands[0], DEEPEST)
 
 
 cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
@@ -197,7 +215,11 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
             if len(inputs) == 1 and type(inputs[0]) is Scalar:
                 x = <Scalar>inputs[0]
                 check_usable(x.graph)
+                check_alive(x.graph, x.node)
                 if not x.truth and primitive.nout == 1 and INFO[primitive.op].f1 != NULL:
+                    if primitive.op == OP_SQUARE and has_root(x.graph, x.node, DEEPEST):
+                        return smoothed(push_scalar(x.graph, OP_SQUARE, x.node, 0, x.value * x.value, False),
+                                        OP_SQUARE, x, None)
                     return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
                                        INFO[primitive.op].is_bool)
             if object_arithmetic(inputs):
@@ -269,13 +291,23 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
     return kept
 
 
+cdef object as_given(object function, tuple args, object found):
+    """What a function of NumPy's gives without axes: an array, or a number of NumPy's, also where it was Python's."""
+    if function in BOXING:
+        of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
+        return standing_for(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
+    if function is np.real or function is np.imag or function is np.transpose:
+        return found
+    return standing_for(found, 0)
+
+
 cdef object array_function(object owner, object function, tuple args, dict kwargs):
     cdef object implementation = FUNCTIONS.get(function)
     if implementation is not None:
-        return called(implementation, args, kwargs)
+        return as_given(function, args, called(implementation, args, kwargs))
     implementation = MAKERS.get(function)
     if implementation is not None:
-        return implementation(owner, *args, **kwargs)
+        return standing_for(implementation(owner, *args, **kwargs), NO_AXES)
     raise no_rule(name_of(function), graph_among((owner,)))
 
 

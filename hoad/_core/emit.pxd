@@ -21,6 +21,9 @@ cdef enum:               # what is known of a node in a reverse sweep: bits of i
     SPECIAL_BAR = 256   # its adjoint so far is special
 
 cdef enum:
+    F_SLOPED = 32       # a flag of nodes: products with a slope of |x|, and sums with such a product; see `slopes`
+
+cdef enum:
     FIRST_LEAF = 2
     LEAVES = 6
     PLACES = 96         # of the longest rule on scalars; below 256, so that a place is a byte
@@ -46,6 +49,13 @@ cdef struct ScalarRule:
 cdef struct Places:
     int32_t operand[PLACES]
     bint special[PLACES]
+
+# (emitter, a, b, abstract value of the product); NOTHING where no slope is common to both factors
+ctypedef int32_t (*SlopeProduct)(Emitter, int32_t, int32_t, int32_t) except? -1
+
+cdef void connect_slopes(SlopeProduct product) noexcept
+cdef bint carries_slopes(uint16_t op) noexcept
+
 
 cdef class Emitter:
     cdef readonly Graph graph
@@ -89,6 +99,8 @@ cdef class Emitter:
     cdef inline bint is_fraction(self, int32_t operand) noexcept
     cdef inline bint is_integral(self, int32_t operand) noexcept
     cdef inline bint is_strong(self, int32_t operand) noexcept
+    cdef inline bint is_sloped(self, int32_t operand) noexcept
+    cdef int32_t push_sloped(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept
     cdef inline int32_t first_operand(self, int32_t node) noexcept
     cdef inline int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1
@@ -101,7 +113,7 @@ cdef class Emitter:
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t fold(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_product(self, int32_t a, int32_t b) except? -1
-    cdef int32_t simplified_strong_product(self, int32_t a, int32_t b) except? -1
+    cdef int32_t simplified_strong_product(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_parts(self, uint16_t op, const int32_t* operands) noexcept
     cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count, int32_t aval) except? -1

@@ -3,8 +3,8 @@
 What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
 signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
 for the joining of integer factors, which changes rounding only, and for the sign of a zero that terms of one sign
-cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become `smul` and
-`sdiv`.
+cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become `smul`, those
+with two `ssmul`, quotients `sdiv`.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.eager cimport compute
-from hoad._core.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
+from hoad._core.primitive cimport INFO, K_STRIDED, K_UFUNC, Primitive, Signature, primitive_of, signature
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -38,6 +38,7 @@ from hoad._core.tape cimport (
     OP_SELECT,
     OP_SMUL,
     OP_SQUARE,
+    OP_SSMUL,
     OP_STOP,
     OP_SUBTRACT,
     ZERO,
@@ -63,11 +64,16 @@ cdef enum:
     MOST_LEARNED = 2048
     MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
+    MOST_SUPPORTING = 64        # nodes that zeros are looked for in
     NOTHING = -2147483646       # not even a symbolic zero; no constant has this number
 
 cdef double NAN = float("nan")
+cdef SlopeProduct product_of_slopes = NULL      # what `slopes`, which knows the emitter, puts in
+cdef int SLOPE = -1
+cdef int SMOOTH = -1
 cdef int LOGICAL_NOT = -1
 cdef int TRANSPOSE = -1
+cdef int SPECTRAL = -1, SINGULAR = -1, ASTYPE = -1
 cdef int REAL = -1
 cdef int IMAG = -1
 cdef int COMPOSE = -1
@@ -78,7 +84,8 @@ cdef object ASSEMBLE = None
 
 cdef int bind() except -1:
     """Look up, once, the primitives that are named here."""
-    global LOGICAL_NOT, BROADCAST, ASSEMBLE, REAL, IMAG, COMPOSE, CONJUGATE, TRANSPOSE
+    global LOGICAL_NOT, BROADCAST, ASSEMBLE, REAL, IMAG, COMPOSE, CONJUGATE, TRANSPOSE, SLOPE, SMOOTH
+    global SPECTRAL, SINGULAR, ASTYPE
     if LOGICAL_NOT < 0:
         BROADCAST = primitive_named("broadcast_to")
         ASSEMBLE = primitive_named("assemble")
@@ -87,8 +94,29 @@ cdef int bind() except -1:
         COMPOSE = (<Primitive>primitive_named("complex")).op
         CONJUGATE = (<Primitive>primitive_named("conjugate")).op
         TRANSPOSE = (<Primitive>primitive_named("transpose")).op
+        SLOPE = (<Primitive>primitive_named("slope")).op
+        SMOOTH = (<Primitive>primitive_named("smooth")).op
+        SPECTRAL = (<Primitive>primitive_named("spectral")).op
+        SINGULAR = (<Primitive>primitive_named("singular")).op
+        ASTYPE = (<Primitive>primitive_named("astype")).op
         LOGICAL_NOT = (<Primitive>primitive_named("logical_not")).op
     return 0
+
+
+cdef void connect_slopes(SlopeProduct product) noexcept:
+    """Say what a product is of which both factors have slopes."""
+    global product_of_slopes
+    product_of_slopes = product
+
+
+cdef bint carries_slopes(uint16_t op) noexcept:
+    """Whether what is sloped makes the result of an operation sloped."""
+    return (op == OP_MULTIPLY or op == OP_ADD or op == OP_SUBTRACT or op == OP_NEGATIVE or op == OP_DIVIDE
+            or op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK or op == OP_IDENTITY)
+
+
+cdef inline bint is_product(uint16_t op) noexcept nogil:
+    return op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL
 
 
 cdef inline uint64_t mix(uint64_t h) noexcept nogil:
@@ -275,6 +303,9 @@ cdef class Emitter:
     cdef inline bint is_strong(self, int32_t operand) noexcept:
         return operand >= 0 and self.graph.nodes[operand].flags & F_STRONG
 
+    cdef inline bint is_sloped(self, int32_t operand) noexcept:
+        return operand >= 0 and self.graph.nodes[operand].flags & F_SLOPED
+
     cdef inline bint is_op(self, int32_t operand, uint16_t op) noexcept:
         return operand >= 0 and self.graph.nodes[operand].op == op
 
@@ -296,20 +327,24 @@ cdef class Emitter:
         if operand < 0:
             return True
         node = &self.graph.nodes[operand]
-        return node.flags & (F_STRONG | F_BOOL) or node.op == OP_NEGATIVE
+        return node.flags & (F_STRONG | F_BOOL | F_SLOPED) or node.op == OP_NEGATIVE
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """As `emit`, for constants, signs, strong zeros and truth values."""
         cdef int32_t found
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
+        if is_product(op) and self.is_sloped(a) and self.is_sloped(b):
+            found = product_of_slopes(self, a, b, AVAL_FLOAT)
+            if found != NOTHING:
+                return found
         if op == OP_MULTIPLY and self.simplify:
             if b < a:
                 a, b = b, a
             if self.is_fraction(a) and not self.is_special(b):
                 return self.found_or_pushed(op, 0, a, b)    # all that is left to do, and common
         op = self.strengthen(op, &a, &b)
-        if (op == OP_SMUL or op == OP_SDIV) and self.is_number(a, 0.0):
+        if (op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV) and self.is_number(a, 0.0):
             return ZERO         # a strong zero stays one
         if self.simplify:
             if op == OP_MASK and self.is_const(a):
@@ -317,7 +352,18 @@ cdef class Emitter:
             found = self.simplified(op, a, b)
             if found != ZERO:
                 return found
+        if self.is_sloped(a) or (ARITY[op] == 2 and self.is_sloped(b)):
+            return self.push_sloped(op, a, b)
         return self.push(op, a, b)
+
+    cdef int32_t push_sloped(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """As `push`, where an operand is sloped."""
+        cdef uint16_t flags = self.flags_of(op, a, b) | (F_SLOPED if carries_slopes(op) else 0)
+        if not self.simplify:
+            return push_node(self.graph, op, flags, a, b)
+        if INFO[op].commutative and a > b:
+            a, b = b, a
+        return self.found_or_pushed(op, flags, a, b)
 
     cdef int splice(self, const ScalarRule* rule, Places* at) except -1:
         """Emit a rule on scalars whose leaves are in their places (ZERO allowed).
@@ -394,23 +440,29 @@ cdef class Emitter:
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept:
         """The flags of a scalar node: whether it is a truth value, whether its zeros are strong."""
         cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
-        if op == OP_SMUL or op == OP_SDIV or op == OP_MASK:
+        if op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK:
             flags |= F_STRONG
         elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY:
             flags |= self.graph.nodes[a].flags & F_STRONG if a >= 0 else 0
         elif op == OP_ADD or op == OP_SUBTRACT:
             if self.is_strong(a) and self.is_strong(b):
                 flags |= F_STRONG
+        elif op == SLOPE:
+            flags |= F_SLOPED
+        elif op == SMOOTH and self.is_strong(a):
+            flags |= F_STRONG
         return flags
 
     cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1:
-        """A product with a strong zero is `smul`, the strong factor first; a quotient is `sdiv`; none else is."""
+        """A product with a strong zero is `smul`, the strong factor first, or `ssmul` of two; a quotient is `sdiv`."""
         if op == OP_MULTIPLY:
             if self.is_strong(a[0]):
-                return OP_SMUL
+                return OP_SSMUL if self.is_strong(b[0]) else OP_SMUL
             if self.is_strong(b[0]):
                 a[0], b[0] = b[0], a[0]
                 return OP_SMUL
+        elif op == OP_SMUL and a[0] >= 0 and self.is_strong(b[0]):
+            return OP_SSMUL
         elif op == OP_DIVIDE and self.is_strong(a[0]):
             return OP_SDIV
         elif op == OP_SMUL and self.has_no_zero(a[0]):
@@ -445,8 +497,8 @@ cdef class Emitter:
             return ZERO         # 1.0 times a truth value is a float, and so a node
         if op == OP_MULTIPLY:
             return self.simplified_product(a, b)
-        if op == OP_SMUL:
-            return self.simplified_strong_product(a, b)
+        if op == OP_SMUL or op == OP_SSMUL:
+            return self.simplified_strong_product(op, a, b)
         if op == OP_DIVIDE or op == OP_SDIV:
             return self.simplified_quotient(op, a, b)
         if op == OP_ADD:
@@ -511,7 +563,7 @@ cdef class Emitter:
             return self.push(OP_SQUARE, a, 0)
         return ZERO
 
-    cdef int32_t simplified_strong_product(self, int32_t a, int32_t b) except? -1:
+    cdef int32_t simplified_strong_product(self, uint16_t op, int32_t a, int32_t b) except? -1:
         if self.is_number(b, 1.0):
             return a
         if self.is_number(b, -1.0):
@@ -519,9 +571,9 @@ cdef class Emitter:
         if self.is_const(a) and self.graph.consts[~a].value.d != 0.0:
             return self.emit(OP_MULTIPLY, a, b)
         if self.is_op(a, OP_NEGATIVE):
-            return self.negative(self.emit(OP_SMUL, self.graph.nodes[a].a, b))
+            return self.negative(self.emit(op, self.graph.nodes[a].a, b))
         if self.is_op(b, OP_NEGATIVE):
-            return self.negative(self.emit(OP_SMUL, a, self.graph.nodes[b].a))
+            return self.negative(self.emit(op, a, self.graph.nodes[b].a))
         return ZERO
 
     cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1:
@@ -554,9 +606,13 @@ cdef class Emitter:
             few[i] = operands[i]
         if primitive.kind == K_UFUNC:
             if count == 2:
+                if is_product(op) and self.is_sloped(few[0]) and self.is_sloped(few[1]):
+                    found = product_of_slopes(self, few[0], few[1], aval)
+                    if found != NOTHING:
+                        return found
                 op = self.strengthen(op, &few[0], &few[1])
                 primitive = primitive_of(op)
-                if (op == OP_SMUL or op == OP_SDIV) and self.is_zero(few[0]):
+                if (op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV) and self.is_zero(few[0]):
                     return ZERO
             if self.simplify:
                 if aval == AVAL_FLOAT and count == 2 and INFO[op].f2 != NULL and self.both_scalar(few):
@@ -573,6 +629,12 @@ cdef class Emitter:
             found = self.turned_back(few[0], params)
             if found != ZERO:
                 return found
+        elif (op == SPECTRAL or op == SINGULAR) and params[0] == 0:
+            i = MOST_SUPPORTING
+            found = support_of(self, few[2], &i)
+            params = (0, found != NOTHING, False)
+            if found != NOTHING:
+                few[1] = found
         for i in range(count):
             avals[i] = operand_aval(self.graph, few[i])
         sig = signature(primitive, params, avals, count)
@@ -621,6 +683,12 @@ cdef class Emitter:
             if node >= 0:
                 return node
         flags = self.strength(sig.primitive, operands, count)
+        if sig.primitive.op == SLOPE:
+            flags |= F_SLOPED
+        elif carries_slopes(sig.primitive.op):
+            for i in range(count):
+                if self.is_sloped(operands[i]):
+                    flags |= F_SLOPED
         if sig.primitive.of_programs and sig.params[0]._linear:
             strong = sig.params[0]._strong_results()
             flags = F_STRONG if strong[0] else 0
@@ -639,10 +707,12 @@ cdef class Emitter:
         """Whether zeros of the result are strong."""
         cdef uint16_t op = primitive.op
         cdef int32_t i
-        if op == OP_SMUL or op == OP_SDIV or op == OP_MASK or op == OP_ASSEMBLE:
+        if op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK or op == OP_ASSEMBLE:
             return F_STRONG
         if op == OP_ADD or op == OP_SUBTRACT:
             return F_STRONG if self.is_strong(operands[0]) and self.is_strong(operands[1]) else 0
+        if op == SMOOTH:
+            return F_STRONG if self.is_strong(operands[0]) else 0
         if op == COMPOSE:
             for i in range(2):
                 if not (self.is_strong(operands[i]) or self.is_number(operands[i], 0.0)):
@@ -724,7 +794,7 @@ cdef class Emitter:
         """A product with one, a double sign: what needs no node. ZERO if nothing is known."""
         cdef int32_t x = ZERO
         cdef int32_t negated
-        if op == OP_MULTIPLY or op == OP_SMUL:
+        if is_product(op):
             if self.holds(operands[0], 1.0):
                 x = operands[1]
             elif self.holds(operands[1], 1.0):
@@ -881,7 +951,8 @@ cdef class Emitter:
     cdef int32_t copy(self, int32_t operand) except? -1:
         """A node of its own for `operand`."""
         cdef int32_t aval = operand_aval(self.graph, operand)
-        cdef uint16_t flags = F_STRONG if self.is_strong(operand) else 0
+        cdef uint16_t flags = (F_STRONG if self.is_strong(operand) else 0) | (
+            F_SLOPED if self.is_sloped(operand) else 0)
         if aval <= AVAL_BOOL:
             return self.graph.push(OP_IDENTITY, flags, operand, 0, NAN)
         return self.graph.push_ext(OP_IDENTITY, flags, None, &operand, 1, aval)
@@ -942,6 +1013,71 @@ cdef class Emitter:
             else:
                 flags = 0
         return self.graph.push_ext(OP_ASSEMBLE, flags, sig, operands, count, aval)
+
+
+cdef int32_t support_of(Emitter self, int32_t k, int32_t* left) except? -1:
+    """An operand that is 0 where `k` is 0 whatever the values are, and nowhere else; NOTHING where none is known.
+
+    An index leaves such zeros, and a mask; a constant has them. What is 0 by chance is not.
+    """
+    cdef int32_t few[2]
+    cdef int32_t i, count
+    cdef int32_t aval = operand_aval(self.graph, k)
+    cdef uint16_t op
+    cdef const int32_t* given
+    if k < 0:
+        if self.has_no_zero(k):
+            return NOTHING
+        value = np.asarray(self.graph.value_of(k))
+        return self.graph.const_object(np.not_equal(value, 0).astype(value.dtype))
+    left[0] -= 1
+    if left[0] < 0 or not self.graph.nodes[k].flags & F_EXT:
+        return NOTHING
+    op = self.graph.nodes[k].op
+    given = node_operands(self.graph, k, &count)
+    operands = [given[i] for i in range(count)]         # the graph grows
+    if op == OP_ASSEMBLE or op == OP_MASK:
+        for i in range(count):
+            few[0] = operands[i]
+            if aval_of(operand_aval(self.graph, few[0])).inexact:
+                few[1] = support_of(self, few[0], left)
+                operands[i] = few[1] if few[1] != NOTHING else ones(self, operand_aval(self.graph, few[0]))
+        return with_operands(self, k, operands)
+    if not count:
+        return NOTHING
+    few[0] = support_of(self, operands[0], left)
+    if op == OP_STOP or op == OP_NEGATIVE:
+        return few[0]
+    if INFO[op].kind == K_STRIDED or op == ASTYPE:
+        return NOTHING if few[0] == NOTHING else with_operands(self, k, [few[0]])
+    if op == OP_DIVIDE or op == OP_SDIV:
+        return NOTHING if few[0] == NOTHING else self.broadcast(few[0], aval)
+    if op != OP_ADD and op != OP_SUBTRACT and op != OP_MULTIPLY and op != OP_SMUL:
+        return NOTHING
+    few[1] = support_of(self, operands[1], left)
+    if few[0] != NOTHING and few[1] != NOTHING:
+        op = OP_ADD if op == OP_SUBTRACT else OP_MULTIPLY if op == OP_SMUL else op
+        few[0] = self.broadcast(self.emit_ext(primitive_of(op), None, few, 2, aval), aval)
+        return NOTHING if few[0] == ZERO else few[0]
+    if op == OP_ADD or op == OP_SUBTRACT or few[0] == few[1]:
+        return NOTHING
+    return self.broadcast(few[0] if few[1] == NOTHING else few[1], aval)
+
+
+cdef int32_t ones(Emitter self, int32_t aval) except? -1:
+    return self.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
+
+
+cdef int32_t with_operands(Emitter self, int32_t k, list operands) except? -1:
+    """The operation of a node on others."""
+    cdef Signature sig = <Signature>self.graph.exts[self.graph.nodes[k].a].sig
+    cdef cnp.ndarray table = np.array(operands, np.int32)
+    cdef const int32_t* at = <int32_t*>cnp.PyArray_DATA(table)
+    cdef int32_t count = len(operands)
+    cdef int32_t aval = operand_aval(self.graph, k)
+    if sig.primitive.op == OP_ASSEMBLE:
+        return self.assemble(aval, at, count, sig.params[0], sig.params[1])
+    return self.emit_ext(sig.primitive, sig.params, at, count, aval)
 
 
 ctypedef fused part:

@@ -101,7 +101,7 @@ cdef class Lowered:
     cdef int32_t n_parts, cap_parts
     cdef int64_t scratch                # bytes that the widest chain takes
     cdef readonly int32_t worth         # how many threads a step is worth
-    cdef list alive                     # what the pointers above point into
+    cdef list alive                     # what the pointers and the numbers of abstract values above name
     cdef bint has_lanes
 
     cdef list execute(self, list values, int32_t lanes, int32_t threads=*)

@@ -15,12 +15,14 @@ cdef enum Kind:
     STATIC          # what was said to be static, by value
 
 cdef enum:
-    MOST_AXES = 32
+    MOST_AXES = 64
 
 cdef struct Place:              # what a signature takes in one place, or an output gives
     int kind
     int ndim
     int type_number
+    void* cls                   # of what has no axes: code may ask for it
+    int first                   # the first place at which the same array stands: code may ask if one is the other
     cnp.npy_intp dims[MOST_AXES]
 
 cdef class Zeros:               # what tells whether an array holds the zeros of a recording
@@ -66,10 +68,12 @@ cdef class Signature:
     cdef Place* places
     cdef readonly int size
     cdef readonly tuple fixed       # what is expected in every place, None where a number or an array is
+    cdef list classes               # of the arguments, which places name
+    cdef list firsts                # where the same array stands first, of each place
     cdef readonly object form       # what is compared besides: None for arguments by position, without containers
     cdef public list recorded       # those of them used last come first
     cdef public object refusal      # why nothing more is recorded, or None
-    cdef public object live         # captured arrays that have changed, and are read live since; None if they cannot be
+    cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
 
     cdef public Recorded latest     # the one used last

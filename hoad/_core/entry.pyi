@@ -49,7 +49,15 @@ class Recorded:
 class Signature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
-    def __new__(cls, kinds: list[Aval | None], fixed: tuple[Any, ...], static: list[bool], form: Any) -> Self: ...
+    def __new__(
+        cls,
+        kinds: list[Aval | None],
+        fixed: tuple[Any, ...],
+        static: list[bool],
+        form: Any,
+        leaves: list[Any],
+        firsts: list[int],
+    ) -> Self: ...
     @property
     def size(self) -> int: ...
     @property
@@ -59,9 +67,9 @@ class Signature:
     recorded: list[Recorded]
     refusal: str | None
     reasons: list[str]
-    live: list[Any] | None
+    live: list[Any] | str
     latest: Recorded | None
-    def given(self, leaves: list[Any], form: Any) -> bool: ...
+    def given(self, leaves: list[Any], form: Any, firsts: list[int]) -> bool: ...
     def given_at(self, k: int, leaf: Any) -> bool: ...
 
 class Jitted:

@@ -49,6 +49,7 @@ cdef extern from "Python.h":
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     PyTypeObject* Py_TYPE(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM(PyObject*, Py_ssize_t) noexcept
 
 cdef enum:
     DONE = 0
@@ -58,7 +59,6 @@ cdef enum:
     LONG = 4000         # numbers from which on a run is worth letting other threads in
 
 cdef type ndarray = np.ndarray
-cdef type float64 = np.float64
 cdef object NEXT = object()     # nothing recorded fits
 cdef object FAILED = object()   # what was recorded raises
 
@@ -270,8 +270,13 @@ cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except
 cdef class Signature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
-    def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form):
-        """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==."""
+    def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form, list leaves not None,
+                  list firsts not None):
+        """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==.
+
+        The `leaves` are the arguments, of which numbers and arrays of no dimensions count by their classes; `firsts`
+        says of each where the same array stands first.
+        """
         cdef int k
         self.size = len(kinds)
         self.fixed = fixed
@@ -279,22 +284,27 @@ cdef class Signature:
         self.recorded = []
         self.reasons = []
         self.live = []
+        self.classes = [type(leaf) for leaf in leaves]
         self.places = <Place*>PyMem_RawMalloc(max(1, self.size) * sizeof(Place))
         if self.places == NULL:
             raise MemoryError
         memset(self.places, 0, max(1, self.size) * sizeof(Place))
+        self.firsts = firsts
         for k in range(self.size):
+            self.places[k].first = firsts[k]
             if kinds[k] is None:
                 self.places[k].kind = STATIC if static[k] else FIXED
                 continue
             describe(&self.places[k], kinds[k])
+            self.places[k].cls = <void*>Py_TYPE(PyList_GET_ITEM(<PyObject*>leaves, k))
 
     def __dealloc__(self):
         PyMem_RawFree(self.places)
 
-    def given(self, list leaves, form):
+    def given(self, list leaves, form, list firsts):
         """Whether these leaves, in this form, are what it is for."""
-        return len(leaves) == self.size and self.form == form and all(map(self.given_at, range(self.size), leaves))
+        return len(leaves) == self.size and self.form == form and self.firsts == firsts and (
+            all(map(self.given_at, range(self.size), leaves)))
 
     def given_at(self, int k, leaf):
         """Whether leaf k is what it is for."""
@@ -307,19 +317,19 @@ cdef class Signature:
         for k in range(self.size):
             if not self.fits_one(k, args[k]):
                 return False
+            if self.places[k].kind < FIXED and type(<object>args[k]) is ndarray and (
+                    self.places[k].first != first_of(args, k)):
+                return False
         return True
 
     cdef inline bint fits_one(self, int k, PyObject* x) except -1:
         """Whether an argument is what its place takes."""
         cdef Place* place = &self.places[k]
-        if place.kind == NUMBER:
-            return PyFloat_CheckExact(x) or type(<object>x) is float64 or (
-                type(<object>x) is ndarray and fits_array(place, <cnp.ndarray>x))
-        if place.kind == ARRAY:
+        if place.kind == NUMBER or place.kind == ARRAY:
             if type(<object>x) is ndarray:
-                return fits_array(place, <cnp.ndarray>x)
-            return place.ndim == 0 and isinstance(<object>x, (complex, np.generic)) and (
-                (<cnp.dtype>np.result_type(<object>x)).num == place.type_number)
+                return (place.ndim > 0 or place.cls == <void*>ndarray) and fits_array(place, <cnp.ndarray>x)
+            # numbers go by their class; arrays of other classes, of any shape, are looked at where they are recorded
+            return place.ndim == 0 and <void*>Py_TYPE(x) == place.cls and not isinstance(<object>x, ndarray)
         if same(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k)):
             return True
         return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
@@ -383,6 +393,15 @@ cdef class Signature:
             if made is not None or is_there:    # the registers of results pointed to them
                 recorded.lowered.lay_out(room.memory, 1, &room.work)
             recorded.leave(room)
+
+
+cdef inline int first_of(PyObject** args, int k) noexcept:
+    """Where the same object as argument k stands first."""
+    cdef int j
+    for j in range(k):
+        if args[j] == args[k]:
+            return j
+    return k
 
 
 cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:

@@ -84,8 +84,26 @@ cdef double k_divide(double x, double y) noexcept nogil:
 cdef double k_smul(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 else x * y
 
+cdef double k_ssmul(double x, double y) noexcept nogil:
+    return 0.0 if x == 0.0 or y == 0.0 else x * y
+
 cdef double k_sdiv(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 else x / y
+
+cdef double k_smooth(double x, double y) noexcept nogil:
+    return x
+
+cdef double k_powlog1(double x, double y) noexcept nogil:
+    cdef double p = library_power(x, y)
+    return p if p == 0.0 else p * m.log(x)
+
+cdef double k_powlog2(double x, double y) noexcept nogil:
+    cdef double p = k_powlog1(x, y)
+    return p if p == 0.0 else p * m.log(x)
+
+cdef double k_powlog3(double x, double y) noexcept nogil:
+    cdef double p = k_powlog2(x, y)
+    return p if p == 0.0 else p * m.log(x)
 
 cdef double k_mask(double c, double x) noexcept nogil:
     return x if c != 0.0 else 0.0
@@ -236,7 +254,7 @@ cdef Scalar1 scalar1(str name):
     if name == "reciprocal": return k_reciprocal
     if name == "cbrt": return c_cbrt
     if name == "absolute" or name == "fabs": return c_fabs
-    if name == "sign": return k_sign
+    if name == "sign" or name == "slope": return k_sign
     if name == "conjugate": return k_positive
     if name == "exp": return m.exp
     if name == "exp2": return c_exp2
@@ -285,8 +303,13 @@ cdef Scalar2 scalar2(str name):
     if name == "divide": return k_divide
     if name == "power" or name == "float_power": return library_power
     if name == "smul": return k_smul
+    if name == "ssmul": return k_ssmul
     if name == "sdiv": return k_sdiv
     if name == "mask": return k_mask
+    if name == "smooth": return k_smooth
+    if name == "powlog1": return k_powlog1
+    if name == "powlog2": return k_powlog2
+    if name == "powlog3": return k_powlog3
     if name == "maximum": return k_maximum
     if name == "minimum": return k_minimum
     if name == "fmax": return k_fmax

@@ -26,7 +26,7 @@ from hoad._core.engine cimport (
     number,
 )
 from hoad._core.plan cimport Plan, plan_of
-from hoad._core.primitive cimport INFO, K_PUT, K_STRIDED, Signature
+from hoad._core.primitive cimport INFO, K_PUT, K_STRIDED, Primitive, Signature
 from hoad._core.schedule cimport schedule
 from hoad._core.tape cimport (
     ARITY,
@@ -57,7 +57,11 @@ from hoad._core.tape cimport (
     uint16_t,
 )
 
+from hoad._core.primitive import primitive_named
+
 cnp.import_array()
+
+cdef int SMOOTH = -1        # whose value is its first operand; the second has its derivatives
 
 cdef enum:
     DEPENDS = 1         # on an input
@@ -95,6 +99,9 @@ cdef class Lowering:
     def __cinit__(self, Graph graph, int32_t low, int32_t high, bint keep):
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
+        global SMOOTH
+        if SMOOTH < 0:
+            SMOOTH = (<Primitive>primitive_named("smooth")).op
         self.graph = graph
         self.program = Lowered.__new__(Lowered)
         self.program.graph = graph
@@ -167,11 +174,12 @@ cdef class Lowering:
             self.needed += 1
             node = &nodes[i]
             if not node.flags & F_EXT:
-                n = arity[node.op]
+                n = 1 if node.op == SMOOTH and not self.keep else arity[node.op]
                 state[max(node.a - low, -1) if n else -1] |= NEEDED
                 state[max(node.b - low, -1) if n == 2 else -1] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
+            n = 1 if node.op == SMOOTH and not self.keep else n
             for k in range(n):
                 if operands[k] >= low:
                     state[operands[k] - low] |= NEEDED
@@ -338,6 +346,7 @@ cdef class Lowering:
         for i in range(self.low, self.high):
             if self.state[i - self.low] & NEEDED and self.state[i - self.low] & VARIES:
                 operands = node_operands(self.graph, i, &n)
+                n = 1 if self.graph.nodes[i].op == SMOOTH else n
                 for k in range(n):
                     self.used(operands[k], i)
         for i in outputs:
@@ -355,7 +364,7 @@ cdef class Lowering:
     cdef inline int32_t shared(self, int32_t i) noexcept:
         """The operand whose register a node shares, or -1."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP
+        cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH
         if not shares and node.flags & F_EXT and INFO[node.op].kind == K_STRIDED:
             shares = plan_of(<Signature>self.graph.exts[node.a].sig).is_copy
         if not shares:
@@ -366,6 +375,7 @@ cdef class Lowering:
         """Keep for later nodes the registers that node `i` is the last to use."""
         cdef int32_t k, n, operand, at
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
+        n = 1 if self.graph.nodes[i].op == SMOOTH else n
         for k in range(n):
             operand = operands[k]
             while operand >= self.low and self.shared(operand) >= self.low:
@@ -397,7 +407,7 @@ cdef class Lowering:
                 continue
             if self.place[i - self.low] == NONE:
                 node = &self.graph.nodes[i]
-                if not varies and not node.flags & F_EXT and node.op > OP_STOP:
+                if not varies and not node.flags & F_EXT and node.op > OP_STOP and node.op != SMOOTH:
                     self.lower_scalar(i, node)
                     if not self.keep:
                         continue
@@ -415,7 +425,7 @@ cdef class Lowering:
         cdef Step* step
         if node.op == OP_INPUT:
             raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
-        if node.op == OP_IDENTITY or node.op == OP_STOP:
+        if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH:
             a = self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
             self.place[i - self.low] = self.register_of(a)
             return 0
@@ -551,6 +561,7 @@ cdef class Lowering:
         for k in range(program.n_inputs):
             i = inputs[k]
             program.inputs[k].aval = operand_aval(self.graph, i)
+            program.alive.append(aval_of(program.inputs[k].aval))
             self.place[i - self.low] = self.new_register(
                 program.inputs[k].aval, self.state[i - self.low] & VARIES, False)
             program.inputs[k].register = self.place[i - self.low]
@@ -564,6 +575,7 @@ cdef class Lowering:
         for k in range(program.n_outputs):
             program.outputs[k].register = self.register_of(outputs[k])
             program.outputs[k].aval = operand_aval(self.graph, outputs[k])
+            program.alive.append(aval_of(program.outputs[k].aval))
         return 0
 
     cdef int place_checks(self, int32_t guards) except -1:

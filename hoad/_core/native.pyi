@@ -1,4 +1,8 @@
 """Nodes that run a program, done without Python."""
 
+from typing import Any
+
 class Native:
     """What computes the results of one signature from its operands, without Python."""
+
+def run(native: Native, operands: list[Any], results: list[Any]) -> None: ...

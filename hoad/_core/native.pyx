@@ -1,5 +1,9 @@
 """Nodes that run a program, done without Python: what a primitive may offer in place of its function."""
 
+cimport numpy as cnp
+
+cnp.import_array()
+
 
 cdef class Native:
     """What computes the results of one signature from its operands, in as many threads at a time as call it.
@@ -12,3 +16,14 @@ cdef class Native:
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         return 0
+
+
+def run(Native native not None, list operands not None, list results not None):
+    """Fill the results from the operands: contiguous arrays that fit the native form, a few of them."""
+    cdef char* at[288]
+    cdef int i
+    cdef int count = len(operands)
+    for i, array in enumerate(operands + results):
+        at[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+    if native.call(at, at + count, 1):
+        raise RuntimeError("a node could not be computed; this is an error in hoad")

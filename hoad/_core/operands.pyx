@@ -9,9 +9,10 @@ from libc.math cimport NAN
 cimport numpy as cnp
 
 from hoad._core.primitive cimport Primitive
-from hoad._core.refusals cimport check_same, is_alone, is_for_jit
+from hoad._core.refusals cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.tape cimport (
     AVAL_BOOL,
+    AVAL_FLOAT,
     F_BOOL,
     F_VALUED,
     OP_IDENTITY,
@@ -23,20 +24,24 @@ from hoad._core.tape cimport (
     in_native_order,
     is_plain_float64,
     operand_aval,
+    uint8_t,
     uint16_t,
 )
-from hoad._core.traced cimport Array, Scalar, buffer_of, node_now, wrap
+from hoad._core.traced cimport Array, Scalar, buffer_of, new_array, node_now, standing, wrap
 from hoad._core.where cimport here
 
 cdef dict METHODS
 
-from hoad._core.traced import METHODS
+from hoad._core.traced import METHODS, is_traced
 
 from hoad.errors import DTypeError
 
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
+cdef tuple TRUTHS = (bool, np.bool_)
+cdef tuple SEQUENCES = (np.ndarray, list, tuple)
+cdef tuple NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
 cdef int32_t operand_of(Graph graph, object x) except? -1:
@@ -46,6 +51,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     if type(x) is Scalar:
         scalar = <Scalar>x
         check_same(graph, scalar.graph)
+        check_alive(graph, scalar.node)
         return scalar.node
     if type(x) is Array:
         array = <Array>x
@@ -55,7 +61,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
         return graph.const_float(<double>x)
     if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
         return graph.capture(x)
-    if isinstance(x, (bool, np.bool_)):
+    if isinstance(x, TRUTHS):
         return graph.const_bool(<bint>x)
     if isinstance(x, float):
         return graph.const_float(<double>x)
@@ -110,7 +116,7 @@ cpdef object as_numbers(object x):
         return made
     if made.dtype == object:
         made = made.ravel()
-        wrong = [y for y in made.tolist() if not isinstance(y, (bool, int, float, complex, np.number, np.bool_))]
+        wrong = [y for y in made.tolist() if is_traced(y) or not isinstance(y, NUMBERS)]
         if not wrong:
             return np.array(x, dtype=np.result_type(*made.tolist()) if made.size else np.float64)
         found = f"of type {type(wrong[0]).__name__}"
@@ -156,7 +162,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         elif isinstance(x, np.ndarray) and x.dtype != object:
             check_class(x)
             kinds.append(as_numbers(x).dtype)
-        elif isinstance(x, (np.ndarray, list, tuple)) and holds_traced(x):
+        elif isinstance(x, SEQUENCES) and holds_traced(x):
             x = METHODS["__pack__"](x)
             kinds.append(x.dtype)
         elif isinstance(x, np.ndarray):
@@ -198,12 +204,18 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
         raise
 
 
-cdef object argument(Graph graph, int32_t node):
-    """The traced value of an input. It is the caller's array, so that nothing is written to it."""
-    cdef object traced = wrap(graph, node)
+cdef object argument(Graph graph, int32_t node, uint8_t stands, bint stays_array=False):
+    """The traced value of an input. It is the caller's array, so that nothing is written to it.
+
+    An array of float64 and no dimensions stays one, whose copies can be written to, unlike a number's.
+    """
+    cdef object traced = new_array(graph, node, AVAL_FLOAT) if stays_array else wrap(graph, node)
     if type(traced) is Array:
         (<Array>traced).sealed = unchanged(graph)
+        (<Array>traced).stands = stands
         buffer_of(traced)
+    else:
+        (<Scalar>traced).stands = stands
     return traced
 
 
@@ -221,7 +233,7 @@ def as_argument(value, str function=None):
     cdef object made
     if type(value) is not Array:
         return value
-    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value))
+    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), standing(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -230,7 +242,9 @@ def as_argument(value, str function=None):
 def new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
+    cdef bint stays_array = False
     cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
+    cdef uint8_t stands = standing(value)
     if nested:
         operand = operand_of(graph, value)
         aval = operand_aval(graph, operand)
@@ -241,7 +255,7 @@ def new_input(Graph graph, object value, bint nested=False):
         value = graph.value_of(operand)
         if value is not None:
             graph.set_object(node, value)
-        return argument(graph, node)
+        return argument(graph, node, stands)
     if type(value) is Scalar:
         check_same(graph, (<Scalar>value).graph)
     elif type(value) is Array:
@@ -249,8 +263,9 @@ def new_input(Graph graph, object value, bint nested=False):
     if isinstance(value, Aval):
         aval = (<Aval>value).number
     elif type(value) is float:
-        return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value))
+        return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), stands)
     else:
+        stays_array = isinstance(value, np.ndarray)
         value = in_native_order(np.array(value, order="C", subok=False))
         aval = aval_number(value)
     if aval > AVAL_BOOL:
@@ -259,4 +274,4 @@ def new_input(Graph graph, object value, bint nested=False):
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if not isinstance(value, Aval):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return argument(graph, node)
+    return argument(graph, node, stands, stays_array and aval == AVAL_FLOAT)

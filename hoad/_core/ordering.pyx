@@ -217,7 +217,7 @@ cdef class Ordering:
 
     def leave_out(self):
         """Lower the tops to the orders that are asked for: often that is the value alone, as of what is compared."""
-        cdef int32_t order, node, k
+        cdef int32_t order, node, k, own
         cdef list asked = [-1] * len(self.tops)
         cdef list wanted = [(-self.degree, operand) for operand in self.outputs]
         self.lay_out()
@@ -228,8 +228,10 @@ cdef class Ordering:
             order = min(-order, self.top(node))
             if node >= 0 and order > <int32_t>asked[node]:
                 asked[node] = order
+                # what stands for a node beyond its value is known by itself
+                own = self.ends[2 * node] if node in self.instead else 0
                 for k in range(self.begin(node), self.end(node, order)):
-                    heapq.heappush(wanted, (-(order + self.asks[k].ahead), self.asks[k].node))
+                    heapq.heappush(wanted, (-(self.asks[k].ahead + (0 if k < own else order)), self.asks[k].node))
         self.tops = [max(top, 0) for top in asked]
 
     cdef int check_laid_out(self) except -1:

@@ -50,7 +50,7 @@ cdef class Plan:
     cdef bint starts_with_first
     cdef Plan first                         # copies the first slice of a reduction that has no identity
     cdef int64_t* offsets                   # assemble: flat offsets of the items
-    cdef int64_t n_items
+    cdef int64_t n_items                    # those; of a gather, the items of its operand
     cdef Part* parts
     cdef int n_parts
     cdef int64_t* blocks                    # concatenate: bytes of each operand's block
@@ -83,8 +83,9 @@ cdef class Plan:
     cdef bint advance(self, char** at, cnp.npy_intp* index) noexcept nogil
     cdef void run_reduction(self, char* x, char* p) noexcept nogil
     cdef void run_strided(self, char* x, char* p) noexcept nogil
-    cdef void run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil
+    cdef bint run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil
     cdef void run_put(self, char* x, char* v, int64_t* flat, char* p) noexcept nogil
+    cdef bint gathers_inside(self, char** operands) noexcept nogil
     cdef void add_row(self, char* p, cnp.npy_intp step, char* x, cnp.npy_intp n) noexcept nogil
     cdef void run_assembly(self, char** operands, char* p) noexcept nogil
     cdef void add_strided(self, Part* part, char* x, char* p) noexcept nogil

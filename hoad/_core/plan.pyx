@@ -9,6 +9,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_SetObject
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
@@ -59,6 +60,7 @@ cdef extern from "sums.h":
 cdef enum:
     MOST_DIMS = 64
     MOST_LOOP_OPERANDS = 16
+    LOOKED_AT = 512             # places of a gather at a time
     BLOCK = 256                 # elements that are put side by side for a kernel
     ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
@@ -130,6 +132,22 @@ def merge(dims, strides):
             for new, old in zip(new_strides, strides):
                 new.append(old[d])
     return new_dims, new_strides
+
+
+def broadcast_shapes(*shapes):
+    """The shape that arrays of these shapes broadcast to, of up to 64 axes as arrays have them; NumPy's takes 32."""
+    cdef Py_ssize_t ndim = max([len(shape) for shape in shapes])
+    cdef Py_ssize_t d
+    if ndim <= 32:
+        return np.broadcast_shapes(*shapes)
+    found = [1] * ndim
+    for shape in shapes:
+        for d in range(1, len(shape) + 1):
+            if shape[-d] != 1 and found[-d] not in (1, shape[-d]):
+                raise ValueError(f"shapes {' and '.join(map(str, shapes))} do not broadcast together")
+            if shape[-d] != 1:
+                found[-d] = shape[-d]
+    return tuple(found)
 
 
 cdef class Plan:
@@ -212,7 +230,7 @@ cdef class Plan:
         """
         cdef Primitive primitive = sig.primitive
         cores, results, core = core_shapes(primitive.name, sig.avals)
-        outer = np.broadcast_shapes(*[aval.shape[: aval.ndim - n] for aval, n in zip(sig.avals, cores)])
+        outer = broadcast_shapes(*[aval.shape[: aval.ndim - n] for aval, n in zip(sig.avals, cores)])
         strides = []
         core_steps = []
         for aval, n, own in zip(sig.avals + sig.results, cores + results, seen + [None] * len(results)):
@@ -337,12 +355,15 @@ cdef class Plan:
             self.run_reduction(operands[0], results[0])
             return 0
         if self.kind == K_GATHER:
-            self.run_gather(operands[0], <int64_t*>operands[1], results[0])
-            return 0
+            return 0 if self.run_gather(operands[0], <int64_t*>operands[1], results[0]) else outside(self.n_items)
         if self.kind == K_PUT:
+            if not are_inside(<int64_t*>operands[2], self.n_items, self.size):
+                return outside(self.size)
             self.run_put(operands[0], operands[1], <int64_t*>operands[2], results[0])
             return 0
         if self.kind == K_STRUCTURE:
+            if not self.gathers_inside(operands):
+                return outside(self.size)
             self.run_assembly(operands, results[0])
             return 0
         if self.kind == K_CONCATENATE:
@@ -559,14 +580,22 @@ cdef class Plan:
             if not self.advance(at, index):
                 break
 
-    cdef void run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil:
-        cdef int64_t i
-        if self.itemsize == 8:
-            for i in range(self.size):
-                (<double*>p)[i] = (<double*>x)[flat[i]]
-        else:
-            for i in range(self.size):
-                memcpy(p + i * self.itemsize, x + flat[i] * self.itemsize, self.itemsize)
+    cdef bint run_gather(self, char* x, int64_t* flat, char* p) noexcept nogil:
+        """False where a place lies outside. Some are looked at, then gone to, while they are in the cache."""
+        cdef int64_t first = 0
+        cdef int64_t i, stop
+        while first < self.size:
+            stop = min(first + LOOKED_AT, self.size)
+            if not are_inside(flat + first, stop - first, self.n_items):
+                return False
+            if self.itemsize == 8:
+                for i in range(first, stop):
+                    (<double*>p)[i] = (<double*>x)[flat[i]]
+            else:
+                for i in range(first, stop):
+                    memcpy(p + i * self.itemsize, x + flat[i] * self.itemsize, self.itemsize)
+            first = stop
+        return True
 
     cdef void run_put(self, char* x, char* v, int64_t* flat, char* p) noexcept nogil:
         cdef int64_t i
@@ -580,6 +609,18 @@ cdef class Plan:
             return
         for i in range(self.n_items):
             memcpy(p + flat[i] * self.itemsize, v + i * self.itemsize, self.itemsize)
+
+    cdef bint gathers_inside(self, char** operands) noexcept nogil:
+        """Whether the places of all parts of an assembly that have places lie in it."""
+        cdef int64_t at = self.n_items
+        cdef int k
+        for k in range(self.n_parts):
+            if self.parts[k].gathered:
+                if not are_inside(<int64_t*>operands[at + 1], self.parts[k].count, self.size):
+                    return False
+                at += 1
+            at += 1
+        return True
 
     cdef void add_row(self, char* p, cnp.npy_intp step, char* x, cnp.npy_intp n) noexcept nogil:
         """p[i] += x[i] for a row of a strided p and a contiguous x."""
@@ -640,6 +681,25 @@ cdef class Plan:
             for k in range(self.nin):
                 memcpy(p, operands[k] + i * self.blocks[k], self.blocks[k])
                 p += self.blocks[k]
+
+
+cdef bint are_inside(const int64_t* flat, int64_t count, int64_t size) noexcept nogil:
+    """Whether all of so many flat places lie in an array of so many items.
+
+    Code can compute places as it likes, and a pickle may hold any: a look at them takes a small part of the time that
+    it takes to go there.
+    """
+    cdef uint64_t signs = 0         # without signs, for their differences may overflow
+    cdef int64_t i
+    for i in range(count):
+        signs |= <uint64_t>flat[i] | (<uint64_t>size - 1 - <uint64_t>flat[i])
+    return not signs >> 63
+
+
+cdef int outside(int64_t size) noexcept with gil:
+    """The code of a run for places that lie outside of an array, with an exception set."""
+    PyErr_SetObject(IndexError, f"a computed index lies outside of an array of {size} items")
+    return FAILED_PYTHON
 
 
 cdef double* side_by_side(char* x, cnp.npy_intp step, double* room, cnp.npy_intp n) noexcept nogil:
@@ -835,7 +895,7 @@ cdef Plan plan_of(Signature sig):
     elif plan.kind == K_GATHER or plan.kind == K_PUT:
         plan.size = sig.results[0].size
         plan.itemsize = sig.results[0].itemsize
-        plan.n_items = sig.avals[1].size
+        plan.n_items = sig.avals[0 if plan.kind == K_GATHER else 1].size
     else:
         plan.batched = primitive.batch is not None
         plan.native = None if primitive.native is None else unwatched(primitive.native, (sig.params, *sig.avals), {})

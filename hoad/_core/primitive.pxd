@@ -62,6 +62,10 @@ cdef class Primitive:
     cdef public object kernel           # (*operands, degree, **parameters) -> coefficients of it at the last operand
     cdef public tuple linear_in         # operands in which it is linear, for a primitive of the user's
     cdef readonly object param_names    # of the tuple of parameters; None: pairs of name and value
+    cdef public object form             # (family, function that gives its plain data), where no name finds it
+    cdef public dict derived            # operations that belong to it, by what they are
+    cdef bint is_passing                # gives its number back: see `PRIMITIVES`
+    cdef object __weakref__
 
 cdef class Signature:
     cdef readonly Primitive primitive
@@ -75,8 +79,10 @@ cdef class Signature:
 
 cdef Primitive primitive_of(int op)
 cdef int primitive_count() noexcept
+cdef int forget_templates() except -1
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
 cdef object params_of(Graph graph, int32_t i)
 cdef int rules_version(Primitive primitive) noexcept
 cdef dict UFUNCS
+cdef list TEMPLATED
 cdef int EPOCH      # how many rules have been given so far

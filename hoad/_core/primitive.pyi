@@ -42,6 +42,7 @@ class Primitive:
         describe: Callable[[Any], str] | None = None,
         linear_in: tuple[int, ...] = (),
         param_names: tuple[str, ...] | None = None,
+        lasting: bool = True,
     ) -> None: ...
     @property
     def name(self) -> str: ...
@@ -57,6 +58,10 @@ class Primitive:
     def nout(self) -> int: ...
     @property
     def param_names(self) -> tuple[str, ...] | None: ...
+    @property
+    def lasts(self) -> bool: ...
+    form: tuple[str, Callable[[], Any]] | None
+    derived: dict[Any, Any]
     elementwise: bool
     rule: Callable[..., Any] | None
     jvp: Any

@@ -1,12 +1,15 @@
 """Primitives and signatures.
 
-The table of primitives is filled while modules are imported and when a user declares one; a number once given stays.
+The table of primitives is filled while modules are imported and when a user declares one.
 """
 
+import gc
 import os
 import sys
 from array import array
 from importlib import import_module
+
+from cpython.object cimport PyObject
 
 from hoad._core.kernels cimport scalar1, scalar2
 from hoad._core.tape cimport (
@@ -28,6 +31,7 @@ from hoad._core.tape cimport (
     OP_SDIV,
     OP_SELECT,
     OP_SMUL,
+    OP_SSMUL,
     OP_SQRT,
     OP_SQUARE,
     OP_STOP,
@@ -54,6 +58,7 @@ NUMBERS = {
     "negative": OP_NEGATIVE,
     "power": OP_POWER,
     "smul": OP_SMUL,
+    "ssmul": OP_SSMUL,
     "sdiv": OP_SDIV,
     "mask": OP_MASK,
     "select": OP_SELECT,
@@ -73,8 +78,14 @@ PUT = K_PUT
 CONCATENATE = K_CONCATENATE
 PYTHON = K_PYTHON
 
-cdef list PRIMITIVES = []
-cdef dict BY_NAME = {}
+# By number. A primitive of the user's is not kept here: it lasts as long as something else refers to it, and then its
+# number is given to another. Where its number stands, in a node, there is its signature too, which refers to it.
+cdef PyObject* PRIMITIVES[65536]
+cdef int N_PRIMITIVES = 0
+cdef int N_DECLARED = 0          # of those that do not last
+cdef list LASTING = []
+cdef list GIVEN_BACK = []        # numbers
+cdef dict BY_NAME = {}           # of those that last
 UFUNCS = {}                      # ufunc -> Primitive
 TABLES = {}                      # package -> the module with the rules of its ufuncs, imported when one is met
 
@@ -85,17 +96,28 @@ cdef class Primitive:
     def __init__(self, str name, *, object function=None, int kind=K_PYTHON, int nin=1, int nout=1,
                  bint commutative=False, bint is_bool=False, bint costly=False, bint linear=False,
                  bint multilinear=False, object infer=None, object describe=None, tuple linear_in=(),
-                 object param_names=None):
+                 object param_names=None, bint lasting=True):
+        global N_PRIMITIVES, N_DECLARED
         cdef Info* info
-        cdef int op = NUMBERS.get(name, max(len(PRIMITIVES), <int>OP_FIRST_FREE))
-        if op < OP_FIRST_FREE and op < len(PRIMITIVES) and PRIMITIVES[op] is not None:
-            op = len(PRIMITIVES)    # a primitive of the user's that shares a name with one of ours
+        cdef int op
+        cdef bint has_kernels = lasting and name not in BY_NAME     # else it only shares a name with one of ours
         if not 1 <= nout <= MOST_RESULTS:
             raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
+        op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
+        if not lasting:
+            N_DECLARED += 1
+            if N_DECLARED % MOST_PASSING == 0:
+                forget_passing()
+        if op >= OP_FIRST_FREE:
+            if N_PRIMITIVES > 65535 and not GIVEN_BACK:
+                forget_passing()
+                gc.collect()
+            op = GIVEN_BACK.pop() if GIVEN_BACK else max(N_PRIMITIVES, <int>OP_FIRST_FREE)
         if op > 65535:
-            raise OverflowError("hoad can number 65 536 primitives, and all numbers are taken")
-        while len(PRIMITIVES) <= op:
-            PRIMITIVES.append(None)
+            raise OverflowError(
+                "hoad can number 65 536 primitives that are in use at once, and all numbers are taken. Declare a "
+                "primitive once, outside of loops, and give it what differs as a parameter."
+            )
         self.name = name
         self.op = op
         self.function = function
@@ -107,9 +129,13 @@ cdef class Primitive:
         self.describe = describe
         self.linear_in = linear_in
         self.param_names = param_names
-        PRIMITIVES[op] = self
-        has_kernels = name not in BY_NAME       # else it is a user's, which shares a name with one of ours
-        BY_NAME.setdefault(name, self)
+        PRIMITIVES[op] = <PyObject*>self
+        N_PRIMITIVES = max(N_PRIMITIVES, op + 1)
+        self.is_passing = not lasting
+        self.derived = {}
+        if lasting:
+            LASTING.append(self)
+            BY_NAME.setdefault(name, self)
         ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
         info = &INFO[op]
         info.kind = <uint8_t>kind
@@ -127,8 +153,18 @@ cdef class Primitive:
         if kind == K_UFUNC:
             UFUNCS[function] = self
 
+    def __dealloc__(self):
+        if self.is_passing and GIVEN_BACK is not None:
+            PRIMITIVES[self.op] = NULL
+            GIVEN_BACK.append(self.op)
+
     def __repr__(self):
         return f"Primitive({self.name})"
+
+    @property
+    def lasts(self):
+        """Whether it is kept for good, as ours are."""
+        return not self.is_passing
 
     def has_kernel(self, bint for_arrays):
         """Whether rows of doubles have a kernel of ours, for arrays one that takes the place of NumPy's loop."""
@@ -197,12 +233,12 @@ cdef int rules_version(Primitive primitive) noexcept:
 
 
 cdef int primitive_count() noexcept:
-    return <int>len(PRIMITIVES)
+    return N_PRIMITIVES
 
 
 def primitives():
     """All primitives, in the order of their numbers."""
-    return [p for p in PRIMITIVES if p is not None]
+    return [<Primitive>PRIMITIVES[op] for op in range(N_PRIMITIVES) if PRIMITIVES[op] != NULL]
 
 
 def load_tables():
@@ -239,9 +275,15 @@ cdef class Signature:
 
 cdef enum:
     MOST_SIGNATURES = 4096
+    MOST_PASSING = 256      # primitives of the user's, declared one after another
 
-# (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied.
+# (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied. An entry
+# holds its primitive, so that its number is no other's.
 cdef dict SIGNATURES = {}
+
+# All signatures that have templates, in the table or no longer. A template holds the signatures of its nodes, its own
+# perhaps, and the garbage collector does not look into tapes: so templates are forgotten here, or stay for good.
+cdef list TEMPLATED = []
 
 
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count):
@@ -275,11 +317,29 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     sig.templates = {}
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
-            for known in SIGNATURES.values():       # templates hold signatures, so they would keep each other alive
-                (<Signature>known).templates.clear()
+            forget_templates()
             SIGNATURES.clear()
         SIGNATURES[key] = sig
     return sig
+
+
+cdef int forget_templates() except -1:
+    """Forget all templates; those in use are made again."""
+    cdef list signatures = TEMPLATED[:]
+    TEMPLATED.clear()
+    for sig in signatures:
+        (<Signature>sig).templates.clear()
+    return 0
+
+
+cdef int forget_passing() except -1:
+    """Forget the signatures of primitives that give their numbers back, which are made again where one is in use."""
+    cdef tuple known = tuple(SIGNATURES.items())
+    forget_templates()
+    for key, sig in known:
+        if (<Signature>sig).primitive.is_passing:
+            SIGNATURES.pop(key, None)
+    return 0
 
 
 cdef bint is_of_numbers(Primitive primitive, tuple avals) noexcept:

@@ -2,8 +2,8 @@
 
 import abc
 import builtins
+import collections
 import decimal
-import functools
 import io
 import opcode
 import operator
@@ -17,9 +17,11 @@ from typing import Generic
 
 import numpy as np
 
-from hoad._core.traced import is_traced
+from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import is_library
 from hoad._core.world import ABSENT
+
+from hoad.errors import TracedValueError
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -80,7 +82,7 @@ cdef class Reads:
     cdef readonly set modules
     cdef readonly bint handles
     cdef readonly bint has_patterns
-    cdef readonly list codes        # and those defined within it
+    cdef readonly list inner        # code that is defined within it
 
     cdef int note(self, code) except -1:
         """What one piece of code names: `dis`, which knows all of its instructions, takes a hundred times as long."""
@@ -115,20 +117,50 @@ cdef Py_ssize_t argument(const unsigned char* steps, Py_ssize_t at) noexcept:
     return found
 
 
-@functools.lru_cache(maxsize=1024)
+# The id of code: (a weak reference to it, what it names). What is gone leaves the table with the next that is read: a
+# callback in Python would lose an interrupt that meets it.
+cdef dict READS = {}
+cdef object GONE = collections.deque()
+
+
 def reads_of(code):
-    """What a piece of code and those defined within it name."""
-    cdef Reads found = Reads.__new__(Reads)
-    cdef list ahead = [code]
-    found.globals, found.attributes, found.modules, found.codes = set(), set(), set(), []
+    """What a piece of code and those defined within it name; kept while the code lives.
+
+    By identity: code that is equal, of a function that is defined once more, has other code within it.
+    """
+    cdef Reads found
+    cdef list ahead
+    key = id(code)
+    known = READS.get(key)
+    if known is not None and (<tuple>known)[0]() is code:
+        return (<tuple>known)[1]
+    found = Reads.__new__(Reads)
+    found.globals, found.attributes, found.modules, found.inner = set(), set(), set(), []
+    ahead = [code]
     while ahead:
         inner = ahead.pop()
-        found.codes.append(inner)
+        if inner is not code:
+            found.inner.append(inner)
         for constant in <tuple>inner.co_consts:
             if isinstance(constant, CodeType):
                 ahead.append(constant)
         found.note(inner)
+    leave_out_gone()
+    READS[key] = weakref.KeyedRef(code, GONE.append, key), found
     return found
+
+
+cdef int leave_out_gone() except -1:
+    """Drop what code named that is no more."""
+    while GONE:
+        try:
+            gone = GONE.popleft()
+        except IndexError:      # another thread was faster
+            break
+        known = READS.get(gone.key)
+        if known is not None and (<tuple>known)[0] is gone:
+            READS.pop(gone.key, None)
+    return 0
 
 
 # ---- classes --------------------------------------------------------------------------------------------------------
@@ -138,8 +170,19 @@ UNCHANGED = frozenset(
     [type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype])
 cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 # Modules whose functions and classes give something else at every call, or read what is outside the process.
-cdef frozenset CHANGING = frozenset(
-    ["io", "os", "nt", "posix", "random", "secrets", "select", "socket", "subprocess", "tempfile", "time", "uuid"])
+CHANGING = frozenset(
+    """io os nt posix random secrets select socket subprocess tempfile time uuid
+    _asyncio _ctypes _curses _dbm _gdbm _interpreters _locale _lsprof _multiprocessing _overlapped _posixshmem
+    _posixsubprocess _queue _random _scproxy _socket _sqlite3 _ssl _tkinter _tracemalloc _uuid _winapi dbm faulthandler
+    fcntl grp mmap msvcrt nis pwd readline resource signal spwd sqlite3 syslog termios tracemalloc winreg""".split()
+)
+# Those that have nothing else, so that a function of theirs that is looked up by name is one of these.
+cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
+# Functions of these modules that depend on their arguments only.
+STEADY = frozenset(
+    """_path_normpath _path_splitroot _path_splitroot_ex fspath htonl htons inet_aton inet_ntoa inet_ntop inet_pton
+    major makedev minor ntohl ntohs strerror text_encoding alignment byref sizeof waitstatus_to_exitcode""".split()
+)
 cdef tuple CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
 # Modules whose classes in C have objects that never change.
 cdef frozenset UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re",
@@ -158,6 +201,16 @@ cdef frozenset BY_NAME = frozenset(
 )
 # What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 cdef tuple FUNCTIONS = (types.FunctionType, np.ufunc, type(np.sum))
+# Where a function and a class keep what they are called and described by; code and defaults are always watched.
+cdef frozenset SLOTS_OF_FUNCTIONS = frozenset(
+    ["__annotations__", "__doc__", "__module__", "__name__", "__qualname__", "__type_params__"])
+cdef frozenset SLOTS_OF_CLASSES = frozenset(["__annotations__", "__base__", "__bases__", "__mro__", "__name__",
+                                             "__qualname__"])
+# Without these Python does something else with an object, where other methods that are not there are an error.
+cdef frozenset WITHOUT = frozenset(
+    ["__bool__", "__contains__", "__eq__", "__getattribute__", "__hash__", "__iter__", "__len__"])
+# By these names code may ask a distribution of SciPy's for its generator.
+cdef frozenset ITS_GENERATOR = frozenset(["_random_state", "random_state"])
 cdef frozenset BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
 # Classes of Python's library that read no attributes of the objects that derive from them.
 cdef tuple MIXINS = (object, abc.ABC, Generic)
@@ -240,6 +293,12 @@ cdef object object_attribute(x, str key):
         return ABSENT
 
 
+cdef bint is_global_generator(x) except -1:
+    """Whether this is the generator that functions of `numpy.random` draw from, and SciPy where it is told no other."""
+    module = sys.modules.get("numpy.random.mtrand")
+    return x is not None and module is not None and x is module._rand
+
+
 cdef bint is_changing(module) except -1:
     """Whether what a module has gives something else at every call."""
     return isinstance(module, str) and (module.split(".")[0] in CHANGING or module.startswith(("numpy.random", "_io")))
@@ -294,6 +353,15 @@ cdef int check_open(name, x) except -1:
     return 0
 
 
+cdef int check_traced(name, x) except -1:
+    """Raise for a traced value that is of no use any more."""
+    try:
+        graph_of(x)
+    except TracedValueError:
+        raise Unseen(f"it may read {name}, a traced value of a call that has returned") from None
+    return 0
+
+
 # ---- the walk -------------------------------------------------------------------------------------------------------
 
 class Unseen(Exception):
@@ -315,6 +383,8 @@ cdef class Walk:
     cdef readonly dict codes        # id: code
     cdef set names                  # of attributes, that any code names
     cdef bint by_name               # any attribute may be read, by a name that is computed
+    cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
+    cdef bint asks_callable         # whether an object can be called
     cdef bint handles               # exceptions, so that a name that is not there counts
     cdef tuple asked                # what was known when names were first asked for
     cdef list ahead
@@ -345,7 +415,7 @@ cdef class Walk:
 
     cdef tuple known(self):
         """What decides which attributes may be read; it only grows."""
-        return len(self.names), self.by_name, self.handles
+        return len(self.names), self.by_name, self.calls_by_name, self.asks_callable, self.handles
 
     cdef set met_names(self):
         """The attributes that any code met so far names; asked for before all is met, they are asked for again."""
@@ -360,6 +430,15 @@ cdef class Walk:
     def later(self, name, x):
         """Visit an object."""
         self.ahead.append((name, x))
+
+    def when_read(self, visit, *given):
+        """Visit an object once all code known is read, for what may be asked of it by name."""
+        self.waiting.append((visit, given))
+
+    def may_be_asked(self, names):
+        """Those of these names by which any code may read an attribute; called when all code known is read."""
+        asked = self.met_names()
+        return names if self.by_name else asked.intersection(names)
 
     def watch(self, str kind not None, owner, key, expected, name):
         """Compare this with what is expected, at each call."""
@@ -377,7 +456,9 @@ cdef class Walk:
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
         self.by_name = self.by_name or isinstance(x, GETTERS)
+        self.calls_by_name = self.calls_by_name or x is operator.methodcaller or kind is operator.methodcaller
         if is_traced(x):
+            check_traced(name, x)
             raise Outer
         self.met[id(x)] = x
         if id(kind) not in self.visits:
@@ -419,10 +500,11 @@ cdef class Walk:
     cdef int visit_code(self, code, known) except -1:
         """The globals and modules that code names."""
         cdef Reads reads = reads_of(code)
-        for inner in reads.codes:
+        for inner in (code, *reads.inner):
             self.codes[id(inner)] = inner
         self.names |= reads.attributes
         self.handles = self.handles or reads.handles
+        self.asks_callable = self.asks_callable or "callable" in reads.globals
         self.by_name = (self.by_name or reads.has_patterns
                         or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
         for key in sorted(reads.globals):
@@ -456,6 +538,17 @@ cdef class Walk:
                 self.later(full, sys.modules.get(full))
         return 0
 
+    cdef int watch_slots(self, name, x, frozenset keys) except -1:
+        """What a function or a class is called and described by, as far as code may ask."""
+        for key in sorted(self.may_be_asked(keys)):
+            try:
+                held = object_attribute(x, key)
+            except Exception:       # where annotations are worked out when they are asked for
+                raise Unseen(f"it may read {name}.{key}, which raises") from None
+            self.watch("slot", x, key, held, f"{name}.{key}")
+            self.later(f"{name}.{key}", held)
+        return 0
+
     def visit_module(self, name, x):
         """Those items of a module that any code names, once all code is known."""
         self.waiting.append((self.visit_items_of_module, (name, x)))
@@ -464,8 +557,12 @@ cdef class Walk:
         cdef dict known = vars(x)
         library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
         asked = self.met_names()
+        if (self.calls_by_name and is_changing(x.__name__)) or (self.by_name and x.__name__ in ONLY_CHANGING):
+            raise Unseen(f"it may call anything that {name} has, by a name that is computed")
         if self.by_name and not library:
             asked = asked | set(known)
+        if not library and not asked <= known.keys():
+            asked = asked | {"__getattr__"}     # which gives the others
         for key in sorted(asked):
             if key in known:
                 self.watch("item", known, key, known[key], f"{name}.{key}")
@@ -475,7 +572,7 @@ cdef class Walk:
 
     def check_function(self, name, x):
         """Raise for a function that gives something else at every call."""
-        if is_changing(getattr(x, "__module__", None)):
+        if is_changing(getattr(x, "__module__", None)) and x.__name__ not in STEADY:
             raise Unseen(f"it may call {name}")
 
     # ---- classes and objects
@@ -495,11 +592,15 @@ cdef class Walk:
             said.update(vars(cls))
         special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
         met = self.met_names()
-        names = special | (set(said) if self.by_name else met.intersection(said))
+        names = special | (set(said) if self.by_name else met.intersection(said)) | WITHOUT
+        if self.asks_callable:
+            names.add("__call__")
+        for cls in own:
+            self.watch_slots(cls.__name__, cls, SLOTS_OF_CLASSES)
         if self.handles or answers_any_name(x) or answers_any_name(type(x)):
             names |= met
         keys = tuple(sorted(names))
-        self.watch("class", x, keys, tuple([said.get(key, ABSENT) for key in keys]), name)
+        self.watch("class", x, keys, tuple([said.get(key, vars(object).get(key, ABSENT)) for key in keys]), name)
         for key in keys:
             self.later(f"{name}.{key}", said.get(key))
         if type(x) is not type:
@@ -523,8 +624,13 @@ cdef class Walk:
     def visit_attributes(self, name, x, dict held not None):
         """Those attributes of an object that any code names."""
         kind = type(x)
+        if kind is types.FunctionType:
+            self.watch_slots(name, x, SLOTS_OF_FUNCTIONS)
         if self.by_name or (not is_among(kind, FUNCTIONS) and has_library_base(kind)):
-            self.later(f"the attributes of {name}", held)
+            if is_global_generator(held.get("_random_state")) and not self.may_be_asked(ITS_GENERATOR):
+                self.visit_distribution(name, held)
+            else:
+                self.later(f"the attributes of {name}", held)
             return
         names = self.met_names()
         if held:
@@ -536,3 +642,11 @@ cdef class Walk:
             self.watch("attributes", x, keys, tuple([held.get(key, ABSENT) for key in keys]), f"an attribute of {name}")
         for key in keys:
             self.later(f"{name}.{key}", held.get(key))
+
+    cdef int visit_distribution(self, name, dict held) except -1:
+        """All attributes of a distribution of SciPy's but NumPy's global generator: who draws from that is seen."""
+        self.watch("mapping", held, None, tuple([part for item in held.items() for part in item]), name)
+        for key, x in held.items():
+            if key != "_random_state":
+                self.later(f"{name}.{key}", x)
+        return 0

@@ -21,6 +21,7 @@ from hoad._core.engine cimport Lowered
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
+from hoad._core.refusals cimport note_origin
 from hoad._core.segment cimport Segment, cut, drop_guards, keep_constants
 from hoad._core.settling cimport settle
 from hoad._core.tangent cimport tangent_sweep
@@ -52,6 +53,7 @@ from hoad._core.tape cimport (
 )
 from hoad._core.template cimport Template
 from hoad._core.traced cimport wrap
+from hoad._core.where cimport here
 
 from hoad._core.operands import new_input
 from hoad._core.primitive import primitive_named
@@ -80,6 +82,7 @@ cdef class Recording:
     cdef Frame frame
     cdef public object asked    # (driver, function, the keys of its arguments, containers among them), for messages
     cdef bint kept
+    cdef bint repeated          # what is recorded runs again and again
     cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
 
     def __init__(self, Graph outer=None, bint valued=True, bint apart=False, bint repeated=False):
@@ -91,6 +94,7 @@ cdef class Recording:
         self.graph.enter()
         if apart:
             self.graph.frame.apart = self.graph.entries
+        self.repeated = repeated
         if repeated and not self.graph.frame.repeated:
             self.graph.frame.repeated = self.graph.frame.start + 1
         self.frame = self.graph.frame
@@ -298,7 +302,8 @@ cdef class Recording:
 
     def end(self):
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
-        cdef bint unused = self.graph.frame.live == 0
+        cdef bint leaks = self.graph.frame.live != 0
+        cdef bint unused = not leaks
         cdef int32_t k
         cdef Frame frame = self.frame
         if not self.nested:
@@ -307,6 +312,8 @@ cdef class Recording:
                 self.graph.leave()
                 self.graph.thread = 0
             else:
+                if self.graph.frame.live and self.asked is not None:
+                    note_origin(self.graph, self.asked[0], self.asked[1])
                 self.graph.close()
             return
         unused = unused and not self.reaches_out(
@@ -314,6 +321,25 @@ cdef class Recording:
         self.graph.leave()
         if unused:      # and no branch inside was taken on a value from outside
             self.graph.rewind(frame)
+        elif leaks and self.repeated:
+            self.note_body()
+
+    cdef int note_body(self) except -1:
+        """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
+        cdef int32_t start = self.frame.start
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        cdef bytearray varying = bytearray(self.graph.size - start)
+        for i in self.inputs:
+            varying[i - start] = 1
+        for i in range(start, self.graph.size):
+            operands = node_operands(self.graph, i, &n)
+            for k in range(n):
+                if operands[k] >= start and varying[operands[k] - start]:
+                    varying[i - start] = 1
+        self.graph.bodies = self.graph.bodies or []
+        self.graph.bodies.append((start, bytes(varying), here()))
+        return 0
 
     def hold(self):
         """The traced value of the first input; while it lives, a nested derivative is not rewound."""
@@ -326,6 +352,11 @@ cdef class Recording:
     def drop_arrays(self):
         """Forget large arrays that hang on the inputs: who asks for one has it computed again."""
         drop_arrays(self.graph)
+
+    @property
+    def alive(self):
+        """The number of traced values of this derivative that something still refers to."""
+        return self.graph.frame.live
 
     @property
     def size(self):
@@ -571,8 +602,8 @@ def operand_avals(Graph graph, list operands):
 
 
 def are_strong(Graph graph, list operands):
-    """Of each of these operands, whether its zeros are strong, as those of constants are."""
-    return tuple([<int32_t>k < 0 or graph.nodes[<int32_t>k].flags & F_STRONG != 0 for k in operands])
+    """Of each of these operands, linear in seeds: 1 if its zeros are strong, 2 if it is a constant of zeros, else 0."""
+    return tuple([2 if <int32_t>k < 0 else int(graph.nodes[<int32_t>k].flags & F_STRONG != 0) for k in operands])
 
 
 def compute_values(Graph graph, int start, int end):
@@ -713,6 +744,17 @@ def is_repeated(value):
     """Whether a traced value belongs to a body that runs again and again, of which this is the first time."""
     cdef Graph graph = graph_of(value)
     return graph.frame.repeated > 0 and operand_of(graph, value) >= graph.frame.repeated - 1
+
+
+def are_all_alive(list known):
+    """Whether the derivative that is running has no traced values alive but those of its own among some."""
+    cdef Graph graph = graph_of(known[0])
+    cdef int32_t count = 0
+    cdef dict values = {id(x): x for x in known}
+    for x in values.values():
+        if graph_of(x) is graph and operand_of(graph, x) >= graph.frame.start:
+            count += 1
+    return graph.frame.live <= count
 
 
 def callees(Graph graph, int end):

@@ -3,12 +3,14 @@
 Functions named after what was asked make the error and leave the raising to the caller; ``refuse_...`` raise.
 """
 
+import os
 import sys
+from types import CodeType
 
 from cpython.object cimport PyObject
 
-from hoad._core.tape cimport Graph
-from hoad._core.where cimport assigns, here, is_solver, user_place, user_position
+from hoad._core.tape cimport Graph, int32_t
+from hoad._core.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
 
 from hoad.errors import NoRuleError, TracedValueError
 
@@ -86,6 +88,20 @@ cdef int check_branch(Graph graph) except -1:
     return 0
 
 
+cdef int check_swap() except -1:
+    """Raise where compiled code puts a view into its array that was written to since the view was taken.
+
+    NumPy's own shuffle does so row by row for everything but an ndarray, and would lose every row that it swaps.
+    """
+    if not stores():
+        raise TracedValueError(
+            f"compiled code, such as the shuffle of a random generator, swaps rows of a traced array in place "
+            f"({here()}), which are views: one row would be there twice. Write x[rng.permutation(len(x))], or put "
+            "copies into it: x[i] = x[j].copy()."
+        )
+    return 0
+
+
 cpdef object writes_into(str what):
     """The error for a traced value that would be written into a plain array."""
     return cut_off(f"writing a traced value into a plain array with {what}",
@@ -143,17 +159,63 @@ cdef object unpicklable(Graph graph):
     )
 
 
+cpdef int note_origin(Graph graph, str driver, function, str place="") except -1:
+    """Remember whose traced values outlive a graph, and where they are, for who uses one later."""
+    try:
+        code, name = getattr(function, "__code__", None), getattr(function, "__qualname__", None)
+    except Exception:       # of an object that makes its attributes
+        code = name = None
+    if not isinstance(name, str):
+        name = type(function).__qualname__
+    if isinstance(code, CodeType):
+        own = is_library(code.co_filename)      # a function that the driver has put around the user's
+        name = "a function" if own else f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+    graph.origin = f"; it is of {name} under {driver}{f', stored in {place}' if place else ''}"
+    return 0
+
+
 cdef int refuse_use(Graph graph) except -1:
     """Raise for a graph that is not being recorded by this thread."""
     if graph.thread == 0:
         raise TracedValueError(
-            f"a traced value was used after the function it belongs to had returned ({here()}). Return it from the "
-            "function, or take its number with hoad.value(x) while the function runs."
+            f"a traced value was used after the function it belongs to had returned ({here()})"
+            f"{graph.origin or ''}. Return it from the function, or take its number with hoad.value(x) while the "
+            "function runs."
         )
     instead = "Call the jitted function" if is_for_jit(graph) else "Take the derivative"
     raise TracedValueError(
         f"a traced value was used in another thread than the one that records it ({here()}). {instead} inside the "
         "thread, or pass hoad.value(x)."
+    )
+
+
+cdef bint has_leaked(Graph graph, int32_t node) noexcept:
+    """Whether a node is one of a body that has ended, and not the same at all of its steps."""
+    cdef tuple body
+    cdef bytes varying
+    if graph.bodies is not None:
+        for body in graph.bodies:
+            varying = body[1]
+            if 0 <= node - <int32_t>body[0] < len(varying) and varying[node - <int32_t>body[0]]:
+                return True
+    return False
+
+
+cdef int refuse_leaked(Graph graph, int32_t node) except -1:
+    """Raise for a node of a body that has ended: its value is that of the step at which the body was recorded."""
+    cdef object made
+    if not has_leaked(graph, node):
+        return 0
+    made = graph.where(node)
+    if made is None:
+        made = [body[2] for body in graph.bodies if <int32_t>body[0] <= node][-1]
+        made = f"by the body of a loop or a map ({made})"
+    else:
+        made = f"by the body of a loop or a map at {os.path.basename(made)}"
+    raise TracedValueError(
+        f"a value made {made} was used after the body had returned ({here()}): it is that of the first step alone. "
+        "Return it from the body: the y of a scan and the result of a vmap hold it for every step, the carry that of "
+        "the last one."
     )
 
 

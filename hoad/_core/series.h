@@ -16,7 +16,7 @@ typedef enum {
     SERIES_SCALE,       /* a b, where b is constant */
     SERIES_SHRINK,      /* a / b, where b is constant */
     SERIES_SQUARE, SERIES_MULTIPLY, SERIES_DIVIDE,
-    SERIES_SMUL, SERIES_SDIV,   /* the same, where zeros of the first are strong */
+    SERIES_SMUL, SERIES_SSMUL, SERIES_SDIV, /* the same, where zeros of the first are strong, or of both factors */
     SERIES_SELECT, SERIES_MASK, /* by the value of c, or of a */
     SERIES_DERIVE,      /* t a' */
     SERIES_SLOPES,      /* p' = sum of h x' */

@@ -38,6 +38,7 @@ from hoad._core.vector cimport (
     SERIES_SHRINK,
     SERIES_SLOPES,
     SERIES_SMUL,
+    SERIES_SSMUL,
     SERIES_SQUARE,
     SERIES_SUBTRACT,
     VALUE_ADD,
@@ -86,7 +87,8 @@ VALUES = {
 RULES = {
     None: SERIES_NONE, "copy": SERIES_COPY, "add": SERIES_ADD, "subtract": SERIES_SUBTRACT,
     "negative": SERIES_NEGATE, "scale": SERIES_SCALE, "shrink": SERIES_SHRINK, "square": SERIES_SQUARE,
-    "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "sdiv": SERIES_SDIV,
+    "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "ssmul": SERIES_SSMUL,
+    "sdiv": SERIES_SDIV,
     "select": SERIES_SELECT, "mask": SERIES_MASK, "derive": SERIES_DERIVE, "slopes": SERIES_SLOPES,
     "power": SERIES_POWER, "item": SERIES_ITEM, "each": SERIES_PLAN, "pairs": SERIES_PLAN, "solve": SERIES_PLAN,
     "invert": SERIES_PLAN, "rate": SERIES_PLAN, "integral": SERIES_PLAN,

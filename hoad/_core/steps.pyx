@@ -13,7 +13,7 @@ Experimental Mathematics 14, 99-117: sections 3.1 and 3.2.
 
 import numpy as np
 
-from cpython.exc cimport PyErr_Clear
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -40,6 +40,13 @@ cpdef enum:
     TOO_MANY = 3
     FAILED = 4          # a branch that would go another way
     NO_VALUE = 5        # an operation that raised, as that of a singular matrix
+
+cdef enum:
+    RAISED = 6          # what no shorter step avoids, an interrupt or a mistake: the exception is set
+    BETWEEN_SIGNALS = 256       # steps
+
+
+cdef tuple NO_NUMBERS = (ArithmeticError, np.linalg.LinAlgError)
 
 
 @cython.final
@@ -169,7 +176,7 @@ cdef class Stepper:
         cdef int code
         with nogil:
             code = self.advance(end)
-        return code
+        return checked(code)
 
     def run(self, times, found, int64_t most, bint keep, int64_t done=0, bint once=False):
         """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why).
@@ -182,14 +189,16 @@ cdef class Stepper:
         cdef const double* at = <const double*>cnp.PyArray_DATA(<cnp.ndarray>times)
         cdef double* rows = <double*>cnp.PyArray_DATA(<cnp.ndarray>found)
         cdef int code = DONE
+        cdef int64_t until
         while i < count and at[i] == self.t and not self.taken:
             memcpy(rows + i * self.n, self.y, self.n * sizeof(double))
             i += 1
         while i < count and not code:
             if keep:
                 room(<void**>&self.kept, &self.cap_kept, self.n_kept + 1, self.width() * sizeof(double))
+            until = self.taken + BETWEEN_SIGNALS
             with nogil:
-                while i < count:
+                while i < count and self.taken < until:
                     code = TOO_MANY if self.taken >= most else self.advance(at[count - 1])
                     if code:
                         break
@@ -198,6 +207,8 @@ cdef class Stepper:
                         self.keep()
                     if keep or once:
                         break
+            checked(code)
+            PyErr_CheckSignals()
             if once:
                 break
         return i, code
@@ -251,7 +262,7 @@ cdef class Stepper:
             code = self.expand(self.t, self.after, self.now)
             if code == DONE and self.agrees():
                 break
-            if fabs(self.h) <= self.shortest:
+            if fabs(self.h) <= self.shortest or code == RAISED:
                 if code == DONE:
                     break       # a kink is passed
                 self.before, self.now = self.now, self.before
@@ -359,13 +370,20 @@ cdef class Stepper:
 
 
 cdef int failure(int code) noexcept nogil:
-    """Why the series of a point are not there; what Python raised is dropped, as a shorter step may do."""
+    """Why the series of a point are not there; that there are no such numbers is dropped, as a shorter step may do."""
     if code == FAILED_WITHIN:
         return FAILED
     if code == FAILED_PYTHON:
         with gil:
+            if not PyErr_ExceptionMatches(NO_NUMBERS):
+                return RAISED
             PyErr_Clear()
     return NO_VALUE
+
+
+cdef int checked(int code) except -1:
+    """The code of a step; raises what was set, where it says so."""
+    return -1 if code == RAISED else code
 
 
 cdef bint all_finite(const double* x, int64_t n) noexcept nogil:

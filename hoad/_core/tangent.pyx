@@ -47,6 +47,7 @@ from hoad._core.template cimport (
     describe,
     forget_old,
     is_kept,
+    keep_template,
     reverse_only,
     values_for,
     vjp_template,
@@ -78,8 +79,9 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
     if template is not None:
         return template
     if sig.primitive.jvp is not None:
-        sig.templates[key] = author_jvp_template(sig, active)
-        return sig.templates[key]
+        template = author_jvp_template(sig, active)
+        keep_template(sig, key, template)
+        return template
     if reverse_only(sig):
         raise RuleError(
             f"{describe(sig)} was declared with linear=False: what is not linear in g has no transpose, so no "
@@ -103,7 +105,7 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
     for k in range(template.n_steps):
         check_transposed(template, template.steps[k], nout)
     if is_kept(sig.primitive):
-        sig.templates[key] = template
+        keep_template(sig, key, template)
     return template
 
 

@@ -31,6 +31,7 @@ cdef enum Op:
     OP_NEGATIVE
     OP_POWER
     OP_SMUL           # 0 where the first factor is 0, else the product
+    OP_SSMUL          # 0 where a factor is 0, else the product
     OP_SDIV           # 0 where the numerator is 0, else the quotient
     OP_MASK           # (c, x): x where c, else a strong zero
     OP_SELECT         # (c, x, y): x where c, else y
@@ -65,6 +66,7 @@ cdef struct Ext:
     int32_t first     # operands are pool[first : first + count]
     int32_t count
     int32_t line
+    int32_t aval      # as the node says, which may have moved
 
 cdef struct Guard:
     int32_t node
@@ -79,7 +81,8 @@ cdef struct Frame:    # a running derivative: what to rewind to, and the traced 
     int32_t repeated    # of a body that runs again and again, that it is or is in: its start, plus one; else 0
     int64_t apart       # of what is recorded apart, that it is or is in: which of all entries that was; else 0
 
-# Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs.
+# Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs. The number of one
+# that is out of use is given to another, so what remembers a number holds it: `hold_aval`, `release_aval`.
 cdef enum:
     AVAL_FLOAT = 0
     AVAL_BOOL = 1
@@ -94,8 +97,11 @@ cdef class Aval:
     cdef readonly bint inexact
     cdef readonly bint is_float64
     cdef readonly bint is_complex
+    cdef int64_t used           # after how many sweeps it was asked for or let go last
 
 cdef Aval aval_of(int32_t number)
+cdef void hold_aval(int32_t number) noexcept
+cdef void release_aval(int32_t number) noexcept
 cpdef Aval intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
 cdef bint is_plain_float64(cnp.ndarray array) noexcept
@@ -132,6 +138,10 @@ cdef class Graph:
     cdef int n_frames, cap_frames
     cdef int64_t entries         # how many derivatives have begun
     cdef Frame frame             # the innermost running derivative; the ones around it are in frames
+    # Bodies of loops and maps that ended while traced values of theirs were alive: (first node, bytes that say of each
+    # node from there on whether it depends on what differs from step to step, where they ran). None if there are none.
+    cdef list bodies
+    cdef str origin              # whose function's traced values have outlived it, for errors
     cdef object __weakref__
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1

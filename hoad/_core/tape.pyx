@@ -1,8 +1,13 @@
 """Graphs and abstract values: the storage under every tape."""
 
+import math
+from pickle import UnpicklingError
+
 import numpy as np
 
-from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+cimport cython
+from cpython.list cimport PyList_GET_ITEM
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
 from libc.math cimport NAN
 from libc.string cimport memcmp, memcpy, memset
 
@@ -19,6 +24,7 @@ cdef extern from "pythread.h":
 
 # ---- abstract values ------------------------------------------------------------------------------------------------
 
+@cython.no_gc
 cdef class Aval:
     """What is known of a value before it is computed: dtype and shape."""
 
@@ -26,22 +32,45 @@ cdef class Aval:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
     def __reduce__(self):
-        return intern_aval, (self.dtype, self.shape)
+        return checked_aval, aval_key(self)
 
 
-cdef list AVALS = []
-cdef dict AVAL_NUMBERS = {}
+cdef int MOST_AXES = 64              # of NumPy's arrays
+cdef object MOST_BYTES = 1 << 47        # that a machine can address
+
+# How many abstract values are made until those that nothing uses are given back. A checked build gives them back soon,
+# and their numbers to no other, so that a number that is used without being held is found.
+cdef enum:
+    SPARE_AVALS = 4096
+    SPARE_AVALS_CHECKED = 16
+    MOST_DTYPES = 64        # whose tables stay when they are empty
+
+cdef list AVALS = []                # by number
+cdef list FREE_NUMBERS = []
+cdef dict TABLES = {}               # dtype -> {shape: Aval}
+cdef int32_t n_avals = 0
+cdef int32_t sweep_at = SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS
+cdef int64_t n_sweeps = 0
+cdef Aval GONE = Aval.__new__(Aval)     # what stands under a number that was given back
+GONE.number = -1
 cdef type ndarray = np.ndarray
-cdef dict FLOAT64_NUMBERS = {}      # shape -> number
 cdef object FLOAT64 = np.dtype(np.float64)
+cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
 
 
 cpdef Aval intern_aval(object dtype, tuple shape):
     """The one `Aval` of this dtype and shape."""
-    cdef Aval aval = AVAL_NUMBERS.get((dtype, shape))
-    if aval is None:
+    cdef dict table
+    cdef Aval aval
+    if dtype not in TABLES:
+        dtype = np.dtype(dtype)
+    table = TABLES.setdefault(dtype, {})
+    aval = table.get(shape)
+    if aval is not None:
+        aval.used = n_sweeps
+    else:
         aval = Aval.__new__(Aval)
-        aval.dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        aval.dtype = dtype
         aval.shape = shape
         aval.ndim = len(shape)
         aval.itemsize = aval.dtype.itemsize
@@ -51,10 +80,87 @@ cpdef Aval intern_aval(object dtype, tuple shape):
         aval.inexact = aval.dtype.kind in "fc"
         aval.is_float64 = aval.dtype == np.float64
         aval.is_complex = aval.dtype.kind == "c"
+        aval.used = n_sweeps
+        add_aval(aval)
+    return aval
+
+
+cdef int add_aval(Aval aval) except -1:
+    """Number a new abstract value, and give back those that are out of use when there are many."""
+    global n_avals
+    if FREE_NUMBERS:
+        aval.number = FREE_NUMBERS.pop()
+        AVALS[aval.number] = aval
+    else:
         aval.number = len(AVALS)
         AVALS.append(aval)
-        AVAL_NUMBERS[aval.dtype, shape] = aval
-    return aval
+    TABLES.setdefault(aval.dtype, {})[aval.shape] = aval
+    n_avals += 1
+    if n_avals >= sweep_at:
+        sweep_avals()
+    return 0
+
+
+cdef int sweep_avals() except -1:
+    """Give back the abstract values that nothing holds and nobody asked for or let go since the last sweep.
+
+    What keeps a number beyond the call that found it holds the abstract value: `hold_aval`. So a number that is only
+    passed on stays for thousands of others.
+    """
+    global n_avals, n_sweeps, sweep_at
+    cdef PyObject* found
+    cdef int32_t i
+    for i in range(AVAL_BOOL + 1, <int32_t>len(AVALS)):
+        found = PyList_GET_ITEM(AVALS, i)
+        if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<Aval>found).used >= n_sweeps:
+            continue        # the list and the table are two
+        TABLES[(<Aval>found).dtype].pop((<Aval>found).shape)
+        AVALS[i] = GONE
+        n_avals -= 1
+        if not HOAD_CHECKED:
+            FREE_NUMBERS.append(i)
+    if len(TABLES) > MOST_DTYPES:
+        for dtype in list(TABLES):
+            if dtype != FLOAT64 and not TABLES[dtype]:      # the table of float64 is `FLOATS`
+                TABLES.pop(dtype)
+    n_sweeps += 1
+    sweep_at = n_avals + max(SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS, n_avals // 2)
+    return 0
+
+
+cdef void hold_aval(int32_t number) noexcept:
+    """Keep an abstract value until `release_aval`, for who remembers its number."""
+    if number > AVAL_BOOL:
+        Py_INCREF(<object>PyList_GET_ITEM(AVALS, number))
+
+
+cdef void release_aval(int32_t number) noexcept:
+    cdef PyObject* found
+    if number > AVAL_BOOL:
+        found = PyList_GET_ITEM(AVALS, number)
+        (<Aval>found).used = n_sweeps
+        Py_DECREF(<object>found)
+
+
+def aval_count():
+    """How many abstract values there are."""
+    return n_avals
+
+
+def aval_key(Aval aval not None):
+    """What `checked_aval` makes it of, elsewhere too."""
+    return aval.dtype.newbyteorder("<").str, tuple([int(n) for n in aval.shape])
+
+
+def checked_aval(dtype, shape):
+    """The `Aval` of a dtype, in the byte order of this machine, and a shape, both out of a pickle."""
+    if type(dtype) is not str or type(shape) is not tuple or not all([type(n) is int and n >= 0 for n in shape]):
+        raise UnpicklingError(f"{dtype!r} and {shape!r} in this pickle are no dtype and no shape")
+    kind = np.dtype(dtype).newbyteorder("=")
+    if kind.kind not in "biufc" or kind.itemsize > 16 or len(shape) > MOST_AXES or (
+            math.prod([max(n, 1) for n in shape]) > MOST_BYTES // kind.itemsize):
+        raise UnpicklingError(f"no array of numbers has the dtype {dtype!r} and the shape {shape!r} in this pickle")
+    return intern_aval(kind, shape)
 
 
 assert intern_aval(np.dtype(np.float64), ()).number == AVAL_FLOAT
@@ -62,6 +168,8 @@ assert intern_aval(np.dtype(np.bool_), ()).number == AVAL_BOOL
 
 
 cdef Aval aval_of(int32_t number):
+    if HOAD_CHECKED and AVALS[number] is GONE:
+        raise AssertionError(f"the abstract value {number} was given back while it was in use")
     return <Aval>AVALS[number]
 
 
@@ -73,12 +181,13 @@ cdef bint is_plain_float64(cnp.ndarray array) noexcept:
 cdef int32_t aval_number(object array) except -1:
     """The number of an array's abstract value; float64 arrays are found by shape alone."""
     cdef object shape = array.shape
-    cdef object known
+    cdef Aval known
     if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
-        known = FLOAT64_NUMBERS.get(shape)
-        if known is None:
-            known = FLOAT64_NUMBERS[shape] = intern_aval(FLOAT64, shape).number
-        return <int32_t>known
+        known = FLOATS.get(shape)
+        if known is not None:
+            known.used = n_sweeps
+            return known.number
+        return intern_aval(FLOAT64, shape).number
     return intern_aval(array.dtype, shape).number
 
 
@@ -166,7 +275,7 @@ cdef class Graph:
         self.cap_notes = 0
         self.n_frames = self.cap_frames = 0
         self.captured = None
-        self.positions = self.sweeps = None
+        self.positions = self.sweeps = self.bodies = None
 
     cdef void drop_beyond(self, Frame to) noexcept:
         """Release what rows beyond `to` hold, and forget them."""
@@ -177,6 +286,7 @@ cdef class Graph:
         for i in range(to.n_exts, self.n_exts):
             Py_XDECREF(self.exts[i].sig)
             Py_XDECREF(self.exts[i].code)
+            release_aval(self.exts[i].aval)
         for i in range(to.n_consts, self.n_consts):
             self.release_const(i)
         for i in range(to.n_guards, self.n_guards):
@@ -192,6 +302,7 @@ cdef class Graph:
     cdef void release_const(self, int32_t i) noexcept:
         if self.consts[i].aval > AVAL_BOOL:
             Py_XDECREF(self.consts[i].value.o)
+            release_aval(self.consts[i].aval)
 
     cdef void trim(self) noexcept:
         """Give back the room of long tables; the next tape on this graph asks for it again."""
@@ -274,6 +385,8 @@ cdef class Graph:
         ext.sig = <PyObject*>sig
         ext.code = NULL
         ext.line = 0
+        ext.aval = aval
+        hold_aval(aval)
         self.n_exts = row + 1
         if aval == AVAL_BOOL:
             flags |= F_BOOL
@@ -307,6 +420,7 @@ cdef class Graph:
         cdef int32_t i = self.n_consts
         grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
         self.consts[i].aval = aval
+        hold_aval(aval)
         self.has_truths |= aval == AVAL_BOOL
         self.n_consts = i + 1
         return i
@@ -444,6 +558,9 @@ cdef class Graph:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
         cdef int32_t k = 3 * (to.start - self.notes_start)
         self.drop_beyond(to)
+        while self.bodies is not None and <int32_t>self.bodies[-1][0] >= to.start:
+            self.bodies.pop()
+            self.bodies = self.bodies or None
         if self.positions is not None and self.thread:
             self.withhold()
             while self.sweeps and <int32_t>self.sweeps[-1][0] >= to.start:
@@ -572,9 +689,11 @@ cdef class Graph:
         for i in range(other.n_exts):
             Py_XINCREF(other.exts[i].sig)
             Py_XINCREF(other.exts[i].code)
+            hold_aval(other.exts[i].aval)
         for i in range(other.n_consts):
             if other.consts[i].aval > AVAL_BOOL:
                 Py_XINCREF(other.consts[i].value.o)
+                hold_aval(other.consts[i].aval)
         for i in range(other.n_guards):
             if other.guards[i].is_object:
                 Py_XINCREF(other.guards[i].expected.o)

@@ -30,6 +30,7 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)
 cdef Template author_jvp_template(Signature sig, uint64_t active)
 cdef int forget_old(Signature sig) except -1
+cdef int keep_template(Signature sig, object key, Template template) except -1
 cdef bint is_kept(Primitive primitive) noexcept
 cdef bint reverse_only(Signature sig) except -1
 cdef bint is_odd(Signature sig) except -1

@@ -14,25 +14,29 @@ cimport cython
 
 from hoad._core.audit cimport unwatched
 from hoad._core.calls cimport record_call
-from hoad._core.emit cimport FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
+from hoad._core.emit cimport F_SLOPED, FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
 from hoad._core.lower cimport lower
 from hoad._core.operands cimport operand_of
 from hoad._core.primitive cimport (
     INFO,
     K_GUFUNC,
     K_PYTHON,
+    TEMPLATED,
     Primitive,
     Signature,
+    forget_templates,
     primitive_of,
     rules_version,
     signature,
 )
+from hoad._core.slopes cimport is_slope
 from hoad._core.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
     F_EXT,
+    F_OBJ,
     F_STRONG,
     F_VALUED,
     OP_ADD,
@@ -48,6 +52,7 @@ from hoad._core.tape cimport (
     OP_SDIV,
     OP_SMUL,
     OP_SQUARE,
+    OP_SSMUL,
     OP_SUBTRACT,
     ZERO,
     Aval,
@@ -55,6 +60,7 @@ from hoad._core.tape cimport (
     Graph,
     Node,
     aval_of,
+    int64_t,
     node_operands,
     operand_aval,
     uint16_t,
@@ -285,9 +291,14 @@ cdef class Template:
 
 
 cdef object strong_seeds(Emitter emitter, Signature sig, list seeds):
-    """Parameters of a call whose zero seeds are strong where they are; None where none of them is."""
-    cdef tuple strong = tuple([k == <int32_t>ZERO or emitter.is_strong(<int32_t>k) for k in seeds])
-    return (sig.params[0]._with_strong(strong),) if any(strong) else None
+    """Parameters of a call that knows of its seeds which are zero (2), and whose zeros are strong (1); None if it does.
+
+    A seed that was the symbolic zero when the template was made is an array of zeros in it: only the call still knows.
+    """
+    cdef tuple known = sig.params[0]._strong_seeds()
+    cdef tuple strong = tuple([
+        2 if k == <int32_t>ZERO else was or int(emitter.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
+    return (sig.params[0]._with_strong(strong),) if strong != known else None
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------
@@ -362,7 +373,7 @@ cdef int add_step(ScalarRule* rule, Graph graph, int32_t i, dict places, set sig
         if of_a != (op == OP_NEGATIVE):
             signs.add(i)
         return 0
-    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SDIV):
+    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SSMUL, OP_SDIV):
         negated = of_a != of_b
     elif op == OP_MASK:
         negated = of_b
@@ -392,10 +403,12 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].op = op
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
-    rule.steps[rule.n_steps].special = INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SDIV, OP_MASK)
+    rule.steps[rule.n_steps].special = (INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
+                                        or is_slope(op))
     rule.steps[rule.n_steps].commutative = INFO[op].commutative
     rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
-                                      else F_STRONG if op in (OP_SMUL, OP_SDIV, OP_MASK) else 0)
+                                      else F_STRONG if op in (OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
+                                      else F_SLOPED if is_slope(op) else 0)
     rule.n_steps += 1
     return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
 
@@ -546,11 +559,70 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     template.finish(outputs)
     del g, p, x, adjoints
     graph.thread = 0
+    graph.captured = graph.captured_order = None        # the user's arrays, of which there are copies
     if not reverse_only(sig):
         check_linear(template, 0, len(sig.results), "g")
     if is_kept(primitive):
-        sig.templates[key] = template
+        keep_template(sig, key, template)
     return template
+
+
+# Arrays that rules make, such as zeros of the shape of an operand, stay with their template: so many bytes at once.
+# Templates with fewer bytes of them count for nothing.
+cdef enum:
+    MOST_ARRAY_BYTES = 1 << 27
+    FEW_ARRAY_BYTES = 1 << 12
+    MOST_TEMPLATED = 4096   # signatures that have templates
+
+cdef int64_t kept_array_bytes = 0
+
+
+cdef int keep_template(Signature sig, object key, Template template) except -1:
+    """Keep a template for the next use of its signature; where arrays would be too many, those kept before go."""
+    global kept_array_bytes
+    cdef int64_t nbytes = array_bytes(template.graph)
+    if nbytes > FEW_ARRAY_BYTES:
+        if kept_array_bytes + nbytes > MOST_ARRAY_BYTES:
+            forget_arrays()
+        kept_array_bytes += nbytes
+    if len(TEMPLATED) >= MOST_TEMPLATED:
+        forget_templates()
+    if not sig.templates:
+        TEMPLATED.append(sig)
+    sig.templates[key] = template
+    return 0
+
+
+def kept_arrays():
+    """Bytes of the arrays that templates have kept since such templates were forgotten last."""
+    return kept_array_bytes
+
+
+cdef int64_t array_bytes(Graph graph):
+    """Bytes of the constants and values of a template that are arrays."""
+    cdef int64_t total = 0
+    cdef int32_t i
+    cdef Aval aval
+    for i in range(graph.n_consts):
+        if graph.consts[i].aval > AVAL_BOOL:
+            aval = aval_of(graph.consts[i].aval)
+            total += aval.size * aval.itemsize
+    for i in range(graph.size if graph.has_objects else 0):
+        if graph.nodes[i].flags & F_OBJ:
+            total += (<object>graph.slots[i].o).nbytes
+    return total
+
+
+cdef int forget_arrays() except -1:
+    """Forget the templates with arrays, which are made again where one is in use."""
+    global kept_array_bytes
+    for sig in TEMPLATED[:]:
+        templates = (<Signature>sig).templates
+        for key, template in tuple(templates.items()):
+            if array_bytes((<Template>template).graph) > FEW_ARRAY_BYTES:
+                templates.pop(key, None)
+    kept_array_bytes = 0
+    return 0
 
 
 cdef bint is_kept(Primitive primitive) noexcept:
@@ -615,6 +687,7 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     template.finish([fitted_tangent(sig, graph, found[k], sig.results[k]) for k in range(nout)])
     del p, x, dots, found, args
     graph.thread = 0
+    graph.captured = graph.captured_order = None        # the user's arrays, of which there are copies
     check_linear(template, template.n_leaves - len(sig.avals), template.n_leaves, "the tangents")
     return template
 

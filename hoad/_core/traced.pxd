@@ -4,12 +4,21 @@ cimport numpy as cnp
 
 from hoad._core.buffers cimport Buffer
 from hoad._core.primitive cimport Primitive
-from hoad._core.tape cimport Graph, int32_t, int64_t, uint16_t
+from hoad._core.refusals cimport check_alive
+from hoad._core.tape cimport Graph, int32_t, int64_t, uint8_t, uint16_t
+
+# What a traced value without axes stands for, where it is not a number of NumPy's.
+cdef enum:
+    OF_PYTHON = 1       # a float, complex or bool of Python
+    WHOLE = 2           # an int of Python, as math.floor gives
+    NO_AXES = 4         # an array of no dimensions
+    A_NUMBER = 8        # a number of NumPy's, though it has a buffer
 
 cdef class Scalar:
     cdef Graph graph
     cdef int32_t node
     cdef bint truth         # a truth value
+    cdef uint8_t stands     # for what, as its class says
     cdef double value
 
 cdef class Array:
@@ -19,11 +28,16 @@ cdef class Array:
     cdef int64_t version
     cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
     cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.buffers
+    cdef int64_t taken          # the version of the buffer when this view was made
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
     cdef int64_t born           # after how many entries of the graph it was made
+    cdef uint8_t stands         # for what, as its class says, where it has no axes
+    cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
 
 cdef int check_own(Array x) except -1
+cdef uint8_t standing(object value)
+cpdef object standing_for(object x, int stands)
 cdef object wrap(Graph graph, int32_t operand)
 cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
 cdef Buffer buffer_of(Array x)
@@ -47,7 +61,9 @@ cdef Refresh refresh
 
 cdef inline int32_t node_now(Array x) except? -1:
     """The operand that holds the value of `x`."""
-    return x.node if x.buffer is None or x.version == x.buffer.version else refresh(x)
+    cdef int32_t node = x.node if x.buffer is None or x.version == x.buffer.version else refresh(x)
+    check_alive(x.graph, node)
+    return node
 
 # Numbers of operations, once they are declared.
 cdef int LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL

@@ -1,9 +1,12 @@
 """The two traced types.
 
 `Scalar` stands for a float or a truth value, `Array` for everything with a shape or another dtype. Both refuse to
-become plain numbers behind the user's back. Only `Array` has ``__array__``, and it raises, so that ``np.array([x, y])``
-of scalars is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here;
-everything else in `hoad._core.calls`.
+become plain numbers behind the user's back. ``__array__`` raises; real numbers have none, so that ``np.array([x, y])``
+of them is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here; everything
+else in `hoad._core.calls`.
+
+A test of the class of a traced value (``isinstance``, ``match``, `functools.singledispatch`) answers as for the plain
+value that it stands for, by its ``__class__``. ``type(x)`` cannot, so that hoad itself asks that.
 """
 
 import numbers
@@ -20,15 +23,19 @@ from hoad._core.eager cimport scalar_value
 from hoad._core.primitive cimport INFO, Primitive, primitive_of
 from hoad._core.refusals cimport (
     PyThread_get_thread_ident,
+    check_alive,
     check_branch,
     check_same,
+    check_swap,
     check_usable,
     cut_off,
+    has_leaked,
     made_by_hand,
     not_writable,
     unhashable,
     unpicklable,
 )
+from hoad._core.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.tape cimport (
     AVAL_BOOL,
     F_BOOL,
@@ -44,8 +51,10 @@ from hoad._core.tape cimport (
     Graph,
     Slot,
     aval_of,
+    hold_aval,
     operand_aval,
     push_valued,
+    release_aval,
 )
 from hoad._core.where cimport here
 
@@ -74,6 +83,8 @@ FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
+PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number stands for, for `standing_for`
+BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
 
 # What `hoad._core.calls`, which knows these types, puts in.
 cdef RecordCall record_call = NULL
@@ -85,8 +96,14 @@ cdef Refresh refresh = NULL
 cdef ReadItem read_item = NULL
 cdef Overwrite overwrite = NULL
 
+cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
+
+# A tuple by name, not in the call of isinstance: Cython looks at the items of a display one by one, and drops what is
+# raised meanwhile. An abstract class is asked in Python, where an interrupt may come.
+cdef tuple TRUTHS = (bool, np.bool_)
+cdef tuple OPERANDS = (Scalar, Array, float, int, np.ndarray, np.generic, list, tuple, complex, numbers.Number)
 
 
 # ---- scalars --------------------------------------------------------------------------------------------------------
@@ -118,6 +135,12 @@ cdef inline double apply(uint16_t op, double x, double y) noexcept:
     return INFO[op].f2(x, y)
 
 
+cdef inline object made_of(object made, int stands):
+    """A new traced number, which stands for a number of Python where all that it was made of do."""
+    (<Scalar>made).stands = stands & OF_PYTHON
+    return made
+
+
 cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflected):
     """A binary operation on scalars; anything else goes the general way."""
     cdef Graph graph = x.graph
@@ -126,29 +149,51 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
     cdef double value
     if type(other) is Scalar:
         y = <Scalar>other
-        if y.graph is graph and graph.thread == PyThread_get_thread_ident() and not (x.truth and y.truth):
-            return push_scalar(graph, op, x.node, y.node, apply(op, x.value, y.value), INFO[op].is_bool)
+        if (y.graph is graph and graph.thread == PyThread_get_thread_ident() and not (x.truth and y.truth)
+                and graph.bodies is None):
+            if op == OP_MULTIPLY and may_be_root(graph, x.node) and are_roots(graph, x.node, y.node):
+                return smoothed(made_of(push_scalar(graph, op, x.node, y.node, x.value * y.value, False),
+                                        x.stands & y.stands), op, x, y)
+            return made_of(push_scalar(graph, op, x.node, y.node, apply(op, x.value, y.value), INFO[op].is_bool),
+                           x.stands & y.stands)
         check_same(graph, y.graph)
         value = 0
     elif type(other) is float or (type(other) is int and not x.truth):
         check_usable(graph)
+        check_alive(graph, x.node)
         value = other
         b = graph.const_float(value)
         if reflected:
-            return push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool)
-        return push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool)
+            return made_of(push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool), x.stands)
+        if op == OP_POWER and has_root(graph, x.node, DEEPEST):
+            return smoothed(made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), False), x.stands),
+                            op, x, value)
+        return made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), x.stands)
     if reflected:
         return binary(op, other, x)
     return binary(op, x, other)
 
 
+cdef inline bint of_python(object x):
+    """Whether x is a number of Python's, or stands for one."""
+    if type(x) is Scalar:
+        return (<Scalar>x).stands & OF_PYTHON
+    if type(x) is Array:
+        return (<Array>x).stands & OF_PYTHON
+    return type(x) is float or type(x) is int or type(x) is complex or type(x) is bool
+
+
 cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
-    cdef object other = y if isinstance(x, (Scalar, Array)) else x
-    if not isinstance(other, (Scalar, Array, numbers.Number, np.generic, np.ndarray, list, tuple)):
+    cdef object other = y if is_traced(x) else x
+    if of_python(x) and of_python(y):
+        return standing_for(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
+    if is_traced(other):
+        return record_call(primitive_of(op), None, (x, y))
+    if not isinstance(other, OPERANDS):
         return NotImplemented
     if (isinstance(other, np.ndarray) and (<object>other).dtype == object
-            and (isinstance(x, Scalar) or isinstance(y, Scalar))):
+            and (type(x) is Scalar or type(y) is Scalar)):
         # an object array of traced scalars does its arithmetic element by element
         box = np.empty((), dtype=object)
         box[()] = x if other is y else y
@@ -226,19 +271,19 @@ cdef class Scalar:
         return unary(self, OP_NEGATIVE)
 
     def __pos__(self):
-        return self
+        return self if not self.stands & NO_AXES else standing_for(self, 0)
 
     def __abs__(self):
         return unary(self, ABSOLUTE)
 
     def __floor__(self):
-        return unary(self, FLOOR)
+        return standing_for(unary(self, FLOOR), WHOLE | OF_PYTHON)
 
     def __ceil__(self):
-        return unary(self, CEIL)
+        return standing_for(unary(self, CEIL), WHOLE | OF_PYTHON)
 
     def __trunc__(self):
-        return unary(self, TRUNC)
+        return standing_for(unary(self, TRUNC), WHOLE | OF_PYTHON)
 
     def __round__(self, ndigits=None):
         if ndigits is None:
@@ -293,6 +338,7 @@ cdef class Scalar:
     def __bool__(self):
         cdef Slot expected
         check_usable(self.graph)
+        check_alive(self.graph, self.node)
         if not self.graph.valued:
             raise TracedValueError(
                 f"bool() of a traced value that has no value here ({here()}). A rule or a symbolic expression cannot "
@@ -338,9 +384,22 @@ cdef class Scalar:
         return f"Traced({bool(self.value) if self.truth else self.value!r})"
 
     def __format__(self, spec):
-        return format(bool(self.value) if self.truth else self.value, spec) if self.graph.valued else repr(self)
+        if not self.graph.valued or (not spec and self.graph.thread == 0):
+            return repr(self)
+        check_usable(self.graph)
+        return format(bool(self.value) if self.truth else self.value, spec)
 
     # ---- NumPy
+
+    @property
+    def __class__(self):
+        if self.stands & NO_AXES:
+            return ndarray
+        if self.truth:
+            return bool if self.stands & OF_PYTHON else np.bool_
+        if self.stands & WHOLE:
+            return int
+        return float if self.stands & OF_PYTHON else np.float64
 
     @property
     def shape(self):
@@ -371,7 +430,9 @@ cdef class Scalar:
         return 0.0
 
     def __getitem__(self, index):
-        return self if index is Ellipsis or index == () else METHODS["__getitem__"](self, index)
+        if index is Ellipsis:
+            return standing_for(self, NO_AXES)
+        return standing_for(self, 0) if type(index) is tuple and not index else METHODS["__getitem__"](self, index)
 
     def __setitem__(self, index, value):
         raise not_writable()
@@ -401,14 +462,15 @@ cdef object no_modulo(object modulo):
 
 cdef object unary(Scalar x, int op):
     check_usable(x.graph)
+    check_alive(x.graph, x.node)
     if x.truth != <bint>(op == LOGICAL_NOT):
         return record_call(primitive_of(op), None, (x,))
-    return push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool)
+    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.stands)
 
 
 cdef object logical(object x, object other, int op):
     """&, | and ^, which are for truth values only."""
-    if isinstance(other, (bool, np.bool_)):
+    if not is_traced(other) and isinstance(other, TRUTHS):
         return binary(op, x, other)
     if getattr(x, "dtype", None) != BOOL or getattr(other, "dtype", None) != BOOL:
         raise DTypeError(
@@ -425,6 +487,7 @@ cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
     x.graph = graph
     x.node = operand
     x.aval = aval
+    hold_aval(aval)
     x.born = graph.entries
     graph.held(operand)
     return x
@@ -519,6 +582,7 @@ cdef class Array:
     def __dealloc__(self):
         if self.graph is not None:
             self.graph.released(self.node)
+        release_aval(self.aval)
 
     def __add__(self, other):
         return binary(OP_ADD, self, other)
@@ -575,14 +639,14 @@ cdef class Array:
         return FUNCTIONS[np.matmul](other, self)
 
     def __neg__(self):
-        return record_call(primitive_of(OP_NEGATIVE), None, (self,))
+        return standing_for(record_call(primitive_of(OP_NEGATIVE), None, (self,)), self.stands & OF_PYTHON)
 
     def __pos__(self):
         check_usable(self.graph)
-        return wrap(self.graph, node_now(self))
+        return standing_for(wrap(self.graph, node_now(self)), self.stands & OF_PYTHON)
 
     def __abs__(self):
-        return record_call(primitive_of(ABSOLUTE), None, (self,))
+        return standing_for(record_call(primitive_of(ABSOLUTE), None, (self,)), self.stands & OF_PYTHON)
 
     def __and__(self, other):
         return logical(self, other, LOGICAL_AND)
@@ -697,15 +761,21 @@ cdef class Array:
         guard_object(self)
         return value
 
-    def __array__(self, dtype=None, copy=None):
-        raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
-                      "outside NumPy's dispatch)",
-                      "Build the result with np.stack, np.concatenate or np.where instead of assigning into a plain "
-                      "array, or take hoad.value(x) if plain numbers are meant.", self.graph)
+    @property
+    def __array__(self):
+        cdef Method bound
+        if is_number(self):     # NumPy makes object arrays of what has no __array__
+            raise AttributeError("a traced number is no array")
+        bound = Method.__new__(Method)
+        bound.implementation, bound.owner = as_plain_array, self
+        return bound
 
     def __setitem__(self, index, value):
         cdef Aval aval = aval_of(self.aval)
         cdef int64_t at
+        if type(index) is int and type(value) is Array and (<Array>value).buffer is not None and (
+                (<Array>value).buffer is self.buffer and (<Array>value).taken < self.buffer.version):
+            check_swap()
         if (self.sealed is None and aval.is_float64 and self.part is None
                 and (type(value) is Scalar or type(value) is float)):
             at = item_number(aval, index)
@@ -714,6 +784,7 @@ cdef class Array:
                 check_own(self)
                 if type(value) is Scalar:
                     check_same(self.graph, (<Scalar>value).graph)
+                    check_alive(self.graph, (<Scalar>value).node)
                     if (<Scalar>value).truth:
                         value = value * 1.0
                 buffer_of(self).put_one(root_place(self, at), value)
@@ -726,6 +797,17 @@ cdef class Array:
     def __reduce__(self):
         raise unpicklable(self.graph)
 
+    def __round__(self, ndigits=None):
+        if aval_of(self.aval).ndim or aval_of(self.aval).dtype.kind == "c":
+            raise TypeError(f"a traced array of {aval_of(self.aval)!r} has no round(): use np.round(x, decimals)")
+        if ndigits is None:
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+        return FUNCTIONS[np.round](self, ndigits)
+
+    def __format__(self, spec):
+        value = self.graph.value_of(node_now(self)) if spec and aval_of(self.aval).ndim == 0 else None
+        return format(repr(self), spec) if value is None else format(value[()], spec)
+
     def __copy__(self):
         return METHODS["copy"](self)
 
@@ -734,10 +816,20 @@ cdef class Array:
 
     def __repr__(self):
         cdef bint running = self.graph.thread == PyThread_get_thread_ident()
-        value = self.graph.value_of(node_now(self)) if running else None
+        value = self.graph.value_of(node_now(self)) if running and not has_leaked(self.graph, self.node) else None
         return f"Traced({aval_of(self.aval)!r})" if value is None else f"Traced({value!r})"
 
     # ---- NumPy
+
+    @property
+    def __class__(self):
+        cdef Aval aval = aval_of(self.aval)
+        if (aval.ndim or self.aval <= AVAL_BOOL or self.stands & NO_AXES
+                or (self.buffer is not None and not self.stands)):
+            return ndarray
+        if self.stands & OF_PYTHON:
+            return complex if aval.dtype.kind == "c" else float
+        return aval.dtype.type
 
     @property
     def shape(self):
@@ -769,7 +861,7 @@ cdef class Array:
 
     @property
     def T(self):
-        return FUNCTIONS[np.transpose](self)
+        return FUNCTIONS[np.transpose](self) if aval_of(self.aval).ndim else self
 
     @property
     def mT(self):
@@ -809,7 +901,7 @@ cdef class Array:
         cdef Aval aval = aval_of(self.aval)
         if aval.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(<Py_ssize_t>aval.shape[0])])
+        return Items(self, aval.shape[0])
 
     def __getitem__(self, index):
         cdef Aval aval = aval_of(self.aval)
@@ -819,10 +911,11 @@ cdef class Array:
             if at >= 0:
                 check_usable(self.graph)
                 if self.buffer is None or self.version == self.buffer.version:
-                    return item_of(self.graph, self.node, at)
+                    return item_of(self.graph, node_now(self), at)
                 if self.part is None:
                     return read_item(self.buffer, root_place(self, at))
-        return METHODS["__getitem__"](self, index)
+        found = METHODS["__getitem__"](self, index)
+        return found.copy() if self.copies and type(found) is Array else found
 
     def __getattr__(self, str name):
         return method(self, name)
@@ -835,6 +928,52 @@ cdef class Array:
 
     def __array_function__(self, function, types, tuple args, dict kwargs):
         return array_function(self, function, args, kwargs)
+
+
+@cython.final
+cdef class Items:
+    """The items of an array, each read when it is asked for: it may be written to in between."""
+
+    cdef Array array
+    cdef Py_ssize_t at
+    cdef Py_ssize_t end
+
+    def __cinit__(self, Array array not None, Py_ssize_t end):
+        self.array, self.end = array, end
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at >= self.end:
+            raise StopIteration
+        self.at += 1
+        return self.array[self.at - 1]
+
+    def __length_hint__(self):
+        return self.end - self.at
+
+
+cdef bint is_number(Array x) except -1:
+    """Whether an array of no dimensions is a real number that nothing changes, such as an item of float32.
+
+    Complex numbers do not count: NumPy takes the imaginary part of an array of objects for zero.
+    """
+    cdef Aval aval = aval_of(x.aval)
+    if aval.ndim or aval.dtype.kind != "f":
+        return False
+    return x.buffer is None or (x.sealed is not None and x.view is None)
+
+
+def as_plain_array(Array x, dtype=None, copy=None):
+    if aval_of(x.aval).ndim == 0 and aval_of(x.aval).dtype.kind == "c":
+        raise cut_off("making a plain array of traced complex numbers",
+                      "Write np.array([...], like=x), of any traced x, or np.stack([...]), or take hoad.value(x) if "
+                      "plain numbers are meant.", x.graph)
+    raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
+                  "outside NumPy's dispatch)",
+                  "Build the result with np.stack, np.concatenate or np.where instead of assigning into a plain "
+                  "array, or take hoad.value(x) if plain numbers are meant.", x.graph)
 
 
 cdef class Method:
@@ -861,7 +1000,7 @@ cdef object method(object owner, str name):
     cdef object implementation = METHODS.get(name)
     cdef Method bound
     if implementation is None:
-        if not name.startswith("_") and hasattr(np.ndarray, name):
+        if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
             raise NoMethodError(
                 f"ndarray.{name} has no rule for traced values ({here()}). {instead} Take hoad.value(x) if plain "
@@ -906,6 +1045,48 @@ cdef object wrap(Graph graph, int32_t operand):
     return x
 
 
+cdef uint8_t standing(object value):
+    """What a traced number stands for that is made of this one."""
+    if type(value) is float or type(value) is complex or type(value) is bool:
+        return OF_PYTHON
+    if type(value) is Scalar:
+        return (<Scalar>value).stands
+    if type(value) is Array:
+        if value.__class__ is ndarray:
+            return NO_AXES
+        return A_NUMBER | ((<Array>value).stands & OF_PYTHON)
+    return NO_AXES if isinstance(value, np.ndarray) else A_NUMBER
+
+
+cpdef object standing_for(object x, int stands):
+    """A traced value without axes, as what stands for a number of NumPy's (0) or something else; others as they are."""
+    cdef object made
+    if type(x) is Scalar:
+        if (<Scalar>x).stands == stands:
+            return x
+        made = wrap((<Scalar>x).graph, (<Scalar>x).node)
+    elif type(x) is Array and not aval_of((<Array>x).aval).ndim:
+        if (<Array>x).stands == stands and ((<Array>x).buffer is None or stands):
+            return x
+        if stands == NO_AXES and x.__class__ is ndarray:
+            return x        # which may be written to
+        made = wrap((<Array>x).graph, node_now(<Array>x))
+    else:
+        return x
+    if type(made) is Scalar:
+        (<Scalar>made).stands = stands
+    else:
+        (<Array>made).stands = stands
+    return made
+
+
+def standing_as(made, like):
+    """A value, of what another one is, or stands for, where it has no axes."""
+    if not is_traced(made):
+        return np.asarray(made) if type(like) is ndarray else made
+    return standing_for(made, standing(like))
+
+
 # ---- for the rooms and floors above ---------------------------------------------------------------------------------
 
 def traced_node(Graph graph, int node):
@@ -927,6 +1108,7 @@ cpdef object plain_value(object x):
                 f"the value of a traced scalar is not known inside a rule or symbolic expression ({here()}). A rule "
                 "that needs values says per_call=True."
             )
+        check_alive((<Scalar>x).graph, (<Scalar>x).node)
         return bool((<Scalar>x).value) if (<Scalar>x).truth else (<Scalar>x).value
     if type(x) is Array:
         check_usable((<Array>x).graph)
@@ -944,7 +1126,10 @@ def graph_of(x):
 
 def node_of(x):
     """The node number of a traced value."""
-    return (<Scalar>x).node if type(x) is Scalar else node_now(<Array?>x)
+    if type(x) is Array:
+        return node_now(<Array>x)
+    check_alive((<Scalar?>x).graph, (<Scalar>x).node)
+    return (<Scalar>x).node
 
 
 def guard_value(x):

@@ -5,12 +5,18 @@ from typing import Final
 import numpy as np
 
 smul: Final[np.ufunc]
+ssmul: Final[np.ufunc]
 sdiv: Final[np.ufunc]
+smooth: Final[np.ufunc]
+slope: Final[np.ufunc]
 mask: Final[np.ufunc]
 select: Final[np.ufunc]
 sech: Final[np.ufunc]
 logistic: Final[np.ufunc]
 leg: Final[np.ufunc]
+powlog1: Final[np.ufunc]
+powlog2: Final[np.ufunc]
+powlog3: Final[np.ufunc]
 direction: Final[np.ufunc]
 real: Final[np.ufunc]
 imag: Final[np.ufunc]

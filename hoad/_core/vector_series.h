@@ -144,13 +144,16 @@ INLINE double FN(short_at)(const SeriesStep* step, const double* a, int32_t top_
     return sum;
 }
 
-/* Sums of products in which a zero of p or a absorbs whatever it meets. */
+/* Sums of products in which a zero of p, of a, or of both factors absorbs whatever it meets. */
 INLINE void FN(strong_at)(const SeriesStep* step, const double* a, const double* b, double* p, int32_t k)
 {
     double sum = 0.0;
-    if (step->rule == SERIES_SMUL)
+    if (step->rule != SERIES_SDIV)
+    {
+        int both = step->rule == SERIES_SSMUL;
         for (int32_t j = 0; j <= k; j++)
-            sum += a[j] == 0.0 ? 0.0 : a[j] * b[k - j];
+            sum += a[j] == 0.0 || (both && b[k - j] == 0.0) ? 0.0 : a[j] * b[k - j];
+    }
     else
     {
         for (int32_t j = 1; j <= k; j++)
@@ -213,6 +216,7 @@ INLINE void FN(coefficient_of)(const SeriesCode* code, const SeriesPlace* place,
                                            : FN(quotient_at)(sums, a, b, p, k, code->degree);
         break;
     case SERIES_SMUL:
+    case SERIES_SSMUL:
     case SERIES_SDIV: FN(strong_at)(step, a, b, p, k); break;
     case SERIES_SELECT: p[k] = sums[0] != 0.0 ? a[k] : b[k]; break;
     case SERIES_MASK: p[k] = a[0] != 0.0 ? b[k] : 0.0; break;

@@ -68,16 +68,20 @@ INLINE void FN(wide_slopes)(const SeriesCode* code, const SeriesStep* step, int3
     }
 }
 
-/* Sums of products in which a zero of p or a absorbs whatever it meets. */
+/* Sums of products in which a zero of p, of a, or of both factors absorbs whatever it meets. */
 INLINE void FN(wide_strong)(const SeriesStep* step, const double* a, const double* b, int32_t k, int64_t n, double* row)
 {
     double* p = row + k * n;
-    const double* x = step->rule == SERIES_SMUL ? a : row;
-    int32_t top_x = step->rule == SERIES_SMUL ? step->top_a : k - 1;
+    const double* x = step->rule == SERIES_SDIV ? row : a;
+    int32_t top_x = step->rule == SERIES_SDIV ? k - 1 : step->top_a;
+    int both = step->rule == SERIES_SSMUL;
     memset(p, 0, n * sizeof(double));
     for (int32_t j = series_most(0, k - step->top_b); j <= series_least(k, top_x); j++)
         for (int64_t i = 0; i < n; i++)
-            p[i] += x[j * n + i] == 0.0 ? 0.0 : x[j * n + i] * b[(k - j) * n + i];
+        {
+            double y = b[(k - j) * n + i];
+            p[i] += x[j * n + i] == 0.0 || (both && y == 0.0) ? 0.0 : x[j * n + i] * y;
+        }
     if (step->rule == SERIES_SDIV)
         for (int64_t i = 0; i < n; i++)
         {
@@ -166,6 +170,7 @@ INLINE void FN(wide_coefficient_of)(const SeriesCode* code, const SeriesStep* st
                  sum / (order * NUMBER(a0)));
         break;
     case SERIES_SMUL:
+    case SERIES_SSMUL:
     case SERIES_SDIV: FN(wide_strong)(step, a0, b0, k, n, p0); break;
     case SERIES_SELECT: FOR_NUMBERS(c0[i] != 0.0 ? a[i] : b[i]); break;
     case SERIES_MASK: FOR_NUMBERS(a0[i] != 0.0 ? b[i] : 0.0); break;

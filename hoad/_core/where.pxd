@@ -1,11 +1,22 @@
 """Where in the user's code something happens, and by what name the user knows it."""
 
+cdef enum Origin:
+    USERS
+    LIBRARYS        # of NumPy or the standard library
+    HOADS
+    SCIPYS
+    CHANGING        # of the standard library, with code that is in `CHANGING_CODE`
+
 cdef tuple user_position()
 cdef tuple user_place()
 cpdef bint is_library(str filename) except -1
+cdef int origin_of(str filename) except -1
+cpdef str standard_name(str filename)
 cdef bint is_solver(str filename) except -1
 cpdef str here()
 cdef bint assigns()
+cdef bint stores()
 cpdef bint is_public(str name)
+cpdef str wrapped_in(object frame)
 cpdef str name_of(object function)
 cpdef str name_running(object frame)

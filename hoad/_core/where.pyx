@@ -3,6 +3,7 @@
 import opcode
 import os
 import sys
+from types import FunctionType
 
 import numpy as np
 
@@ -24,12 +25,42 @@ cdef tuple OWN_FOLDERS = (
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
 )
 cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+cdef str HOAD = OWN_FOLDERS[0]
+# What is known of files, by name: of so many at most, since code that is compiled at run time may have names of its own
+cdef enum:
+    MOST_FILES = 4096
 cdef dict IS_OWN = {}
-cdef dict IS_LIBRARY = {}
+cdef dict ORIGINS = {}
 cdef dict IS_SOLVER = {}
+# Code of the standard library that gives something else at every call, or keeps what it has read from outside the
+# process, so that only its being entered tells; by module, the names of the code, None for all.
+CHANGING_CODE = {
+    "getpass": None,
+    "importlib": frozenset(["import_module"]),  # by a name that is computed; SciPy imports its own parts so
+    "linecache": None,
+    "mimetypes": None,
+    "os": frozenset(["__getitem__", "__iter__", "__len__", "copy", "getenv", "getenvb"]),    # of the environment
+    "platform": None,
+    "sysconfig": None,
+    "threading": frozenset(["active_count", "current_thread", "enumerate"]),
+}
 # The instructions of a[i] = x.
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
+cdef int STORE_ATTR = opcode.opmap["STORE_ATTR"]
+
+
+cdef object remember(dict table, object name, object found):
+    """Note what was found of a file."""
+    if len(table) >= MOST_FILES:
+        table.clear()
+    table[name] = found
+    return found
+
+
+def files_known():
+    """How many files each of the tables has."""
+    return len(IS_OWN), len(ORIGINS), len(IS_SOLVER)
 
 
 cdef bint is_own(object code):
@@ -38,7 +69,7 @@ cdef bint is_own(object code):
     if known is None:
         known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
             name.startswith(LIBRARY) and "-packages" + os.sep not in name)
-        IS_OWN[name] = known
+        remember(IS_OWN, name, known)
     return known
 
 
@@ -70,12 +101,35 @@ cdef bint is_part_of(str package, str filename):
 
 cpdef bint is_library(str filename) except -1:
     """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
-    cdef object known = IS_LIBRARY.get(filename)
+    return origin_of(filename) != Origin.USERS
+
+
+cdef int origin_of(str filename) except -1:
+    """Whose a file is, as an `Origin`."""
+    cdef object known = ORIGINS.get(filename)
     if known is None:
-        known = filename.startswith((*OWN_FOLDERS, "<frozen ")) or is_part_of("scipy", filename) or (
-            filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename)
-        IS_LIBRARY[filename] = known
+        known = remember(ORIGINS, filename, find_origin(filename))
     return known
+
+
+cdef int find_origin(str filename) except -1:
+    if filename.startswith(HOAD):
+        return Origin.HOADS
+    if is_part_of("scipy", filename):
+        return Origin.SCIPYS
+    name = standard_name(filename)
+    if name in CHANGING_CODE:
+        return Origin.CHANGING
+    return Origin.LIBRARYS if name is not None or filename.startswith(OWN_FOLDERS) else Origin.USERS
+
+
+cpdef str standard_name(str filename):
+    """What a file of the standard library is called in `CHANGING_CODE`, None for any other."""
+    if filename.startswith("<frozen "):
+        return filename[8:-1]
+    if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:
+        return filename[len(LIBRARY):].removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
+    return None
 
 
 cdef bint is_solver(str filename) except -1:
@@ -83,7 +137,7 @@ cdef bint is_solver(str filename) except -1:
     cdef object known = IS_SOLVER.get(filename)
     if known is None:
         known = os.path.join("scipy", "optimize", "") in filename and is_part_of("scipy", filename)
-        IS_SOLVER[filename] = known
+        remember(IS_SOLVER, filename, known)
     return known
 
 
@@ -105,8 +159,12 @@ cdef tuple user_place():
         code, line = frame.f_code, frame.f_lineno
         if not is_library(code.co_filename):
             break
-        if is_part_of("scipy", code.co_filename) and (not called or is_public(code.co_name)):
-            called = name_running(frame)
+        if is_part_of("scipy", code.co_filename):
+            inner = wrapped_in(frame)
+            if inner:
+                called = inner
+            elif not called or is_public(code.co_name):
+                called = name_running(frame)
         frame = frame.f_back
     return f"{os.path.basename(code.co_filename)}:{line}", called
 
@@ -116,11 +174,32 @@ cpdef str here():
     return user_place()[0]
 
 
+cpdef str wrapped_in(object frame):
+    """The name of the function of SciPy's that a decorator has put the one that runs around, or ""."""
+    cdef str name
+    for variable in frame.f_code.co_freevars:
+        function = frame.f_locals.get(variable)
+        if isinstance(function, FunctionType) and is_public(function.__name__) and (
+                function.__qualname__ == function.__name__):    # no method
+            name = name_of(function)
+            if name.startswith("scipy."):
+                return name
+    return ""
+
+
 cdef bint assigns():
     """Whether the Python code that runs is at an assignment to an item, ``a[i] = x``."""
     frame = sys._getframe()
     code = frame.f_code.co_code
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
+
+
+cdef bint stores():
+    """Whether the Python code that runs is at an assignment to an item or an attribute, not in a call."""
+    frame = sys._getframe()
+    code = frame.f_code.co_code
+    return not (0 <= frame.f_lasti < len(code)) or code[frame.f_lasti] in STORES or (
+        code[frame.f_lasti] == STORE_ATTR)
 
 
 cdef str public_part(object module):
@@ -144,8 +223,8 @@ cpdef str name_of(object function):
         return full_name(public_part(getattr(function, "__module__", None)), name)
     if getattr(np, name, None) is function:
         return f"np.{name}"
-    module = sys.modules.get("scipy.special")
-    return f"scipy.special.{name}" if getattr(module, name, None) is function else name
+    found = getattr(sys.modules.get("scipy.special"), name, None)
+    return f"scipy.special.{name}" if function is getattr(found, "__wrapped__", found) else name
 
 
 cpdef str name_running(object frame):

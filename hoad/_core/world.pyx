@@ -48,9 +48,12 @@ cdef enum Kind:
     CONTENT         # all items of a set, a deque and the like
     ARRAY           # shape, dtype and all bytes
     LAYOUT          # shape and dtype
+    FLAGS           # flags and strides of an array
+    CACHE           # items of a dict that only grows, in their order, whatever came after them
 
 KINDS = {"item": ITEM, "cell": CELL, "attributes": ATTRIBUTES, "slot": SLOT, "class": CLASS, "type": TYPE,
-         "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT}
+         "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
+         "flags": FLAGS, "cache": CACHE}
 
 cdef str DICT = "__dict__"
 
@@ -88,8 +91,12 @@ cdef class World:
         give(self.watches, max(1, self.size) * sizeof(Watch))
 
     def change(self):
-        """The name of the first thing that is not as it was, or None."""
+        """The name of the first thing that is not as it was, or None; a cache that has grown is not."""
         cdef int k = self.first_change()
+        cdef int j
+        for j in range(self.size if k < 0 else 0):
+            if self.watches[j].kind == CACHE and has_grown(&self.watches[j]):
+                return self.alive[j][4]
         return None if k < 0 else self.alive[k][4]
 
     def changed_arrays(self):
@@ -184,6 +191,8 @@ cdef bint holds(Watch* w) except -1:
         return holds_list(w)
     if w.kind == MAPPING:
         return holds_mapping(w)
+    if w.kind == CACHE:
+        return has_items(w)
     if w.kind == CONTENT:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
@@ -191,6 +200,9 @@ cdef bint holds(Watch* w) except -1:
         return has_layout(w) and same_bytes(<object>w.owner, <object>w.expected)
     if w.kind == LAYOUT:
         return has_layout(w)
+    if w.kind == FLAGS:
+        return (<object>w.owner).flags.num == (<tuple>w.expected)[0] and (<object>w.owner).strides == (
+            <tuple>w.expected)[1]
     return holds_slot(w)
 
 
@@ -253,14 +265,22 @@ cdef bint holds_list(Watch* w) except -1:
 
 
 cdef bint holds_mapping(Watch* w) except -1:
-    """Keys and values, which lie one after the other in what was expected."""
+    return 2 * PyDict_Size(w.owner) == PyTuple_GET_SIZE(w.expected) and has_items(w)
+
+
+cdef bint has_grown(Watch* w) except -1:
+    return 2 * PyDict_Size(w.owner) > PyTuple_GET_SIZE(w.expected)
+
+
+cdef bint has_items(Watch* w) except -1:
+    """Keys and values, which lie one after the other in what was expected; and maybe others after them."""
     cdef Py_ssize_t at = 0
     cdef Py_ssize_t k = 0
     cdef PyObject* key
     cdef PyObject* value
-    if 2 * PyDict_Size(w.owner) != PyTuple_GET_SIZE(w.expected):
+    if 2 * PyDict_Size(w.owner) < PyTuple_GET_SIZE(w.expected):
         return False
-    while PyDict_Next(w.owner, &at, &key, &value):
+    while k < PyTuple_GET_SIZE(w.expected) and PyDict_Next(w.owner, &at, &key, &value):
         if not (is_same(key, PyTuple_GET_ITEM(w.expected, k)) and is_same(value, PyTuple_GET_ITEM(w.expected, k + 1))):
             return False
         k += 2

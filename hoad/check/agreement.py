@@ -15,6 +15,7 @@ from hoad.check.modes import HIGHEST, MODES, Function
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
 from hoad.check.ways import Point, Quantity, Way, quantities
+from hoad.comparing import compare_at
 from hoad.containers import flatten, leaves_of
 from hoad.errors import CheckError, HoadError, ShapeError
 from hoad.target import told
@@ -107,6 +108,7 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
     order = checked_order(check, order, 0, HIGHEST)
     results = [numbers(leaf, check) for leaf in leaves_of(called(check, "f", f, xs))]
     _check_values(results, xs)
+    compare_at(f, xs, check)
     rng = np.random.default_rng(seed)
     alone = len(xs) == 1 and not np.ndim(x)
     directions = [(1.0,)] if alone else [tuple(_drawn(rng, typical(x)) for x in xs) for _ in range(2)]

@@ -43,7 +43,7 @@ def gradient(
         Its gradient, called like f: as ``hoad.grad(f, argnums)`` is.
     *args
         The point: the arguments of f, floats and arrays.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments that g differentiates with respect to; it returns a tuple for a tuple.
     rtol : float, optional
         Relative error of a component that still counts as right.
@@ -100,7 +100,9 @@ def gradient(
     value = _value("gradient", f, args)
     _check_scalar("gradient", value.shape, "use hoad.check.jacobian")
     own = first.grad(f, argnums)
-    return compared(Question("gradient", f, g, own, args, wrt, isinstance(argnums, tuple), value, rtol, most, seed))
+    return compared(
+        Question("gradient", f, g, own, args, wrt, isinstance(argnums, (tuple, list)), value, rtol, most, seed)
+    )
 
 
 def jacobian(
@@ -122,7 +124,7 @@ def jacobian(
         Its Jacobian, called like f: as ``hoad.jacobian(f, argnums)`` is, of shape ``(*S, *x.shape)``.
     *args
         The point: the arguments of f, floats and arrays.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments that j differentiates with respect to; it returns a tuple for a tuple.
     rtol : float, optional
         Relative error of a component that still counts as right.
@@ -170,7 +172,9 @@ def jacobian(
     wrt = _arguments("jacobian", f, j, args, argnums, rtol, most)
     value = _value("jacobian", f, args)
     own = first.jacobian(f, argnums)
-    return compared(Question("jacobian", f, j, own, args, wrt, isinstance(argnums, tuple), value, rtol, most, seed))
+    return compared(
+        Question("jacobian", f, j, own, args, wrt, isinstance(argnums, (tuple, list)), value, rtol, most, seed)
+    )
 
 
 def hessian(

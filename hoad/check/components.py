@@ -17,6 +17,7 @@ from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, epsilon, moved, quietly, typical
 from hoad.check.report import UNDECIDED, name_of
 from hoad.check.verdicts import OTHER_RULE, Claim
+from hoad.comparing import compare_at
 from hoad.errors import HoadError, count
 
 SHAKES = 4  # points beside x at which derivatives are taken, where their rounding must be known
@@ -141,6 +142,7 @@ def _widths(size: float, largest: float) -> list[float]:
 def _exact(asked: Question) -> tuple[list[Array], list[str]]:
     """hoad's own derivatives, or nan and a word on why there are none."""
     try:
+        compare_at(asked.f, asked.args, asked.check)
         found = quietly(asked.own, *asked.args)
         return [np.asarray(part, np.float64) for part in (found if asked.several else (found,))], []
     except Exception as error:  # whatever f does to a traced value

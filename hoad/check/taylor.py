@@ -27,6 +27,7 @@ from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
+from hoad.comparing import compare_at
 from hoad.containers import flatten
 from hoad.errors import CheckError, HoadError, ShapeError, count
 from hoad.target import told
@@ -241,6 +242,7 @@ def _by_series(
     def along(t: Any) -> Any:
         return f(*(x + t * direction[k] for k, x in enumerate(args)))
 
+    compare_at(f, args, check)
     try:
         leaves, structure = flatten(quietly(expand, along, [0.0], [np.ones(1)], degree))
         orders = [numbers(structure.unflatten([c[n] for c in leaves]), check) for n in range(degree + 1)]

@@ -8,6 +8,8 @@ import re
 from hoad.display.table import EMPTY, Section, make_sections
 from hoad.program import Program
 
+TAG = re.compile(r"<[A-Za-z/!?]|&[A-Za-z#]")  # where HTML begins a tag, a comment or an entity
+
 
 def markdown_table(program: Program, rows: int | None, ascii: bool = False) -> str:
     """The tables in Markdown, as GitHub and most others read it; operations stand in code, where nothing is markup."""
@@ -20,14 +22,14 @@ def markdown_table(program: Program, rows: int | None, ascii: bool = False) -> s
 
 
 def _markdown(section: Section) -> str:
-    heading = re.sub(r"([\\`*_<>\[\]|])", r"\\\1", section.heading)
+    heading = _plain(section.heading)
     if not section.table:
         return f"**{heading}**"
     kept = section.columns
     lines = [_line(section.titles), f"|{':--|' * (len(kept) + 1)}"]
     for number, operation, *rest in section.table:
         cells = [_code(f"{number} = {operation}")]
-        cells += [rest[k - 2] if k == 5 else _code(rest[k - 2]) for k in kept]
+        cells += [_plain(rest[k - 2]) if k == 5 else _code(rest[k - 2]) for k in kept]
         lines.append(_line(cells))
     if section.note:
         lines.insert(
@@ -41,10 +43,21 @@ def _line(cells: list[str]) -> str:
     return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
+def _plain(text: str) -> str:
+    """Text in which nothing is markup."""
+    return re.sub(r"([\\`*_<>\[\]|&])", r"\\\1", " ".join(text.split()))
+
+
 def _code(text: str) -> str:
-    """A code span: fenced by more backticks than it holds; bars escaped, which cut cells even in code."""
+    """A code span: fenced by more backticks than it holds; bars escaped, which cut cells even in code.
+
+    What may be read as a tag of HTML is written in entities, for not all that shows Markdown leaves code as it is.
+    """
     if not text:
         return ""
+    if TAG.search(text):
+        held = " ".join(text.split())
+        return f"<code>{re.sub(r'[^A-Za-z0-9 @=.,]', lambda found: f'&#{ord(found[0])};', held)}</code>"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     space = " " if "`" in text else ""
     return f"{fence}{space}{' '.join(text.split())}{space}{fence}".replace("|", "\\|")

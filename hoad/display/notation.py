@@ -34,6 +34,7 @@ INFIX = {
     "equal": "==",
     "not_equal": "!=",
     "smul": "·",  # a zero on the left is strong
+    "ssmul": "×",  # a zero on either side is
     "sdiv": "÷",
 }
 PREFIX = {"negative": "-", "positive": "+"}

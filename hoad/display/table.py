@@ -35,6 +35,7 @@ LEGEND = [
     ("∇⁺", "∇⁺@k: the sum of contributions to it so far"),
     (r"\bd@", "d@k: the tangent of @k"),
     (" · ", "a · b: a product that is 0 where a is 0, whatever b is"),
+    (" × ", "a × b: a product that is 0 where a or b is 0, whatever the other is"),
     (" ÷ ", "a ÷ b: a quotient that is 0 where a is 0, whatever b is"),
     ("guard: was ", "guard: the function branched on this value; where a replay finds another, it raises GuardError"),
     (
@@ -44,7 +45,7 @@ LEGEND = [
 ]
 
 # The same signs where only ASCII can be written.
-ASCII = str.maketrans("∇·÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.:+0123456789")
+ASCII = str.maketrans("∇·×÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.x:+0123456789")
 
 
 def format_program(program: Program, rows: int | None = None, ascii: bool = False) -> str:

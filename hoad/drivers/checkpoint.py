@@ -13,6 +13,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import running
 from hoad._core.tape import Aval
 from hoad.arguments import Numbers, check_function, number_aval
+from hoad.comparing import compared
 from hoad.containers import leaves_of
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.program import called
@@ -121,7 +122,8 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
     ShapeError
         If a step changes the structure of the state, a shape or a dtype.
     TracedValueError
-        If a step uses a traced value that is not among its arguments.
+        If a step uses a traced value that is not among its arguments, or one that it made is used elsewhere without
+        having been returned.
     HoadError
         If a step gives another state when it is called again.
 
@@ -168,12 +170,15 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
             after = step(k, after, *args)
         return apart_from((state, args), after) if steps else state
     carry, given = Numbers(state), Numbers(args)
-    avals = tuple(number_aval(x) for x in (*carry.numbers, *given.numbers))
+    operands = (*carry.numbers, *given.numbers)
+    avals = tuple(map(number_aval, operands))
     n = len(carry.numbers)
     _check_state(carry, avals)
+    carry.numbers.clear()  # a program holds the steps after the traced values have ended
+    given.numbers.clear()
 
     def on_numbers(k: int, *x: Any) -> tuple[Any, ...]:
-        after = Numbers(step(k, carry.filled(x[:n]), *given.filled(x[n:])))
+        after = Numbers(compared(step, (k, carry.filled(x[:n]), *given.filled(x[n:])), {}, "checkpointed_loop"))
         if not after.like(carry):
             raise ShapeError(
                 f"step {k} of a checkpointed loop was given a state {carry.structure.shown()}, but returned "
@@ -183,7 +188,9 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
 
     loop = Steps(on_numbers, avals[:n], avals[n:])
     chosen = math.isqrt(2 * steps) + 1 if slots is None else slots
-    return carry.filled(called(Span(loop, 0, int(steps), chosen), (*carry.numbers, *given.numbers)))
+    found = called(Span(loop, 0, int(steps), chosen), operands)
+    loop.is_new = False
+    return carry.filled(found)
 
 
 def _check_steps(steps: Any) -> None:

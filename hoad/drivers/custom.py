@@ -13,10 +13,13 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import RESULTS_LIMIT
 from hoad._core.recording import Recording, node_row, running
+from hoad._core.tape import Aval
 from hoad._core.where import here
 from hoad.arguments import check_function
+from hoad.comparing import compared
 from hoad.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, NoRuleError, RuleError, ShapeError, TracedValueError, count
+from hoad.pickling import check_travels, refusal, restoring, truths, whole_number
 from hoad.primitive import STOP_GRADIENT
 from hoad.program import Callee, Program
 from hoad.rules.registry import MANY, positional
@@ -43,6 +46,16 @@ class Ruled(Callee):
         self._rule = rule
         self._reverse_only = not owner._is_linear
         self._described = f"the rule of {owner._name}"
+
+    def __reduce__(self) -> Any:
+        check_travels(self._rule, self._described)
+        form = (self._result, self._forms, self._taken, self._reverse_only, self._described)
+        return _restored, (self._program, self._rule, *form)
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        own = self._numbers + len(self._program.inputs) - len(self._taken)
+        if len(avals) != own or self._entered(avals)[1] != self._program.inputs:
+            raise refusal(f"{self._described} is of other operands than {avals}")
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         middle = self._numbers + self._program._fixed
@@ -71,6 +84,24 @@ class Ruled(Callee):
 
     def __repr__(self) -> str:
         return f"<{self._described.removeprefix('the rule of ')}: {count(self._program._last.size, 'node')}>"
+
+
+@restoring
+def _restored(
+    program: Program, rule: Any, result: Parts, forms: Forms, taken: list[int], reverse_only: bool, described: str
+) -> Ruled:
+    """A function with a rule, out of a pickle."""
+    made = Ruled.__new__(Ruled)
+    made._program, made.results = program, program.results
+    made._result, made._forms, made._taken, made._rule = result, forms, taken, rule
+    made._numbers = sum(1 if parts is None else len(parts.places) for parts in forms)
+    truths((reverse_only,), 1, "the kind of a rule")
+    made._reverse_only, made._described = reverse_only, str(described)
+    for k in taken:
+        whole_number(k, 0, made._numbers - 1, "an operand that is traced")
+    if not callable(rule) or len(result.places) != len(program.results):
+        raise refusal(f"{described} is none, or of other results")
+    return made
 
 
 class _Pair:
@@ -232,7 +263,7 @@ class CustomVJP:
                 taken[n] = value
             for k, value in zip(operands, regrouped(taken, forms, constants=True), strict=True):
                 given[k] = value
-            return self._f(*given, **kwargs)
+            return compared(self._f, given, kwargs, self._name)
 
         apart = Apart(of_chosen, [numbers[n] for n in chosen], self._picked)
         self._check(apart)

@@ -24,10 +24,14 @@ def require_scalar(recording: Recording, operand: int, driver: str) -> None:
     """Raise unless the operand is a real scalar."""
     aval = recording.aval(operand)
     if aval.shape:
-        raise ShapeError(
-            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Use jacobian(f), or vjp with a "
-            "cotangent."
-        )
+        advice = "Use jacobian(f), or vjp with a cotangent."
+        if aval.size == 1:
+            item = ", ".join("0" for _ in aval.shape)
+            advice = (
+                f"Return its one item, f(x)[{item}], or np.sum(f(x)). SciPy's minimize, for one, calls f with x of "
+                "shape (1,) where x0 is a number."
+            )
+        raise ShapeError(f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. {advice}")
 
 
 def one_like(recording: Recording, operand: int) -> int:
@@ -72,13 +76,13 @@ def value_and_grad(
     ----------
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
     holomorphic : bool, optional
         f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
@@ -135,13 +139,13 @@ def grad(
     ----------
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
     holomorphic : bool, optional
         f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
@@ -437,7 +441,7 @@ def jacobian(
     ----------
     f : callable
         Written with NumPy; its result may have any shape (S), or be a container of such results.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
@@ -445,7 +449,7 @@ def jacobian(
         f is a holomorphic function of complex arguments, and its complex derivative is meant.
     mode : {"auto", "forward", "reverse"}, optional
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
     chunk : int, optional
         Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside

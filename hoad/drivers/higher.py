@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from hoad._core.recording import WATCHERS, Recording, differentiating, is_pointw
 from hoad._core.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
 from hoad._core.where import here
 from hoad.arguments import by_argument, check_function, checked_order, packed
+from hoad.comparing import of_first
 from hoad.containers import flatten, leaves_of
 from hoad.drivers.holomorphic import check_derivative
 from hoad.drivers.taylor import check_holomorphic
@@ -51,9 +52,9 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     Raises
     ------
     ArgumentError
-        If f cannot be called, or n is no order.
+        If f cannot be called, n is no order, or `argnums` is not the position of an argument.
     ShapeError
-        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
+        If x is an array and f mixes its elements.
     DTypeError
         If x is no float, and no complex number of which f is said to be a holomorphic function.
 
@@ -86,7 +87,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
         if n >= (WATCHED_BY_SERIES if WATCHERS.get() else BY_SERIES):
-            found = _by_series(lambda x: f(x, *args, **kwargs), n, x, holomorphic)
+            found = _by_series(of_first(f, args, kwargs, "derivative"), n, x, holomorphic)
             if found is not None:
                 return found
         with differentiating() as d:
@@ -247,7 +248,8 @@ def value(x: Any) -> Any:
             f"an expression of symbols has no number behind it ({here()}). Give the symbols theirs, "
             "e.evaluate({x: 1.0})."
         )
-    if any(is_traced(leaf) and is_repeated(leaf) for leaf in leaves_of(x)):
+    traced = [*_traced_in(x)]
+    if any(map(is_repeated, traced)):
         raise TracedValueError(
             f"hoad.value was asked for a number in the body of a loop or a map ({here()}), which is recorded once and "
             "differs from step to step. Use hoad.stop_gradient(x), which is a constant to the derivative, or a Python "
@@ -256,10 +258,19 @@ def value(x: Any) -> Any:
     watchers = WATCHERS.get()
     if watchers:
         watchers[-1].taken(here())
-    for leaf in leaves_of(x):
-        if is_traced(leaf) and graph_of(leaf).is_guarded:
+    for leaf in traced:
+        if graph_of(leaf).is_guarded:
             _guard(leaf)
     return plain(x, nested=False)
+
+
+def _traced_in(x: Any) -> Iterator[Any]:
+    """The traced values in a container, and in the arrays that NumPy makes of traced numbers."""
+    for leaf in leaves_of(x):
+        if isinstance(leaf, np.ndarray) and leaf.dtype == object:
+            yield from filter(is_traced, leaf.flat)
+        elif is_traced(leaf):
+            yield leaf
 
 
 def _guard(x: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import sys
 import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,19 +20,23 @@ from hoad._core.operands import check_class, holds_traced
 from hoad._core.primitive import load_tables
 from hoad._core.reading import UNCHANGED, Outer, Unseen
 from hoad._core.recording import WATCHERS, Recording, differentiating, guard_rows, running
+from hoad._core.refusals import note_origin
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.threads import check_threads
-from hoad._core.traced import is_traced
+from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import is_library
 from hoad._core.world import World
 from hoad.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
+from hoad.comparing import are_needed, compared, comparing, firsts_of
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
 from hoad.reads import Reader
+from hoad.stores import Stores
 from hoad.trace import is_number, recorder_among, telling_of_objects
 from hoad.transform.programs import without_guards
-from hoad.twins import Twin, twin_of
+from hoad.twins import Twin, are_alike, twin_of
+from hoad.type_tests import first_test
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_SIGNATURES = 128
@@ -90,8 +95,9 @@ def jit(
     Warns
     -----
     JitWarning
-        If f cannot be recorded, or keeps changing, so that it is called as it is from then on: the result is right, but
-        not fast. The message says what changes.
+        If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list), so that
+        it is called as it is from then on: the result is right, but not fast. The message says what changes, or what
+        is stored in which line.
 
     Notes
     -----
@@ -137,6 +143,10 @@ def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:
     return found
 
 
+class Impure(Unseen):
+    """A call of what gives something else each time, or once only: where a library keeps what it has read."""
+
+
 class _Driver:
     """What a jitted function asks where nothing that was recorded fits a call."""
 
@@ -151,6 +161,7 @@ class _Driver:
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
+        self.stores = False  # whether f keeps what it computes, so that it is called with plain numbers
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
         self.takes_out = "out" not in known.positional + known.keywords
@@ -209,7 +220,9 @@ class _Driver:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
         given = _Given(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
-            return self.written(out, self.f(*args, **kwargs))
+            return self.written(out, compared(self.f, args, kwargs, "jit"))
+        if self.stores:
+            return self.written(out, given.plainly())
         if WATCHERS.get():
             return self.written(out, given.once())
         if signature is None:
@@ -220,8 +233,10 @@ class _Driver:
             if state == "done":
                 return found
             failed = state == "raised"
-        if failed or running() is not None or signature.refusal is not None:
+        if failed or running() is not None:
             return self.written(out, given.once())
+        if signature.refusal is not None:
+            return self.written(out, self.refused(given))
         return self.written(out, self.recorded(signature, given))
 
     def written(self, out: Any, result: Any) -> Any:
@@ -270,7 +285,7 @@ class _Driver:
     def signature(self, jitted: Jitted, given: _Given) -> Signature | None:
         """The signature of a call, None if there are too many."""
         for signature in jitted.signatures:
-            if signature.given(given.leaves, given.form):
+            if signature.given(given.leaves, given.form, given.firsts):
                 return signature
         if len(jitted.signatures) >= MOST_SIGNATURES:
             if self.refusal is None:
@@ -279,7 +294,7 @@ class _Driver:
                 )
                 self.warn(self.refusal + "; for others")
             return None
-        made = Signature(given.avals, tuple(given.fixed), given.static, given.form)
+        made = Signature(given.avals, tuple(given.fixed), given.static, given.form, given.leaves, given.firsts)
         jitted.signatures = [made, *jitted.signatures]
         return made
 
@@ -304,16 +319,28 @@ class _Driver:
             return given.once()
         except Unseen as failure:
             signature.refusal = str(failure)
+            self.stores = self.stores or isinstance(failure, _Stores)
             self.warn(signature.refusal)
-            return given.once()
-        if isinstance(made, Unseen):
+            return self.refused(given)
+        if isinstance(made, Impure) and str(made) not in signature.reasons:
+            signature.reasons.append(str(made))  # libraries load tables and ask for settings once: see a second time
+        elif isinstance(made, Unseen):
             signature.refusal = str(made)
+            self.stores = self.stores or isinstance(made, _Stores)
             self.warn(signature.refusal)
         elif isinstance(made, str):
             signature.reasons.append(made)
         else:
             signature.recorded = [made, *signature.recorded]
             signature.latest = made
+        return result
+
+    def refused(self, given: _Given) -> Any:
+        """What a call gives that is not replayed: with plain numbers, if the function keeps what it computes."""
+        if self.stores:
+            return given.plainly()
+        result = given.once()
+        self.stores = given.keeps
         return result
 
     def warn(self, reason: str) -> None:
@@ -330,7 +357,12 @@ def _changing(signature: Signature, given: _Given) -> str:
     for recorded in signature.recorded:
         changed = recorded.world.change()
         found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
-    return found.most_common(1)[0][0]
+    most = found.most_common(1)[0][0]
+    return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
+
+
+class _Stores(Unseen):
+    """A function keeps what it computes, where no replay would put it."""
 
 
 # ---- one call -------------------------------------------------------------------------------------------------------
@@ -347,6 +379,8 @@ class _Given:
         Shape and dtype of each that becomes an input, None for others.
     fixed, static : list
         The others; and which of them were said to be static, to be compared by `==`.
+    firsts : list
+        Of each, the first place at which the same array stands.
     form : tuple or None
         The keywords and containers, None where there are none.
     """
@@ -356,6 +390,7 @@ class _Given:
             driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros = driver.threads or 0, driver.zeros
+        self.keeps = False  # whether traced values outlived a call
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []
@@ -365,6 +400,7 @@ class _Given:
             self.add(key, value, driver.is_static(key, len(args)))
         self.avals = [None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)]
         self.fixed = [None if aval else leaf for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        self.firsts = firsts_of(self.leaves)
         plain = not kwargs and not any(self.structures)
         self.form = None if plain else (tuple(kwargs), tuple(self.structures))
 
@@ -390,9 +426,8 @@ class _Given:
 
     def filled(self, inputs: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments with these values for the inputs."""
-        leaves = iter(
-            [leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)]
-        )
+        values = [leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        leaves = iter([values[first] for first in self.firsts])  # one array is one value
         made = [
             next(leaves) if structure is None else structure.unflatten([next(leaves) for _ in range(structure.size)])
             for structure in self.structures
@@ -400,11 +435,28 @@ class _Given:
         n = len(self.args)
         return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
 
-    def run(self, *inputs: Any, f: Callable[..., Any] | None = None) -> Any:
-        """The function, or its twin, with these inputs."""
+    def run(self, *inputs: Any, f: Callable[..., Any] | None = None, asks: bool = True) -> Any:
+        """The function, or its twin, with these inputs; `asks` is of `compared`."""
         args, kwargs = self.filled(iter(inputs))
+        values = (*args, *kwargs.values()) if self.form is not None else ()
+        before = [None if form is None else _state(x) for form, x in zip(self.structures, values, strict=False)]
         with telling_of_objects:
-            return (self.f if f is None else f)(*args, **kwargs)
+            returned = compared(self.f if f is None else f, args, kwargs, "jit", asks)
+        if before:
+            self.check_unchanged(before, values)
+        return returned
+
+    def check_unchanged(self, before: list[_State | None], values: tuple[Any, ...]) -> None:
+        """Raise where the function has changed a container that it was given: a copy of the one that the user knows."""
+        for known, value, key in zip(before, values, self.keys, strict=True):
+            if known is None:
+                continue
+            now = _state(value)
+            if now.structure != known.structure or now.names != known.names or not _are(now.leaves, known.leaves):
+                raise _Stores(
+                    f"it changes the argument {called(self.f, key)}, a container that it is given, which no replay "
+                    "would do. Return what is new, and put it there where the function is called"
+                )
 
     def entered(self, d: Recording) -> list[Any]:
         """The inputs of a recording, traced."""
@@ -414,7 +466,7 @@ class _Given:
                 check_class(leaf)
             if aval is not None and aval.inexact:
                 check_argument("jit", name, leaf)
-        return [d.input(_input(leaf)) for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
+        return [d.input(leaf) for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
 
     def once(self) -> Any:
         """What the function gives, traced for this call only; as plain numbers where it returns what cannot be so."""
@@ -425,9 +477,19 @@ class _Given:
                 returned = self.run(*self.entered(d))
                 results = _Results(d, returned)
                 del returned
+                self.keeps = bool(d.alive) and not d.nested
+                if self.keeps:
+                    Stores(d.graph, (self.f, *self.fixed)).replaced()
                 return results.arranged(d.results(results.operands))
         except Unseen:
             return self.f(*self.args, **self.kwargs)
+
+    def plainly(self) -> Any:
+        """What the function gives for plain numbers; raises for a traced value that was left somewhere."""
+        result = self.f(*self.args, **self.kwargs)
+        for leaf in filter(is_traced, leaves_of(result)):
+            graph_of(leaf)  # raises where what it belongs to has ended
+        return result
 
     def reader(self) -> Reader:
         roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
@@ -436,43 +498,78 @@ class _Given:
     def recorded(self, signature: Signature) -> tuple[Recorded | str | Unseen, Any]:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
-        twin, live = self.twin(signature, reader)
-        former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
-        world = next(former, None) or reader.world(live)
-        if not live:
-            return self.traced(reader, world)
-        try:
-            return self.traced(reader, world, twin, live)
-        except Exception:  # it takes an array, and no traced one
-            signature.live = None
-            return self.traced(reader, reader.world())
+        made, result = self.traced(reader, self.world(signature, reader, ()))
+        live = self.live(signature, reader) if isinstance(made, Recorded) else []
+        return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
-    def twin(self, signature: Signature, reader: Reader) -> tuple[Twin | None, list[Any]]:
-        """What is recorded for the function, so that captured arrays that have changed are inputs; and these."""
-        if signature.live is None:
-            return None, []
+    def world(self, signature: Signature, reader: Reader, live: Sequence[Any]) -> World:
+        """What the function reads as it is now: a world that is there already, if it is so."""
+        former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
+        return next(former, None) or reader.world(live)
+
+    def live(self, signature: Signature, reader: Reader) -> list[Any]:
+        """Captured arrays that have changed, of which the function is recorded once more, with these as inputs."""
+        if isinstance(signature.live, str) or not signature.recorded:
+            return []
         changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
-        found = {id(array): array for array in (*signature.live, *changed) if array.dtype.kind in "fc"}
+        able = (a for a in (*signature.live, *changed) if type(a) is np.ndarray and a.dtype.kind in "fc")
+        found = {id(array): array for array in able}
         signature.live = list(found.values())
-        met = [array for key, array in found.items() if key in reader.met]
-        return twin_of(self.f, met) if met else (None, [])
+        return [array for key, array in found.items() if key in reader.met]
+
+    def read_live(self, signature: Signature, reader: Reader, live: list[Any], result: Any) -> Recorded | None:
+        """What is recorded with these arrays as inputs, if it gives the result that the function gave; else None.
+
+        A traced array is an input only where no code may notice that it is no array. What code cannot be found for the
+        comparison finds, or the arrays count by their contents from then on.
+        """
+        twin, live = twin_of(self.f, live)
+        if not live:
+            return None
+        test = first_test(reader.codes.values(), reader.met.values())
+        if test is not None:
+            signature.live = f"Arrays are compared byte by byte, not read live, because of {test}"
+            return None
+        try:
+            made, found = self.traced(reader, self.world(signature, reader, live), twin, live)
+            if isinstance(made, Recorded) and are_alike(found, result):
+                return made
+        except Exception:  # it takes an array, and no traced one
+            pass
+        signature.live = "Arrays are compared byte by byte, not read live, as it needs plain ones"
+        return None
 
     def traced(
         self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
     ) -> tuple[Recorded | str | Unseen, Any]:
-        """The same for the function or its twin, to which `live` arrays are given."""
+        """What is recorded for the function, or its twin to which `live` arrays are given; and what it gives."""
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
+            kept: list[str] = []
+
+            def look(known: list[Any]) -> bool:
+                """Find what is kept before a plain call puts numbers there; no more than these are alive otherwise."""
+                stores = Stores(d.graph, (), reader)
+                if d.alive > len({id(x) for x in known if stores.is_own(x)}):
+                    kept.extend(stores.found())
+                return watch.is_steady()
+
             if twin is not None:
                 twin.fill([d.input(array) for array in live])
-            with Watch(reader.codes) as watch:
-                returned = self.run(*inputs, f=self.f if twin is None else twin.f)
+            needed = are_needed(reader.codes.values(), reader.met.values())
+            with Watch(reader.codes) as watch, comparing(needed and not live, look):
+                returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=needed)
             results = _Results(d, returned)
-            del returned
             values = d.compute(results.operands)
+            del inputs, returned
+            if twin is not None:
+                twin.fill(live)
+            stores = self.stored(d, reader, kept) if d.alive or kept else None
             d.keep()
             d.drop_arrays()
+        if stores is not None:
+            return stores, results.arranged(values)
         graph = d.graph
         window = (0, d.size, 0, d.guards)
         tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
@@ -485,11 +582,32 @@ class _Given:
             return "an operation in it raises, and it handles that", results.arranged(values)
         if watch.unknown is not None:
             return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
+        if watch.loads:
+            return "it loads NumPy's random generators", results.arranged(values)
+        if watch.impure is not None:
+            return Impure(f"{watch.impure}, which may give something else each time"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
         world.share(graph)
         lowered, constant = program._lowered(), results.has_constants
         made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
         return made, results.arranged(values)
+
+    def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:
+        """What the function has kept of what it computed, or `kept` until it was compared; numbers are there now."""
+        gc.collect(0)  # functions that call themselves are let go no sooner
+        found = [*kept, *(Stores(d.graph, (), reader).replaced() if d.alive else ())]
+        if not found:
+            if d.alive:
+                gc.collect()
+            if not d.alive:
+                return None
+            found = ["a place that is not found by reading it"]
+        where = ", ".join(dict.fromkeys(found))
+        note_origin(d.graph, "jit", self.f, where)
+        return _Stores(
+            f"it stores what it computes in {where}, which no replay would do. Return it from the function, and store "
+            "it where the function is called"
+        )
 
     def kept(self) -> Callable[..., Any]:
         """The function of the inputs, for a program to be recorded again; without the values they had."""
@@ -509,6 +627,18 @@ class _Given:
         )
 
 
+class _State(NamedTuple):
+    """What a container holds, and the attributes that an object has, fields or not."""
+
+    leaves: list[Any]
+    structure: Structure
+    names: tuple[str, ...]
+
+
+def _state(x: Any) -> _State:
+    return _State(*flatten(x), tuple(getattr(x, "__dict__", ())))
+
+
 def _are(arrays: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether these arrays are those."""
     return len(arrays) == len(others) and all(a is b for a, b in zip(arrays, others, strict=True))
@@ -523,10 +653,6 @@ def _aval_of(leaf: Any) -> Aval | None:
         if dtype.kind in "biufc":
             return intern_aval(dtype.newbyteorder("="), np.shape(leaf))
     return None
-
-
-def _input(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, (float, np.ndarray)) else np.asarray(leaf)
 
 
 def _check_static(name: str, value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from hoad._core.traced import is_traced
 from hoad.arguments import check_function, packed, telling_call
+from hoad.comparing import of_first
 from hoad.drivers.first import check_numbers
 from hoad.drivers.taylor import check_finite
 from hoad.drivers.tensors import HIGHEST, differentiated
@@ -81,7 +82,7 @@ def _laplacian(driver: str, g: Callable[..., Any], f: Callable[..., Any], order:
             found = family.expanded([_units(x)], 2, collapsed=True)
             return family.parts.filled([np.multiply(2.0, series[2]) for series in found])
 
-        return differentiated(driver, lambda x: f(x, *args, **kwargs), x, order, of)
+        return differentiated(driver, of_first(f, args, kwargs, driver), x, order, of)
 
     return summed
 
@@ -174,13 +175,13 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f, updated=())
     def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
         def of(x: Any) -> Any:
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            family = Family(of_first(f, args, kwargs, "hessian_diagonal"), [x])
             found = []
             for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
                 found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
             return family.parts.filled(found)
 
-        return differentiated("hessian_diagonal", lambda x: f(x, *args, **kwargs), x, 2, of)
+        return differentiated("hessian_diagonal", of_first(f, args, kwargs, "hessian_diagonal"), x, 2, of)
 
     return diagonal
 
@@ -255,12 +256,14 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
             weights = np.zeros(len(lines))
             for place, factor in pairs:
                 weights[place] = factor
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            family = Family(of_first(f, args, kwargs, "directional_derivative"), [x])
             expanded = family.expanded([np.stack(found, axis=-1)], len(directions), weights, collapsed=True)
             back = sum(k * length for k, length in zip(index, far, strict=True))
             return family.parts.filled([scaled(series[-1], back) for series in expanded])
 
-        return differentiated("directional_derivative", lambda x: f(x, *args, **kwargs), x, len(directions), of)
+        return differentiated(
+            "directional_derivative", of_first(f, args, kwargs, "directional_derivative"), x, len(directions), of
+        )
 
     return along
 

@@ -11,6 +11,7 @@ from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import here
 from hoad.arguments import Numbers, check_function, number_aval
+from hoad.comparing import compared
 from hoad.containers import Structure
 from hoad.errors import ArgumentError, ShapeError
 from hoad.transform.composite import captured_program
@@ -37,16 +38,18 @@ class _Body:
         n = len(numbers)
 
         def step(*traced: Any) -> list[Any]:
-            returned = f(carry.filled(list(traced[:n])), rows.filled(list(traced[n:])))
+            given = carry.filled(list(traced[:n])), rows.filled(list(traced[n:]))
+            returned = compared(f, given, {}, "scan")
+            del given
             if not isinstance(returned, tuple) or len(returned) != 2:
                 raise ShapeError(
                     f"the body of a scan returns a pair, (carry, y), but returned {type(returned).__name__}. Where "
                     "there is nothing to collect, return carry, None."
                 )
             self.carry, self.row = map(Numbers, returned)
-            given = self.carry.numbers + self.row.numbers
+            made = self.carry.numbers + self.row.numbers
             self.carry.numbers = self.row.numbers = []
-            return given
+            return made
 
         self.program, self.captured = captured_program(step, numbers + first)
         self.carried = list(self.program.results[: len(self.carry.places)])
@@ -120,6 +123,8 @@ def scan(
         If the arrays of xs have different numbers of rows, or f returns another carry than it was given.
     GuardError
         If the body branches on a traced value, and a later step goes another way than the first.
+    TracedValueError
+        If a value that the body made is used after it without having been returned: it is that of the first step.
 
     Notes
     -----
@@ -216,7 +221,11 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
     45.0
     """
     check_function("fori_loop", body_fun)
-    return scan(lambda val, i: (body_fun(i, val), None), init_val, np.arange(int(lower), int(upper)))[0]
+    return scan(
+        lambda val, i: (compared(body_fun, (i, val), {}, "fori_loop"), None),
+        init_val,
+        np.arange(int(lower), int(upper)),
+    )[0]
 
 
 def while_loop(
@@ -271,8 +280,8 @@ def while_loop(
         return init_val
 
     def step(val: Any, _: Any) -> tuple[Any, Any]:
-        val = body_fun(val)
-        return val, _truth(cond_fun(val))
+        val = compared(body_fun, (val,), {}, "while_loop")
+        return val, _truth(compared(cond_fun, (val,), {}, "while_loop"))
 
     carry = Numbers(init_val)
     body = _recorded(step, carry, Numbers(None), [])
@@ -295,11 +304,11 @@ def _bounded(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], ini
 
     def step(state: tuple[Any, Any], _: Any) -> tuple[Any, None]:
         val, runs = state
-        before, after = Numbers(val), Numbers(body_fun(val))
+        before, after = Numbers(val), Numbers(compared(body_fun, (val,), {}, "while_loop"))
         if not after.like(before):
             raise ShapeError("the body of a while_loop must return what it was given, in the same structure.")
         kept = before.filled([np.where(runs, b, a) for a, b in zip(before.numbers, after.numbers, strict=True)])
-        return (kept, np.logical_and(runs, _truth(cond_fun(kept)))), None
+        return (kept, np.logical_and(runs, _truth(compared(cond_fun, (kept,), {}, "while_loop")))), None
 
     (val, runs), _ = scan(step, (init_val, _truth(cond_fun(init_val))), length=max_steps)
     if (not is_traced(runs) or graph_of(runs).valued) and runs:

@@ -30,13 +30,13 @@ def hessian(
     ----------
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
     holomorphic : bool, optional
         f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
     chunk : int, optional
         Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
@@ -120,11 +120,11 @@ def hvp(
     ----------
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns
@@ -191,11 +191,11 @@ def vhp(
     ----------
     f : callable
         A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int or tuple of int, optional
+    argnums : int, tuple or list of int, optional
         The arguments to differentiate with respect to, by position; 0 unless there are argnames.
     has_aux : bool, optional
         f returns ``(value, aux)``; aux is handed through.
-    argnames : str or tuple of str, optional
+    argnames : str, tuple or list of str, optional
         The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
 
     Returns

@@ -12,6 +12,7 @@ from hoad._core.operands import holds_traced
 from hoad._core.recording import WATCHERS, differentiating, node_row
 from hoad._core.traced import is_traced
 from hoad.arguments import by_argument, check_function, checked_order, packed, parts_of
+from hoad.comparing import compared, of_first
 from hoad.containers import Parts, kind_of
 from hoad.drivers.first import check_numbers
 from hoad.drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
@@ -47,9 +48,9 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     Raises
     ------
     ArgumentError
-        If f cannot be called, or n is no order.
+        If f cannot be called, n is no order, or `argnums` is not the position of an argument.
     ShapeError
-        If x is an array and f mixes its elements, or `argnums` is not the position of an argument.
+        If x is an array and f mixes its elements.
     DTypeError
         If x is no float and no complex number, or complex and f is not holomorphic.
     DomainError
@@ -93,7 +94,7 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
 
     @functools.wraps(f, updated=())
     def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
-        pointwise, parts, found = _expanded("derivatives", lambda x: f(x, *args, **kwargs), x, None, n)
+        pointwise, parts, found = _expanded("derivatives", of_first(f, args, kwargs, "derivatives"), x, None, n)
         if not pointwise:
             raise ShapeError(
                 "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
@@ -287,7 +288,11 @@ def _along(driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int) -
         return f, [x], [_line(x, direction, n)]
     parts, points = parts_of(driver, f, 0, x)
     given = [None] * len(points) if direction is None else parts.match(direction, "the direction")
-    return lambda *points: f(parts.filled(points)), points, [_line(p, v, n) for p, v in zip(points, given, strict=True)]
+
+    def of_leaves(*points: Any) -> Any:
+        return compared(f, (parts.filled(points),), {}, driver)
+
+    return of_leaves, points, [_line(p, v, n) for p, v in zip(points, given, strict=True)]
 
 
 def _line(x: Any, v: Any, n: int) -> Any:

@@ -15,6 +15,7 @@ from hoad._core.recording import Recording, differentiating
 from hoad._core.traced import is_traced
 from hoad.arguments import check_argument, check_function, checked_order
 from hoad.arguments import packed as packed_array
+from hoad.comparing import of_first
 from hoad.drivers.dense import jacobian_blocks
 from hoad.drivers.first import one_like
 from hoad.drivers.taylor import raise_missing
@@ -141,7 +142,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
                 found = [_unpacked(entries, np.shape(x), k) for entries in found]
             return swept.arranged(found)
 
-        return differentiated("derivative_tensor", lambda x: f(x, *args, **kwargs), x, k, of)
+        return differentiated("derivative_tensor", of_first(f, args, kwargs, "derivative_tensor"), x, k, of)
 
     return tensor
 
@@ -353,19 +354,21 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
                         f"partials was given the multi-index {a} of {count(len(a), 'entry', 'entries')}, but x has "
                         f"{np.size(x)}. Give one number for each entry of x."
                     )
-            family = Family(lambda x: f(x, *args, **kwargs), [x])
+            family = Family(of_first(f, args, kwargs, "partials"), [x])
             found = []
             for support, places in groups.items():
                 chosen = [indices[k] for k in places]
                 if support is None:
                     found.append(_combined(family, chosen, x))
                 else:
-                    found.append(nested(lambda x: f(x, *args, **kwargs), x, chosen))
+                    found.append(nested(of_first(f, args, kwargs, "partials"), x, chosen))
             if len(found) == 1:
                 return family.parts.filled(found[0])
             return family.parts.filled(np.concatenate(rows)[order] for rows in zip(*found, strict=True))
 
-        return differentiated("partials", lambda x: f(x, *args, **kwargs), x, max(map(sum, indices), default=0), of)
+        return differentiated(
+            "partials", of_first(f, args, kwargs, "partials"), x, max(map(sum, indices), default=0), of
+        )
 
     return chosen
 

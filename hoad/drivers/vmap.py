@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import numpy as np
 from hoad._core.recording import guard_rows
 from hoad._core.threads import check_threads
 from hoad._core.traced import graph_of, is_traced, plain_value
-from hoad._core.where import here
-from hoad.arguments import Key, Numbers, called, check_function, packed
+from hoad.arguments import Key, Numbers, called, check_argument, check_function, packed
+from hoad.comparing import compared
 from hoad.containers import Structure, flatten, kind_of
 from hoad.errors import ArgumentError, ShapeError, count
 from hoad.program import Program
@@ -156,7 +157,8 @@ class _Call:
         coming = iter(leaves)
         made = [structure.unflatten([next(coming) for _ in range(structure.size)]) for structure in self.structures]
         args = [x for key, x in zip(self.keys, made, strict=True) if isinstance(key, int)]
-        return self.f(*args, **{key: x for key, x in zip(self.keys, made, strict=True) if isinstance(key, str)})
+        kwargs = {key: x for key, x in zip(self.keys, made, strict=True) if isinstance(key, str)}
+        return compared(self.f, args, kwargs, "vmap")
 
     def results(self, out_axes: Axes) -> Any:
         """What f gives for all inputs: those that take the same branches are replayed together."""
@@ -171,8 +173,8 @@ class _Call:
             groups.append((left[alike], lane, lane.run(rows, int(alike.sum()))))
             left = left[~alike]
         first = groups[0][1]
-        for _, lane, _ in groups[1:]:
-            first.check_alike(lane)
+        for which, lane, _ in groups[1:]:
+            first.check_alike(lane, int(groups[0][0][0]), int(which[0]))
         return first.arranged(_merged(groups), out_axes)
 
 
@@ -210,15 +212,33 @@ class _Lane:
         loop = Loop(self.program, self.takes, "y" * len(self.results.places), length, workers=self.workers)
         return list(loop(*rows, *self.captured))
 
-    def check_alike(self, other: _Lane) -> None:
-        """Raise if another way through f gives something else."""
-        mine, others = self.program.results, other.program.results
-        if not self.results.like(other.results) or mine != others:
-            raise ShapeError(
-                f"vmap needs a function that gives the same for all inputs but for the numbers, but on one branch it "
-                f"gave {self.results.structure.shown()} of {_listed(mine)}, and on another "
-                f"{other.results.structure.shown()} of {_listed(others)} ({here()})."
-            )
+    def check_alike(self, other: _Lane, k: int, other_k: int) -> None:
+        """Raise if another way through f gives something else; the inputs are some that take the two."""
+        if self.results.like(other.results) and self.program.results == other.program.results:
+            return
+        at = next(
+            (
+                f" at {os.path.basename(str(a[2]))}"
+                for a, b in zip(self.guards(), other.guards(), strict=False)
+                if _differ(a, b)
+            ),
+            "",
+        )
+        raise ShapeError(
+            f"vmap stacks the results of f, so that all must have one structure, shape and dtype. But input {k} gives "
+            f"{self.described()}, and input {other_k}, which takes another branch{at}, {other.described()}. "
+            "Return the same from both branches, with arrays padded to one shape, or take one result by np.where."
+        )
+
+    def guards(self) -> list[Any]:
+        """(node, outcome, where) of the branches that were taken."""
+        return list(guard_rows(self.program[-1]._graph))
+
+    def described(self) -> str:
+        """What f gives, in words."""
+        listed = ", ".join(str(aval) for aval in self.program.results) or "no numbers"
+        shown = self.results.structure.shown()
+        return listed if shown == "*" else f"{shown} of {listed}"
 
     def arranged(self, values: list[Any], out_axes: Axes) -> Any:
         """The container of results, with the axis of the inputs where it is asked for."""
@@ -277,8 +297,9 @@ def _plain(x: Any, where: str | None) -> Any:
     return plain_value(x)
 
 
-def _listed(avals: Sequence[Any]) -> str:
-    return ", ".join(str(aval) for aval in avals) or "no numbers"
+def _differ(a: Any, b: Any) -> bool:
+    """Whether two guards, at the same place of two recordings, have other outcomes."""
+    return not np.array_equal(a[1], b[1]) or a[2] != b[2]
 
 
 # ---- axes -----------------------------------------------------------------------------------------------------------
@@ -334,6 +355,8 @@ def _rows(leaf: Any, axis: int, name: _Name, argument: Any) -> Any:
                 f"vmap maps over arrays, but {name} is {type(leaf).__name__}. Set its in_axes to None: it is the same "
                 "at all inputs."
             )
+        if array.dtype.kind in "fc":
+            check_argument("vmap", str(name), array)
         leaf = array
     if not -leaf.ndim <= axis < leaf.ndim:
         found = f"has shape {leaf.shape}" if leaf.ndim else "is a number"

@@ -22,7 +22,7 @@ PLAIN = {float, int, complex, np.float64, np.complex128, np.float32, np.complex6
 
 def is_finite(c: Any) -> bool:
     """Whether a coefficient, or each item of one, is a finite number."""
-    return math.isfinite(c) if isinstance(c, float) else bool(np.all(np.isfinite(c)))
+    return math.isfinite(c) if isinstance(c, float) and not is_traced(c) else bool(np.all(np.isfinite(c)))
 
 
 def checked(what: str, made: Callable[[], Iterable[Any]], given: Sequence[Iterable[Any]]) -> tuple[Any, ...]:

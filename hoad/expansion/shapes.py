@@ -43,7 +43,7 @@ def _rows(x: Any) -> list[Any]:
 def unified(coefficients: Iterable[Any]) -> tuple[Any, ...]:
     """The coefficients broadcast to one shape and dtype; arrays of them that cannot be written to."""
     found = list(map(packed, coefficients))
-    if isinstance(found[0], np.generic) and len(set(map(type, found))) == 1:
+    if len(set(map(type, found))) == 1 and isinstance(found[0], np.generic) and not is_traced(found[0]):
         return tuple(found)  # most are numbers of one type
     shape = np.broadcast_shapes(*[np.shape(c) for c in found])
     dtype = np.result_type(*[c if type(c) in (int, float, complex) else c.dtype for c in found])

@@ -69,7 +69,7 @@ class Truncated:
 
     def _has_numbers(self) -> bool:
         """Whether the coefficients are plain, not traced, nor what stands for a derivative in a container."""
-        return all(isinstance(c, (np.generic, np.ndarray)) for c in self._coefficients)
+        return all(isinstance(c, (np.generic, np.ndarray)) and not is_traced(c) for c in self._coefficients)
 
     # ---- how others are made of it
 

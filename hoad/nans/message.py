@@ -19,7 +19,7 @@ from hoad.primitive import IDENTITY, INPUT
 from hoad.transform.loops import Loop
 
 ORDINALS = ("value", "first derivative", "second derivative", "third derivative")
-SIGNS = INFIX | {"smul": "*", "sdiv": "/"}
+SIGNS = INFIX | {"smul": "*", "ssmul": "*", "sdiv": "/"}
 
 POLE = "Choose what holds there with np.where, which is safe in derivatives too."
 OVERFLOW = "It overflows: scale the numbers, or work with their logarithms."

@@ -18,6 +18,7 @@ from hoad.numpy_protocol.parts import conjugate, is_complex, squared_size
 from hoad.numpy_protocol.products import inexact, matmul
 from hoad.numpy_protocol.reductions import max, sum
 from hoad.numpy_protocol.shape import reshape, swapaxes
+from hoad.numpy_protocol.spectra import decomposed
 
 
 def _result(function: Any, *values: Any) -> Any:
@@ -57,7 +58,7 @@ def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
     uplo = uplo.upper()
     if uplo not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    w, v = apply_primitive(prim.EIGH, (uplo,), a)
+    w, v = decomposed(prim.EIGH, (uplo,), a)
     return w, v
 
 
@@ -86,7 +87,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         )
     if compute_uv:
         _refuse_phases("svd", a, "np.linalg.svdvals")
-    u, s, vh = apply_primitive(prim.SVD, None, a)
+    u, s, vh = decomposed(prim.SVD, None, a)
     return _result(np.linalg.svd, u, s, vh) if compute_uv else s
 
 

@@ -10,13 +10,26 @@ import numpy as np
 
 from hoad._core.aliases import as_number
 from hoad._core.operands import as_numbers, holds_traced
-from hoad._core.traced import FUNCTIONS, METHODS, is_traced
+from hoad._core.recording import const_value
+from hoad._core.tape import Graph
+from hoad._core.traced import FUNCTIONS, METHODS, is_traced, traced_node
 from hoad._core.where import here
 from hoad.errors import NoRuleError
 
 Axis = int | Sequence[int] | None
 
 FLOAT64 = np.dtype(np.float64)
+
+# What to write instead of an option that is not recorded, where the result is another without it.
+WITHOUT = {
+    "where": "Use np.where(mask, x, 0.0) for a sum, x[mask] for others.",
+    "initial": "Use np.maximum(np.max(x), initial) for a maximum, and the like.",
+    "dtype": "Write x.astype(dtype).",
+    "weights": "Write it by np.sort and np.cumsum, or take hoad.value(x) if plain numbers are meant.",
+    "fweights": "Use np.repeat(x, fweights, axis=1).",
+    "aweights": "Write (d * w) @ d.T / (1 - w @ w), of w = aweights / np.sum(aweights) and d = x - (x @ w)[:, None].",
+    "sorter": "Use the sorted array, a[sorter].",
+}
 
 
 def implements(*functions: Callable[..., Any], method: str | None = None) -> Callable[..., Any]:
@@ -44,6 +57,11 @@ def as_traced(x: Any) -> Any:
     return as_numbers(x)
 
 
+def operand_at(graph: Graph, k: int) -> Any:
+    """What an operand of a recorded node is: a traced value, or a constant."""
+    return traced_node(graph, k) if k >= 0 else const_value(graph, k)
+
+
 def as_array(x: Any) -> Any:
     """`as_traced`, which leaves an array of no dimensions what it is."""
     return x if is_traced(x) else as_traced(x)
@@ -69,8 +87,17 @@ def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """`normal_axes` of a reduction by a ufunc, which takes 0 and -1 of what has no axis, too."""
+    if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
+        return ()
+    return normal_axes(axis, ndim)
+
+
 def only_defaults(name: str, **options: Any) -> None:
     """Raise for options that are not recorded."""
     for option, value in options.items():
         if value is not None and value is not np._NoValue and value is not True:
-            raise NoRuleError(f"np.{name} with {option}= is not recorded ({here()}). Leave {option} out.")
+            raise NoRuleError(
+                f"np.{name} with {option}= is not recorded ({here()}). {WITHOUT.get(option, f'Leave {option} out.')}"
+            )

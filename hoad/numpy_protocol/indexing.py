@@ -20,6 +20,8 @@ from hoad.numpy_protocol.shape import broadcast_to
 
 
 def _is_integer(k: Any) -> bool:
+    if is_traced(k):
+        return False
     if isinstance(k, np.ndarray):
         return k.ndim == 0 and k.dtype.kind in "iu"
     return isinstance(k, (int, np.integer)) and not isinstance(k, (bool, np.bool_))
@@ -52,8 +54,8 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def _new_axes(x: Any, full: tuple[Any, ...]) -> Any:
-    """A number at an index, which can only add axes."""
-    shape = np.empty(())[_open(full)].shape
+    """A number at an index, which can only add axes, of no items where it holds a False."""
+    shape = np.empty(())[_open(tuple(bool(k) if is_traced(k) and k.dtype == bool else k for k in full))].shape
     return apply_primitive(prim.GETITEM, (shape, (0,) * len(shape), 0), x)
 
 
@@ -137,5 +139,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if condition.dtype != bool:
         condition = np.not_equal(condition, 0)
     if not any(is_traced(v) for v in (condition, x, y)):
-        return np.where(condition, as_traced(x), as_traced(y))
-    return ufuncs.select(condition, as_traced(x) if not isinstance(x, float | int) else x, y)
+        return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
+    return ufuncs.select(condition, x if _is_weak(x) else as_traced(x), y)
+
+
+def _is_weak(x: Any) -> bool:
+    """Whether x is a number of Python's, which takes the dtype of what it meets."""
+    return type(x) in (float, int, complex, bool)

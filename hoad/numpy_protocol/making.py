@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.aliases import constant_like
+from hoad._core.aliases import as_written_to, constant_like
 from hoad._core.calls import apply_assembly, apply_primitive
 from hoad._core.operands import holds_traced
 from hoad._core.tape import intern_aval
-from hoad._core.traced import MAKERS, METHODS, Scalar, is_traced
+from hoad._core.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
 from hoad._core.where import here
 from hoad.errors import ShapeError
 from hoad.numpy_protocol.door import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
@@ -31,20 +31,19 @@ def pack(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         flat = x.ravel().tolist()
         return reshape(_pack_flat(flat), x.shape)
-    if all(isinstance(item, (Scalar, float, int, np.generic)) for item in x):
+    if all(isinstance(item, (Scalar, float, int, np.generic)) and not isinstance(item, Array) for item in x):
         return _pack_flat(list(x))
     return stack([as_traced(item) for item in x])
 
 
 def _pack_flat(items: list[Any]) -> Any:
-    if not all(isinstance(item, (Scalar, float)) for item in items):
+    if not all(type(item) is float or (isinstance(item, Scalar) and item.dtype == FLOAT64) for item in items):
         items = [as_traced(item) for item in items]
-        if any(x.ndim or x.dtype.kind == "c" for x in items):
+        if any(x.ndim for x in items) or np.result_type(*{x.dtype for x in items}) != FLOAT64:
             return stack(items)
+        items = [x.astype(FLOAT64) if is_traced(x) else float(x) for x in items]
     offsets = np.arange(len(items), dtype=np.int64)
-    numbers = [float(item) if not is_traced(item) else item for item in items]
-    numbers = [item if not is_traced(item) or item.dtype == FLOAT64 else 1.0 * item for item in numbers]
-    return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *numbers)
+    return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *items)
 
 
 METHODS["__pack__"] = pack
@@ -68,6 +67,7 @@ def _converted(copies: bool) -> Callable[..., Any]:
         if not is_traced(made):
             return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
         made = astype(made, made.dtype if dtype is None else dtype, copy=bool(copy))
+        made = as_written_to(made) if copy else made
         return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
 
     return convert
@@ -134,7 +134,7 @@ def full(like: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str =
     if not is_traced(fill_value):
         return started(like, np.full(shape, fill_value, dtype))
     made = broadcast_to(astype(fill_value, fill_value.dtype if dtype is None else dtype), shape)
-    return astype(made, made.dtype)
+    return as_written_to(astype(made, made.dtype))
 
 
 def _made(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,3 +153,5 @@ def _declare_makers() -> None:
 
 
 _declare_makers()
+BOXING.update((np.where, np.select, np.piecewise, np.copy, np.reshape, np.broadcast_to, np.squeeze))
+BOXING.update((np.zeros_like, np.ones_like, np.empty_like, np.full_like))

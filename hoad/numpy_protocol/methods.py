@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,4 +25,13 @@ def _declare_methods() -> None:
     METHODS["conj"] = METHODS["conjugate"] = lambda x: np.conjugate(x) if x.dtype.kind == "c" else x
 
 
+def _namespace(x: Any, api_version: str | None = None) -> Any:
+    """NumPy's functions as SciPy has them: what it has put around its ufuncs then calls these."""
+    return next(m for name, m in sys.modules.items() if name.startswith("scipy.") and name.endswith(NAMESPACE))
+
+
+NAMESPACE = ".array_api_compat.numpy"
+
 _declare_methods()
+if os.environ.get("SCIPY_ARRAY_API"):
+    METHODS["__array_namespace__"] = _namespace

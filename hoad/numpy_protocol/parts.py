@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.aliases import part
+from hoad._core.traced import is_traced, standing_as
 from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import as_array, as_traced, implements
@@ -29,18 +30,23 @@ def refuse_complex(name: str, x: Any) -> None:
 @implements(np.real, method="real")
 def real(x: Any) -> Any:
     x = as_array(x)
-    return part(x, "real") if is_complex(x) else x
+    return _as_whole(x, part(x, "real")) if is_complex(x) else x
 
 
 @implements(np.imag)
 def imag(x: Any) -> Any:
     x = as_array(x)
-    return part(x, "imag") if is_complex(x) else _nothing(x)
+    return _as_whole(x, part(x, "imag")) if is_complex(x) else _nothing(x)
 
 
 def _nothing(x: Any) -> Any:
     """The imaginary part of what is real: zeros that cannot be written to, as NumPy's."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]
+
+
+def _as_whole(x: Any, of_x: Any) -> Any:
+    """A part of x, a number where x is one."""
+    return of_x if isinstance(x, np.ndarray) else standing_as(of_x, x)
 
 
 def conjugate(x: Any) -> Any:
@@ -49,7 +55,9 @@ def conjugate(x: Any) -> Any:
 
 
 def squared_size(x: Any) -> Any:
-    """|x|²."""
+    """|x|², also of a constant."""
+    if not is_traced(x):
+        return np.abs(x) ** 2
     return np.square(np.real(x)) + np.square(np.imag(x)) if is_complex(x) else x * x
 
 

@@ -20,6 +20,7 @@ from hoad.numpy_protocol.shape import (
     squeeze,
     transpose,
 )
+from hoad.numpy_protocol.spectra import decomposed, multiplied
 
 
 @implements(np.matmul)
@@ -30,7 +31,8 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)
         a, b = a.astype(dtype), b.astype(dtype)
-    return apply_primitive(prim.MATMUL, None, a, b)
+    found = multiplied(a, b)
+    return apply_primitive(prim.MATMUL, None, a, b) if found is None else found
 
 
 @implements(np.dot, method="dot")
@@ -147,7 +149,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
     if ord in (2, -2, "nuc"):
-        (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        (*_, s, _) = decomposed(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
         s = where(np.equal(s, 0), 0.0, s)  # the subgradient 0, as of any norm
         found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
         return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
@@ -173,6 +175,6 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 def cond(x: Any, p: Any = None) -> Any:
     x = inexact(x)
     if p is None or p in (2, -2):
-        (*_, s, _) = apply_primitive(prim.SVD, None, x)
+        (*_, s, _) = decomposed(prim.SVD, None, x)
         return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
     return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))

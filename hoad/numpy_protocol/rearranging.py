@@ -12,6 +12,8 @@ from hoad import primitive as prim
 from hoad._core import ufuncs
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
+from hoad._core.plan import broadcast_shapes
+from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.errors import NoRuleError
 from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
@@ -302,6 +304,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     a, indices = as_traced(a), whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0
+    if a.ndim == 0:
+        a = reshape(a, (1,))  # which has axis 0 here, as in NumPy
     axis = normal_axis(axis, a.ndim)
     if mode == "wrap":
         indices = np.remainder(indices, a.shape[axis])
@@ -324,11 +328,13 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     only_defaults("choose", out=out)
     a = whole(a, booleans=True)
     parts = [as_traced(x) for x in _each(choices)]
-    shape = np.broadcast_shapes(a.shape, *[x.shape for x in parts])
+    shape = broadcast_shapes(a.shape, *[x.shape for x in parts])
     if mode == "wrap":
         a = np.remainder(a, len(parts))
     elif mode == "clip":
         a = np.minimum(np.maximum(a, 0), len(parts) - 1)
+    elif not is_traced(a) and np.any((a < 0) | (a >= len(parts))):
+        raise ValueError("invalid entry in choice array")
     every = stack([broadcast_to(x, shape) for x in parts])
     return take_along_axis(every, reshape(broadcast_to(a, shape), (1, *shape)), 0)[0]
 
@@ -347,11 +353,16 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return chosen
 
 
-@implements(np.compress, method="compress")
+@implements(np.compress)
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     only_defaults("compress", out=out)
     _refuse_traced("compress", condition)
     return moved(lambda places: np.compress(condition, places, axis), a)
+
+
+@implements(method="compress")
+def compress_method(x: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+    return compress(condition, x, axis, out)
 
 
 @implements(np.extract)
@@ -386,10 +397,11 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
-    parts = [copied(reshape(as_traced(x), (1,) * k + (-1,) + (1,) * (ndim - 1 - k))) for k, x in enumerate(xi)]
+    shapes = [(1,) * k + (-1,) + (1,) * (ndim - 1 - k) for k in range(ndim)]
+    parts = [np.reshape(as_traced(x), shape) for x, shape in zip(xi, shapes, strict=True)]  # views
     if indexing == "xy" and ndim > 1:
-        parts = [swapaxes(x, 0, 1) for x in parts]
-    if sparse:
-        return tuple(parts)
-    shape = np.broadcast_shapes(*[x.shape for x in parts])
-    return tuple(broadcast_to(x, shape) for x in parts)
+        parts = [np.swapaxes(x, 0, 1) for x in parts]
+    if not sparse:
+        shape = broadcast_shapes(*[x.shape for x in parts])
+        parts = [np.broadcast_to(x, shape) for x in parts]
+    return tuple(map(copied, parts) if copy else parts)

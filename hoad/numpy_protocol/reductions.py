@@ -11,7 +11,7 @@ from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.primitive import Primitive
 from hoad._core.traced import METHODS, REDUCTIONS, Scalar
-from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
+from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
 from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.shape import (
     astype,
@@ -19,6 +19,7 @@ from hoad.numpy_protocol.shape import (
     reshape,
     transpose,
 )
+from hoad.numpy_protocol.spectra import determinant, total
 
 
 def _reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
@@ -32,12 +33,14 @@ def _keeps(keepdims: Any) -> bool:
 
 
 def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
-    axes = normal_axes(axis, x.ndim)
+    axes = reduced_axes(axis, x.ndim)
     shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
     if isinstance(x, Scalar) or not axes:
         return copy(x)
     if primitive is not prim.SUM and math.prod(x.shape[a] for a in axes) == 0:
         raise ValueError(f"zero-size array to reduction operation {primitive.name} which has no identity")
+    if primitive is prim.SUM and (found := total(x, axes)) is not None:
+        return reshape(found, shape)
     return apply_primitive(primitive, (axes, shape), x)
 
 
@@ -113,11 +116,13 @@ def prod(
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.prod(np.zeros(0, x.dtype)).dtype)
+    axes = reduced_axes(axis, x.ndim)
     if isinstance(x, Scalar):
         return x
-    axes = normal_axes(axis, x.ndim)
     kept = [d for d in range(x.ndim) if d not in axes]
     shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
+    if axes == (x.ndim - 1,) and (found := determinant(x)) is not None:
+        return reshape(found, shape)
     count = math.prod(x.shape[d] for d in axes)
     factors = reshape(transpose(x, (*axes, *kept)), (count, *[x.shape[d] for d in kept]))
     if count == 0:

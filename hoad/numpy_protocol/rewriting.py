@@ -41,7 +41,11 @@ def rewritten(frame: FrameType, line: int) -> str | None:
     cause = f" (of floats, for an array of {dtype} holds no traced values)" if whole else ""
     if made is None:
         return f"{target} = {_taken(target, like, whole)} before {file}:{line}{cause}"
-    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {_made_like(made.value, like, whole)}{cause}"
+    instead = _made_like(made.value, like, whole)
+    shaped = None if whole or np.ndim(_value(frame, like)) else _shaped_like(made.value, like)
+    if shaped is not None:
+        instead += f"; or {target} = {shaped}, where {like} may be a plain number too"
+    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {instead}{cause}"
 
 
 def made_traced(frame: FrameType, line: int) -> str | None:
@@ -96,7 +100,8 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
 def _target(statement: ast.stmt | None, frame: FrameType) -> str | None:
     """The name of the plain array that a statement writes to."""
     for name in _written(statement):
-        if isinstance(_value(frame, name), np.ndarray):
+        value = _value(frame, name)
+        if isinstance(value, np.ndarray) and not is_traced(value):
             return name
     return None
 
@@ -152,6 +157,21 @@ def _made_like(value: ast.expr, like: str, whole: bool) -> str:
         keywords = [*value.keywords, ast.keyword("like", ast.Name(like))]
         return ast.unparse(ast.Call(value.func, value.args, keywords))
     return _taken(ast.unparse(value), like, whole)
+
+
+def _shaped_like(value: ast.expr, like: str) -> str | None:
+    """The same by a number, which NumPy does not take as like= where it is plain: np.zeros_like(x, shape=3)."""
+    if not isinstance(value, ast.Call):
+        return None
+    package, dot, name = ast.unparse(value.func).rpartition(".")
+    shape = next((k.value for k in value.keywords if k.arg == "shape"), value.args[0] if value.args else None)
+    fill = next((k.value for k in value.keywords if k.arg == "fill_value"), value.args[1] if value.args[1:] else None)
+    if name not in ("zeros", "ones", "empty", "full") or shape is None or (name == "full") != (fill is not None):
+        return None  # a second argument of the first three is a dtype
+    if any(k.arg not in ("shape", "fill_value") for k in value.keywords):
+        return None
+    given = f"{like}, {ast.unparse(fill)}" if fill is not None else like
+    return f"{package}{dot}{name}_like({given}, shape={ast.unparse(shape)})"
 
 
 def _taken(value: str, like: str, whole: bool) -> str:

@@ -10,14 +10,14 @@ from hoad import primitive as prim
 from hoad._core.calls import apply_primitive
 from hoad._core.where import here
 from hoad.errors import ShapeError
-from hoad.numpy_protocol.door import as_traced, implements, normal_axis, only_defaults
+from hoad.numpy_protocol.door import as_traced, implements, only_defaults, reduced_axes
 
 
 def _place(name: str, primitive: Any, a: Any, axis: int | None, out: Any, keepdims: Any) -> Any:
     only_defaults(name, out=out)
     a = as_traced(a)
     if axis is not None:
-        axis = normal_axis(axis, a.ndim)
+        (axis,) = reduced_axes(axis, a.ndim) or (None,)
     if not (a.size if axis is None else a.shape[axis]):
         raise ShapeError(f"np.{name} of an empty array has no place to give ({here()}): its shape is {a.shape}.")
     return apply_primitive(primitive, (axis, keepdims is True), a)

@@ -103,9 +103,9 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
     a = as_traced(a)
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    d = normal_axis(axis, a.ndim)
     if n == 0:
         return a
+    d = normal_axis(axis, a.ndim)
     ends = []
     for end in (prepend, append):
         if end is not np._NoValue:
@@ -143,7 +143,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         width = diff(x) if x.ndim == 1 else diff(x, axis=axis)
         if x.ndim == 1:
             width = reshape(width, tuple(-1 if e == d else 1 for e in range(y.ndim)))
-    return sum(width * (y[_along(d, 1, None)] + y[_along(d, None, -1)]) / 2.0, d)
+    return sum(width * (y[_along(d, 1, None)] + y[_along(d, None, -1)]) / 2.0, axis)  # width may have more axes than y
 
 
 @implements(np.gradient)
@@ -191,7 +191,7 @@ def _slopes(f: Any, d: int, h: Any, edge_order: int) -> Any:
     if edge_order == 2:
         first = 2.0 * first - inside[_along(d, 0, 1)]
         last = 2.0 * last - inside[_along(d, n - 3, n - 2)]
-    return concatenate([first, inside, last], axis=d)
+    return concatenate([first, inside, last], axis=d).astype(f.dtype)
 
 
 @implements(np.interp)

@@ -10,9 +10,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from hoad import primitive as prim
-from hoad._core.aliases import copy_of
+from hoad._core.aliases import as_written_to, copy_of
 from hoad._core.calls import apply_primitive
-from hoad._core.traced import METHODS, Array, Scalar
+from hoad._core.plan import broadcast_shapes
+from hoad._core.traced import METHODS, PYTHON_NUMBER, Array, Scalar, standing_for
 from hoad._core.where import here
 from hoad.errors import NoRuleError, ShapeError
 from hoad.numpy_protocol.door import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
@@ -121,7 +122,7 @@ def broadcast_to(x: Any, shape: SupportsIndex | tuple[int, ...] | list[int], sub
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
     if x.shape == shape:
         return x
-    if np.broadcast_shapes(x.shape, shape) != shape:
+    if broadcast_shapes(x.shape, shape) != shape:
         raise ShapeError(f"cannot broadcast shape {x.shape} to {shape} ({here()}).")
     return apply_primitive(prim.BROADCAST_TO, (shape,), x)
 
@@ -157,7 +158,13 @@ def size(x: Any, axis: int | None = None) -> int:
     return int(as_traced(x).size if axis is None else as_traced(x).shape[axis])
 
 
-@implements(np.copy, method="copy")
+@implements(np.copy)
+def copy_array(x: Any, order: str = "K", subok: bool = False) -> Any:
+    """A copy that can be written to; of a number too, of which NumPy makes an array of no dimensions."""
+    return as_written_to(copy(x))
+
+
+@implements(method="copy")
 def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
     return copy_of(x) if isinstance(x, Array) else x
 
@@ -182,6 +189,10 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
 
 @implements(method="item")
 def item(x: Any, *index: Any) -> Any:
+    return standing_for(_item(x, index), PYTHON_NUMBER)
+
+
+def _item(x: Any, index: tuple[Any, ...]) -> Any:
     if not index:
         if x.size != 1:
             raise ValueError("can only convert an array of size 1 to a scalar")

@@ -14,13 +14,13 @@ from hoad._core.operands import holds_traced
 from hoad._core.traced import is_traced
 from hoad._core.where import here
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults
+from hoad.numpy_protocol.door import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
 from hoad.numpy_protocol.indexing import where as choose_where
 from hoad.numpy_protocol.making import concatenate
 from hoad.numpy_protocol.parts import conjugate, imag, is_complex, real, refuse_complex, squared_size
 from hoad.numpy_protocol.products import inexact, root
 from hoad.numpy_protocol.rearranging import sort, take
-from hoad.numpy_protocol.reductions import max, min, prod, sum
+from hoad.numpy_protocol.reductions import max, mean, min, prod, sum
 from hoad.numpy_protocol.shape import broadcast_to, moveaxis, reshape
 
 
@@ -82,10 +82,11 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     a = inexact(a)
     axes = normal_axes(axis, a.ndim)
     if weights is None:
-        scale: Any = float(math.prod([a.shape[d] for d in axes]))
-        found = sum(a, axes, keepdims=keepdims) / scale
+        scale: Any = np.asarray(math.prod([a.shape[d] for d in axes]), a.dtype)
+        found = mean(a, axes, keepdims=keepdims)
     else:
         w = as_traced(weights)
+        w = w.astype(np.result_type(a.dtype, w.dtype))
         if tuple(w.shape) != tuple(a.shape):
             if axis is None:
                 raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -122,7 +123,9 @@ def cov(
 ) -> Any:
     only_defaults("cov", fweights=fweights, aweights=aweights, dtype=dtype)
     rows = [np.atleast_2d(inexact(x)) for x in ((m,) if y is None else (m, y))]
-    rows = [x if rowvar or np.ndim(given) < 2 else x.T for x, given in zip(rows, (m, y), strict=False)]
+    if not rowvar:  # a single row of y is one variable, as NumPy has it, and one of m is several
+        rows[0] = rows[0] if np.ndim(m) < 2 else rows[0].T
+        rows[1:] = [x if len(x) == 1 else x.T for x in rows[1:]]
     dtype = np.result_type(*[x.dtype for x in rows], np.float64)
     x = concatenate([x.astype(dtype) for x in rows])
     left = x - sum(x, 1, keepdims=True) / x.shape[1]
@@ -154,8 +157,8 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
         )
     a = inexact(a)
     refuse_complex(name, a)
-    q = np.asarray(q, dtype=a.dtype if isinstance(q, (int, float)) else None)
-    a, q = a.astype(np.result_type(a.dtype, q.dtype)), q.astype(np.float64)
+    q = np.asarray(q, dtype=a.dtype if type(q) in (int, float) else None)
+    a, q = a.astype(a.dtype if method in STEPPED else np.result_type(a.dtype, q.dtype)), q.astype(np.float64)
     if not np.all((q >= 0) & (q <= 1)):
         least, most = (0, 1) if name == "quantile" else (0, 100)
         raise ValueError(f"np.{name} takes places from {least} to {most}")
@@ -260,8 +263,9 @@ def nanmean(
 
 
 @implements(np.nanvar)
-def nanvar(a: Any, *args: Any, **options: Any) -> Any:
-    return var(a, *args, where=np.logical_not(np.isnan(inexact(a))), **options)
+def nanvar(a: Any, axis: Axis = None, *args: Any, **options: Any) -> Any:
+    a = inexact(a)
+    return var(a, reduced_axes(axis, a.ndim), *args, where=np.logical_not(np.isnan(a)), **options)
 
 
 @implements(np.nanstd)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.aliases import is_settled, places, seen, shadow, view_of
+from hoad._core.aliases import copy_of, is_part, is_settled, places, seen, shadow, view_of
+from hoad._core.plan import broadcast_shapes
 from hoad._core.traced import FUNCTIONS, Array
 from hoad.numpy_protocol.contractions import normal_subscripts
 from hoad.numpy_protocol.door import as_array, implements
@@ -42,6 +43,17 @@ def _raveled(x: Any, order: str = "C") -> Any:
     return x.ravel(order) if (x.flags.f_contiguous if order == "F" else x.flags.c_contiguous) else None
 
 
+def _apart(ravel: Implementation, value: Implementation) -> Implementation:
+    """Raveling copies the items of a part of a complex array, which have gaps between them."""
+
+    def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(x, Array) and is_part(x) and x.size > 1:
+            return copy_of(value(x, *args, **kwargs))
+        return ravel(x, *args, **kwargs)
+
+    return implementation
+
+
 def _flipped(flip: Implementation) -> Implementation:
     """A number is what NumPy makes of an array of no dimensions; it is read for that."""
     return lambda x, *args, **kwargs: flip(x, *args, **kwargs) if x.ndim else None
@@ -65,7 +77,7 @@ def _of_each(value: Implementation, look: Implementation) -> Implementation:
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
     parts = [as_array(x) for x in arrays]
-    shape = np.broadcast_shapes(*[x.shape for x in parts])
+    shape = broadcast_shapes(*[x.shape for x in parts])
     return tuple(x if x.shape == shape else FUNCTIONS[np.broadcast_to](x, shape) for x in parts)
 
 
@@ -78,6 +90,8 @@ def _einsum(value: Implementation) -> Implementation:
             return value(*operands, **options)
         found = value(*operands, **options) if is_settled(parts[0]) else None
         view = np.einsum(*[shadow(y) if isinstance(y, Array) else y for y in operands])
+        if not isinstance(view, np.ndarray):  # a number, of an array of no dimensions
+            return value(*operands, **options)
         return view_of(parts[0], view, found)
 
     return implementation
@@ -95,10 +109,19 @@ def transpose_method(x: Any, *axes: Any) -> Any:
     return FUNCTIONS[np.transpose](x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
 
 
+def in_turn(x: Any) -> Any:
+    """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
+    if is_part(x) or _raveled(shadow(x)) is None:
+        return view_of(x, places(x).reshape(-1))
+    return FUNCTIONS[np.ravel](x)
+
+
 @implements(method="__flat__")
 def flat(x: Any) -> Any:
-    """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
-    return view_of(x, places(x).reshape(-1)) if _raveled(shadow(x)) is None else FUNCTIONS[np.ravel](x)
+    """The same, but what is taken from it is a copy."""
+    found = in_turn(x[...])
+    found.copies = True
+    return found
 
 
 def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
@@ -127,7 +150,8 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
-        implements(function, method=method)(seen(FUNCTIONS[function], look, sealed))
+        view = seen(value := FUNCTIONS[function], look, sealed)
+        implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))
     implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.aliases import check_writable, places, read, store, write
+from hoad._core.aliases import check_writable, places, read, shares, store, write
 from hoad._core.calls import apply_assembly
 from hoad._core.refusals import not_writable, writes_into
 from hoad._core.tape import intern_aval
 from hoad._core.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value
 from hoad._core.where import here, name_of
-from hoad.errors import DTypeError, NoRuleError, ShapeError
+from hoad.errors import DTypeError, NoRuleError, ShapeError, TracedValueError
 from hoad.numpy_protocol.door import as_traced, implements, normal_axis
 from hoad.numpy_protocol.indexing import along_axis, setitem
+from hoad.numpy_protocol.making import concatenate, stack
 from hoad.numpy_protocol.rearranging import sort
 from hoad.numpy_protocol.shape import broadcast_to
-from hoad.numpy_protocol.views import flat
+from hoad.numpy_protocol.views import in_turn
 
 
 def _require_array(x: Any, what: str) -> None:
@@ -54,7 +55,11 @@ def into(implementation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     else:
         out, args = args[k], (*args[:k], None, *args[k + 1 :])
     (out,) = out if isinstance(out, tuple) else (out,)
-    _require_array(out, f"{_name(implementation)}(..., out=)")
+    what = f"{_name(implementation)}(..., out=)"
+    _require_array(out, what)
+    if implementation in (concatenate, stack):  # NumPy writes one part after another, and copies none before
+        for part in args[0]:
+            _require_apart(what, places(out).reshape(-1), out, part)
     return _stored(out, implementation(*args, **kwargs))
 
 
@@ -177,36 +182,61 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     _require_array(a, "np.put")
     chosen = _whole(ind).reshape(-1)
     if mode == "wrap":
-        chosen = chosen % a.size
+        chosen = chosen % max(a.size, 1)
     elif mode == "clip":
         chosen = np.clip(chosen, 0, a.size - 1)
-    if chosen.size:
-        setitem(flat(a), chosen, _repeated(v, chosen.size))
+    if chosen.size and not a.size:
+        raise IndexError("cannot replace elements of an empty array")
+    _set_each(in_turn(a), chosen, v)
 
 
 METHODS["put"] = put
 
 
-def _repeated(values: Any, size: int) -> Any:
-    return np.resize(as_traced(values), size)
+def _set_each(x: Any, chosen: Any, values: Any) -> None:
+    """``x[chosen] = values``, in turn and again and again; nothing where there are no values, as in NumPy."""
+    count = chosen.size if isinstance(chosen, np.ndarray) else x.size
+    values = as_traced(values)
+    if count and values.size:
+        setitem(x, chosen, np.resize(values, count))
+
+
+def _require_apart(what: str, written: np.ndarray, x: Any, values: Any) -> None:
+    """Raise where values lie in x where it is written to: NumPy reads them while it writes, item by item."""
+    if isinstance(values, Array) and shares(x, values) and np.isin(places(values), written).any():
+        raise TracedValueError(
+            f"{what} would read values from the array that it writes to, in part after they are written over "
+            f"({here()}). Give it a copy: values.copy()."
+        )
+
+
+def _marked(what: str, x: Any, mask: Any) -> np.ndarray:
+    """The flat places that a mask of the size of x chooses."""
+    mask = _whole(mask)
+    if mask.size != x.size:
+        raise ShapeError(
+            f"{what} takes a mask of the size of the array, {x.shape}, but it has {mask.shape} ({here()})."
+        )
+    return np.flatnonzero(mask)
 
 
 @implements(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     _require_array(arr, "np.place")
-    chosen = np.flatnonzero(_whole(mask))
+    chosen = _marked("np.place", arr, mask)
     if chosen.size and not np.size(vals):
         raise ValueError("Cannot insert from an empty array!")
-    if chosen.size:
-        setitem(flat(arr), chosen, _repeated(vals, chosen.size))
+    x = in_turn(arr)
+    _require_apart("np.place", places(x)[chosen], arr, vals)
+    _set_each(x, chosen, vals)
 
 
 @implements(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     _require_array(a, "np.putmask")
-    chosen = np.flatnonzero(_whole(mask))
+    chosen = _marked("np.putmask", a, mask)
     if chosen.size and np.size(values):
-        setitem(flat(a), chosen, _repeated(values, a.size)[chosen])
+        setitem(in_turn(a), chosen, np.resize(as_traced(values), a.size)[chosen])
 
 
 @implements(np.fill_diagonal)
@@ -221,15 +251,16 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         raise ValueError("All dimensions of input must be of equal length")
     else:
         step = 1 + int(np.cumprod(a.shape[:-1]).sum())
-    diagonal = flat(a)[:end:step]
-    setitem(diagonal, ..., _repeated(val, diagonal.size) if diagonal.size else val)
+    diagonal = in_turn(a)[:end:step]
+    _require_apart("np.fill_diagonal", places(diagonal), a, val)
+    _set_each(diagonal, ..., val)
 
 
 @implements(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     _require_array(arr, "np.put_along_axis")
     if axis is None:
-        arr, axis = flat(arr), 0
+        arr, axis = in_turn(arr), 0
     setitem(arr, along_axis(arr, indices, normal_axis(axis, arr.ndim)), values)
 
 
@@ -253,7 +284,8 @@ def sort_in_place(x: Any, axis: int = -1, kind: Any = None, order: Any = None, *
 def set_flat(x: Any, value: Any) -> None:
     """``x.flat = value``: its items in turn, again and again."""
     _require_array(x, "ndarray.flat")
-    setitem(flat(x), ..., _repeated(value, x.size))
+    _require_apart("x.flat = y", places(x), x, value)
+    _set_each(in_turn(x), ..., value)
 
 
 def _of_memory(name: str, asked: str, instead: str) -> None:

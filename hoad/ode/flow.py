@@ -28,7 +28,8 @@ from hoad._core.tape import Aval, intern_aval
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import attempted
 from hoad.ode.steps import Method, Steps, Values, norm
-from hoad.program import Callee, Program
+from hoad.pickling import refusal, restoring, truths, whole_number
+from hoad.program import Callee, Program, Strong
 from hoad.rules.families import declare_family
 from hoad.transform.adjoint import extended, strong_results
 from hoad.transform.loops import Loop
@@ -88,10 +89,14 @@ class Flow(Callee):
         self._made: dict[Any, Any] = {}
 
     def __reduce__(self) -> Any:
-        return Flow, (
+        return _from_pickle, (
             *(self.program, self.along, self.path, self.carried),
             *((self.n_held, self.n_forcing), self.methods),
         )
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        if len(avals) != 1 + self.n_held + 2 * self.n_path + self.n_forcing + self.n_carried:
+            raise refusal(f"a flow is given {len(avals)} operands")
 
     def __repr__(self) -> str:
         return f"<Flow: {self.n_carried} carried along {self.n_path}>"
@@ -122,9 +127,9 @@ class Flow(Callee):
         found = apply_primitive(_declare(len(self.program.results)), (self,), *inputs)
         return found if isinstance(found, tuple) else (found,)
 
-    def _strong_results(self) -> tuple[bool, ...]:
+    def _strong_results(self) -> Strong:
         """Those integrals whose integrand is a strong zero; what is carried begins with anything."""
-        return (False,) * self.n_carried + strong_results(self.program)[self.n_carried :]
+        return (0,) * self.n_carried + strong_results(self.program)[self.n_carried :]
 
     # ---- equations derived from it
 
@@ -447,6 +452,23 @@ def _times_bar(flow: Flow, whole: Given, bars: Values, ways: list[bool]) -> Any:
     added = energy(whole.times[1:], whole.rights, [right for _, right in ended])
     taken = energy(whole.times[:-1], whole.lefts, [left for left, _ in ended])
     return np.concatenate([zero, added]) - np.concatenate([taken, zero])
+
+
+@restoring
+def _from_pickle(program: Any, along: Any, path: Any, carried: Any, counts: tuple[int, int], methods: Any) -> Flow:
+    """A flow out of a pickle."""
+    if not isinstance(program, Program) or not isinstance(along, (Program, type(None))):
+        raise refusal("a flow has no equation")
+    for block in (*path, *carried):
+        whole_number(Block(*block).size, 0, len(program.inputs), "the size of a block")
+        truths((block.forwards,), 1, "the direction of a block")
+    if not all(isinstance(method, Method) for method in methods) or len(methods) != 2:
+        raise refusal(f"a flow is solved by {methods!r}")
+    made = Flow(program, along, tuple(path), tuple(carried), counts, tuple(methods))
+    sizes = made.n_path + made.n_carried + made.n_held + made.n_forcing + 1
+    if len(program.inputs) != sizes or len(program.results) < made.n_carried:
+        raise refusal(f"a flow of {sizes} values has an equation of {len(program.inputs)}")
+    return made
 
 
 # flow(times, *held, *lefts, *rights, *forcing, *impulses, flow=...)

@@ -17,11 +17,12 @@ import numpy as np
 
 from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import check_function, packed, packed_list, telling_call
-from hoad.containers import Structure, flatten
+from hoad.containers import flatten
 from hoad.drivers.higher import stop_gradient
 from hoad.drivers.loops import scan
-from hoad.errors import ArgumentError, DTypeError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
 from hoad.ode.flow import Block, Flow, Given
+from hoad.ode.order import TIME_FIRST, TIME_SECOND, check_names_of_odeint, telling_order
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
 from hoad.ode.steady import steady_program
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
@@ -29,29 +30,56 @@ from hoad.transform.composite import captured_program
 
 
 class _Equation:
-    """``y' = rhs(y, t, *args)`` for a container y, its leaves in a list."""
+    """``y' = rhs(y, t, *args)``, or ``rhs(t, y, *args)``, for a container y, its leaves in a list."""
 
-    def __init__(self, rhs: Callable[..., Any], args: tuple[Any, ...], structure: Structure, shapes: list[Any]) -> None:
-        self.rhs, self.args = rhs, args
-        self.structure, self.shapes = structure, shapes
+    def __init__(self, rhs: Callable[..., Any], args: tuple[Any, ...], y0: Any, tfirst: bool) -> None:
+        self.rhs, self.args, self.tfirst = rhs, args, tfirst
+        leaves, self.structure = flatten(y0)
+        self.start = [
+            x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()]
+            for x in map(packed, leaves)
+        ]
+        self.shapes = [np.shape(x) for x in self.start]
 
     def slope(self, y: list[Any], t: Any) -> list[Any]:
-        leaves, found = flatten(self.rhs(self.structure.unflatten(y), t, *self.args))
+        container = self.structure.unflatten(y)
+        return self.checked(self.rhs(*((t, container) if self.tfirst else (container, t)), *self.args), y)
+
+    def checked(self, returned: Any, y: list[Any]) -> list[Any]:
+        """The leaves of what rhs returned; raise unless it is like y."""
+        leaves, found = flatten(returned)
         leaves = [packed(x) for x in leaves]
+        called = "rhs(t, y)" if self.tfirst else "rhs(y, t)"
         if found != self.structure or [np.shape(x) for x in leaves] != self.shapes:
             listed = found != self.structure and len(leaves) > len(y) and any(self.shapes)
             raise ShapeError(
-                f"odeint needs rhs(y, t) like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
+                f"odeint needs {called} like y, which is {repr(self.structure)[10:-1]} with shapes {self.shapes}, but "
                 f"it is {repr(found)[10:-1]} with shapes {[np.shape(x) for x in leaves]}."
                 f"{' Where y is an array, return np.array([...]), not a list.' if listed else ''}"
             )
         for k, (x, slope) in enumerate(zip(y, leaves, strict=True)):
             if np.iscomplexobj(slope) and not np.iscomplexobj(x):
                 raise DTypeError(
-                    f"odeint needs a complex y0{self.structure.path(k)} where rhs(y, t) is complex, but it is real. "
+                    f"odeint needs a complex y0{self.structure.path(k)} where {called} is complex, but it is real. "
                     "Write y0 + 0j."
                 )
         return leaves
+
+    def _gives(self, returned: Any) -> bool:
+        """Whether rhs returned a slope."""
+        try:
+            self.checked(returned, [plain_value(x) for x in self.start])
+        except (HoadError, ValueError, TypeError):
+            return False
+        return True
+
+    def check_steady(self, t: float) -> None:
+        """Raise where rhs fails at the start, or draws random numbers: a step that is recorded would draw them once."""
+        y0 = self.structure.unflatten(self.start)
+        start = [t, *map(plain_value, self.start)]
+        form = TIME_FIRST if self.tfirst else TIME_SECOND
+        with telling_order("odeint", "rhs", self.rhs, t, y0, self.args, self._gives, form=form):
+            steady_program("odeint", "rhs", lambda t, *y: self.slope(list(y), t), start)
 
 
 # (interval, where in it the step begins, its length), the latter two as parts of the interval
@@ -104,15 +132,16 @@ def odeint(
     adjoint: str = "discrete",
     adjoint_rtol: float | None = None,
     adjoint_atol: float | None = None,
+    tfirst: bool = False,
 ) -> Any:
     """The solution of ``y' = rhs(y, t, *args)``, y(t[0]) = y0, at the times t.
 
     Parameters
     ----------
     rhs : callable
-        ``rhs(y, t, *args)``, written with NumPy, like y. It may use traced values of the function around it. It is
-        recorded once, and may branch only as the body of a `scan` may: by what is the same at all steps, such as args;
-        by y and t with np.where.
+        ``rhs(y, t, *args)``, as for SciPy's `odeint`, written with NumPy, like y. It may use traced values of
+        the function around it. It is recorded once, and may branch only as the body of a `scan` may: by what is
+        the same at all steps, such as args; by y and t with np.where.
     y0 : float, complex, array or container of them
         The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
         pass an array.
@@ -134,6 +163,8 @@ def odeint(
     adjoint_rtol, adjoint_atol : float, optional
         What error a step of those equations may make, relative to each of their unknowns, and to the largest adjoint
         or tangent they start from; `rtol` and `atol` by default.
+    tfirst : bool, optional
+        True for ``rhs(t, y, *args)``, as for SciPy's `solve_ivp` and for `taylor_integrate`.
 
     Returns
     -------
@@ -145,7 +176,8 @@ def odeint(
     ArgumentError
         If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start, or gives something else
         when it is called again, as with random numbers; if the steps become too small or too many; if there is no such
-        adjoint, or what is given does not go with it; if args is no tuple.
+        adjoint, or what is given does not go with it; if args is no tuple; if the names of the parameters of rhs, or
+        what it returns, say that it takes y and t in the other order.
     ShapeError
         If rhs gives something else than y is made of, or t is no vector.
     DTypeError
@@ -184,6 +216,7 @@ def odeint(
     (0.3678794, -0.7357589)
     """
     check_function("ode.odeint", rhs)
+    check_names_of_odeint(rhs, tfirst)
     scheme = SCHEMES.get(method)
     if scheme is None:
         raise ArgumentError(f"odeint has the methods {', '.join(SCHEMES)}, not {method!r}.")
@@ -212,15 +245,12 @@ def odeint(
             f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
         )
     _check_args(args)
-    leaves, structure = flatten(y0)
-    y = [
-        x if is_traced(x) else np.asarray(x, complex if np.iscomplexobj(x) else float)[()] for x in map(packed, leaves)
-    ]
-    equation = _Equation(rhs, tuple(args), structure, [np.shape(x) for x in y])
+    equation = _Equation(rhs, tuple(args), y0, tfirst)
+    y, structure = equation.start, equation.structure
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
         raise ArgumentError("odeint takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
-    _check_steady(equation, y, plain)
+    equation.check_steady(float(plain[0]))
     chosen = Method(scheme, rtol, atol, max_steps)
     if adjoint == "continuous":
         later = replace(
@@ -232,12 +262,6 @@ def odeint(
     if steps is not None:
         return structure.unflatten(_run(equation, chosen, y, times, _equal_steps(plain, steps), False))
     return structure.unflatten(_run(equation, chosen, y, times, *_steps(equation, chosen, y, times)))
-
-
-def _check_steady(equation: _Equation, y: list[Any], times: Any) -> None:
-    """Raise where rhs draws random numbers: a step that is recorded would draw them once."""
-    start = [float(times[0]), *map(plain_value, y)]
-    steady_program("odeint", "rhs", lambda t, *y: equation.slope(list(y), t), start)
 
 
 def _check_args(args: Any) -> None:

@@ -87,11 +87,11 @@ def order_for(tol: float) -> int:
 
 
 def _is_real(x: Any) -> bool:
-    return isinstance(x, numbers.Real) and not isinstance(x, bool)
+    return not is_traced(x) and isinstance(x, numbers.Real) and not isinstance(x, bool)
 
 
 def _is_whole(x: Any) -> bool:
-    return isinstance(x, numbers.Integral) and not isinstance(x, bool)
+    return not is_traced(x) and isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 
 def checked_times(t: Any, name: str) -> Any:

@@ -14,7 +14,12 @@ from hoad.errors import ArgumentError, HoadError, NoMethodError, ShapeError
 from hoad.trace import plain, raised_at
 
 TIMES = ("t", "time")
-SWAP = "write it with t first, or give lambda t, y, *args: f(y, t, *args)"
+TIME_FIRST, TIME_SECOND = "f(t, y, *args)", "f(y, t, *args)"
+# What to do with a function of the other order, by how the driver calls it.
+SWAP = {
+    TIME_FIRST: "write it with t first, or give lambda t, y, *args: f(y, t, *args)",
+    TIME_SECOND: "give tfirst=True, or write it with y first",
+}
 
 
 def check_names(driver: str, called: str, f: Callable[..., Any]) -> None:
@@ -31,6 +36,21 @@ def check_names(driver: str, called: str, f: Callable[..., Any]) -> None:
         )
 
 
+def check_names_of_odeint(f: Callable[..., Any], tfirst: bool) -> None:
+    """The same for `odeint`, which takes the time behind y unless it is told otherwise."""
+    names = parameters(f).positional
+    if len(names) < 2 or (names[0] in TIMES) == (names[1] in TIMES) or (names[0] in TIMES) == tfirst:
+        return
+    form, other, advice = (TIME_SECOND, "solve_ivp", "Give tfirst=True.")
+    if tfirst:
+        form, other, advice = (TIME_FIRST, "odeint without tfirst=True", "Leave tfirst out.")
+    raise ArgumentError(
+        f"odeint{' with tfirst=True' if tfirst else ''} calls rhs as {form}, but its parameters are named "
+        f"({', '.join(names)}), as for {other}. {advice} If {names[1 if tfirst else 0]} is no time, give it another "
+        "name."
+    )
+
+
 @contextmanager
 def telling_order(
     driver: str,
@@ -41,44 +61,54 @@ def telling_order(
     args: tuple[Any, ...],
     gives: Callable[[Any], bool],
     failures: type[Exception] | tuple[type[Exception], ...] = Exception,
+    form: str = TIME_FIRST,
 ) -> Iterator[None]:
-    """Where f fails at (t, y), say so if it takes others: fewer, in the other order, or an array for a list."""
+    """Where f fails as it is called, say so if it takes others: fewer, in the other order, or an array for a list."""
     try:
         yield
     except failures as failure:
         if isinstance(failure, HoadError) and not isinstance(failure, (ShapeError, NoMethodError)):
             raise  # it says what is wrong
         y = plain(y0, nested=False)
-        advice = _advice(f, t, y, plain(args, nested=False), gives, not isinstance(failure, ShapeError))
+        advice = _advice(f, t, y, plain(args, nested=False), gives, not isinstance(failure, ShapeError), form)
         if advice is None:
             raise
         at = raised_at(failure)
         where = f" ({at[0]})" if at[1] is not None else ""
         raise ArgumentError(
-            f"{driver} calls {called} as f(t, y, *args), and that raised {type(failure).__name__}{where}. {advice}"
+            f"{driver} calls {called} as {form}, and that raised {type(failure).__name__}{where}. {advice}"
         ) from failure
 
 
 def _advice(
-    f: Callable[..., Any], t: float, y: Any, args: tuple[Any, ...], gives: Callable[[Any], bool], tries_array: bool
+    f: Callable[..., Any],
+    t: float,
+    y: Any,
+    args: tuple[Any, ...],
+    gives: Callable[[Any], bool],
+    tries_array: bool,
+    form: str,
 ) -> str | None:
+    other = TIME_SECOND if form == TIME_FIRST else TIME_FIRST
     known, given = parameters(f), 2 + len(args)
     most = given if known.takes_any else len(known.positional)
     if known.is_known and not known.required <= given <= most:
         return (
-            f"It takes ({', '.join(known.positional)}), but is called with {given} arguments: t, y and what args has."
+            f"It takes ({', '.join(known.positional)}), but is called with {given} arguments: "
+            f"{'t, y' if form == TIME_FIRST else 'y, t'} and what args has."
         )
-    if _works(f, (y, t, *args), gives):
-        return f"Called as f(y, t, *args) it works: {SWAP}."
+    if _works(f, _arguments(other, t, y, args), gives):
+        return f"Called as {other} it works: {SWAP[form]}."
     if tries_array and isinstance(y, (list, tuple)) and all(not np.ndim(x) for x in flatten(y)[0]):
         array = np.asarray(y)
-        for arguments, there in (
-            ((t, array, *args), ": "),
-            ((array, t, *args), f", called as f(y, t, *args): {SWAP}; and "),
-        ):
-            if _works(f, arguments, lambda found: np.shape(found) == array.shape):
+        for order, there in ((form, ": "), (other, f", called as {other}: {SWAP[form]}; and ")):
+            if _works(f, _arguments(order, t, array, args), lambda found: np.shape(found) == array.shape):
                 return f"With an array for y it works{there}give y0 as np.array([...]), since a list is a container."
     return None
+
+
+def _arguments(form: str, t: float, y: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (t, y, *args) if form == TIME_FIRST else (y, t, *args)
 
 
 def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[Any], bool]) -> bool:
@@ -90,4 +120,4 @@ def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[A
         return False
 
 
-__all__ = ["check_names", "telling_order"]
+__all__ = ["TIME_FIRST", "TIME_SECOND", "check_names", "check_names_of_odeint", "telling_order"]

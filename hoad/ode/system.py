@@ -14,6 +14,7 @@ from hoad._core.steps import Stepper
 from hoad._core.tape import intern_aval
 from hoad._core.traced import is_traced, plain_value
 from hoad.arguments import packed
+from hoad.comparing import compared
 from hoad.containers import Structure, flatten
 from hoad.drivers.first import jvp
 from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
@@ -56,7 +57,7 @@ class System:
         """The program of f from (*y, t), and the traced values that are its further inputs."""
 
         def of_leaves(*values: Any) -> list[Any]:
-            return outputs(f(values[-1], self.structure.unflatten(values[:-1]), *self.args))
+            return outputs(compared(f, (values[-1], self.structure.unflatten(values[:-1]), *self.args), {}, self.name))
 
         return steady_program(self.name, called, of_leaves, [*[plain_value(x) for x in self.y], t])
 

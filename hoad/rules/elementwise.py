@@ -10,7 +10,26 @@ of the real one, without a conjugate. On a branch cut a rule takes the side that
 
 import numpy as np
 
-from hoad._core.ufuncs import compose, direction, imag, leg, logistic, mask, real, sdiv, sech, select, smul
+from hoad import primitive as prim
+from hoad._core.ufuncs import (
+    compose,
+    direction,
+    imag,
+    leg,
+    logistic,
+    mask,
+    powlog1,
+    powlog2,
+    powlog3,
+    real,
+    sdiv,
+    sech,
+    select,
+    slope,
+    smooth,
+    smul,
+    ssmul,
+)
 from hoad.numpy_protocol.parts import conjugate, is_complex
 from hoad.rules.registry import vjp
 
@@ -37,11 +56,50 @@ vjp(np.positive, lambda g, p, x: (g,))
 vjp(np.conjugate, lambda g, p, x: (conjugate(g),))
 vjp(np.reciprocal, lambda g, p, x: (-(g * p * p),))
 vjp(np.square, lambda g, p, x: (g * (2.0 * x),))
-vjp(np.fabs, lambda g, p, x: (g * np.sign(x),))
+vjp(np.fabs, lambda g, p, x: (g * slope(x),))
+vjp(slope, lambda g, p, x: (None,))
 
-# Strong products, for the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0
-vjp(np.power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))
-vjp(np.float_power, lambda g, p, x, y: (g * smul(y, x ** (y - 1.0)), g * smul(p, np.log(x))))
+
+def _power(g, p, x, y):
+    """(y xʸ⁻¹, xʸ log x), strongly zero: the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0."""
+    return g * smul(y, x ** (y - 1.0)), g * _with_logarithm(p, x, y, powlog1)
+
+
+def _with_logarithm(p, x, y, function):
+    """p log x of a power p of x; `function` has its derivatives, which the product has not where x is 0."""
+    found = smul(p, np.log(x))
+    return found if np.iscomplexobj(p) or function is None else smooth(found, function(x, y))
+
+
+def _power_with(count, after):
+    """p = xʸ logᵏ x: (xʸ⁻¹ logᵏ⁻¹ x (y log x + k), xʸ logᵏ⁺¹ x), at x = 0 the limits from x > 0.
+
+    The first as a product, for its terms may be infinities of both signs, but with the derivatives of the sum.
+    """
+    with_all, with_fewer = WITH_LOGARITHMS[count], WITH_LOGARITHMS[count - 1]
+
+    def rule(g, p, x, y):
+        fewer = with_fewer(x, y - 1.0)
+        product = smul(fewer, smul(y, np.log(x)) + float(count))
+        by_x = smooth(product, smul(y, with_all(x, y - 1.0)) + float(count) * fewer)
+        return g * by_x, g * _with_logarithm(p, x, y, after)
+
+    return rule
+
+
+def _expanded(count):
+    """xʸ logᵏ x in operations whose series close."""
+    return lambda x, y: smul(x**y, np.log(x) ** count)
+
+
+WITH_LOGARITHMS = (np.power, powlog1, powlog2, powlog3)
+for _count, _primitive in enumerate((prim.POWLOG1, prim.POWLOG2, prim.POWLOG3), start=1):
+    _primitive.expansion = _expanded(_count)
+vjp(np.power, _power)
+vjp(np.float_power, _power)
+vjp(powlog1, _power_with(1, powlog2))
+vjp(powlog2, _power_with(2, powlog3))
+vjp(powlog3, _power_with(3, None))
 
 # Roots, exponentials and logarithms
 vjp(np.sqrt, lambda g, p, x: (g / (2.0 * p),))
@@ -127,9 +185,9 @@ vjp(direction, _direction)
 
 
 def _absolute(g, p, x):
-    """g sign(x); of a complex x g x̄ / |x|, with the subgradient 0 at 0."""
+    """g slope(x), which is the sign of x; of a complex x g x̄ / |x|, with the subgradient 0 at 0."""
     if not is_complex(x):
-        return (g * np.sign(x),)
+        return (g * slope(x),)
     a, b = _hypot(g, p, real(x), imag(x))
     return (compose(a, -b),)
 
@@ -150,6 +208,7 @@ vjp(compose, lambda g, p, x, y: (real(g), -imag(g)))
 # Choices: what is not chosen gets a strong zero; ties share equally
 vjp(select, lambda g, p, c, x, y: (None, mask(c, g), mask(np.logical_not(c), g)))
 vjp(mask, lambda g, p, c, x: (None, mask(c, g)))
+vjp(smooth, lambda g, p, x, y: (None, g))
 
 
 def _chosen(g, better, x, y):
@@ -173,6 +232,7 @@ vjp(np.fmin, lambda g, p, x, y: (_chosen_number(g, np.less(y, x), x, y), _chosen
 
 # Products with strong zeros: closed under differentiation
 vjp(smul, lambda g, p, x, y: (g * y, smul(x, g)))
+vjp(ssmul, lambda g, p, x, y: (smul(y, g), smul(x, g)))
 
 
 def _strong_divide(g, p, x, y):
@@ -192,7 +252,7 @@ vjp(np.floor_divide, lambda g, p, x, y: (None, None))
 vjp(np.nextafter, lambda g, p, x, y: (g, None))
 vjp(np.remainder, lambda g, p, x, y: (g, -(g * np.floor_divide(x, y))))
 vjp(np.fmod, lambda g, p, x, y: (g, -g * np.rint((x - p) / y)))
-vjp(np.copysign, lambda g, p, x, y: (g * (np.sign(x) * np.copysign(1.0, y)), None))
+vjp(np.copysign, lambda g, p, x, y: (g * (slope(x) * np.copysign(1.0, y)), None))
 vjp(np.heaviside, lambda g, p, x, y: (None, mask(np.equal(x, 0.0), g)))
 vjp(np.modf, lambda g, p, x: (g[0],))
 vjp(np.frexp, lambda g, p, x: (np.ldexp(g[0], -p[1]),))

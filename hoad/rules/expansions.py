@@ -19,12 +19,17 @@ import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import scipy.special as sc
+import scipy.special
 
 from hoad.numpy_protocol.parts import is_complex
+from hoad.primitive import within
+
+# SciPy's functions: the ufuncs themselves, where it has put others around them (SCIPY_ARRAY_API).
+sc: Any = SimpleNamespace(**{name: within(function) for name, function in vars(scipy.special).items()})
 
 Coefficients = list[Any]
 
@@ -201,6 +206,11 @@ def of_order(kernel: Callable[..., Coefficients], v: float) -> Callable[..., Coe
     return functools.partial(kernel, v)
 
 
+def of_whole_order(kernel: Callable[..., Coefficients]) -> Callable[..., Coefficients]:
+    """The kernel of a function of whole orders, for which SciPy cuts others off."""
+    return lambda n, x, degree: kernel(np.trunc(n), x, degree)
+
+
 def hyp1f1(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
     """Kummer's function: φ⁽ᵏ⁾ = (a)ₖ / (b)ₖ M(a + k, b + k, x)."""
     return [sc.poch(a, k) / sc.poch(b, k) / math.factorial(k) * sc.hyp1f1(a + k, b + k, x) for k in range(degree + 1)]
@@ -367,7 +377,7 @@ KERNELS: dict[str, Callable[..., Coefficients]] = {
     "scipy.special.jv": jv,
     "scipy.special.y0": of_order(yv, 0),
     "scipy.special.y1": of_order(yv, 1),
-    "scipy.special.yn": yv,
+    "scipy.special.yn": of_whole_order(yv),
     "scipy.special.yv": yv,
     "scipy.special.i0": of_order(iv, 0),
     "scipy.special.i1": of_order(iv, 1),
@@ -377,7 +387,7 @@ KERNELS: dict[str, Callable[..., Coefficients]] = {
     "scipy.special.ive": ive,
     "scipy.special.k0": of_order(kv, 0),
     "scipy.special.k1": of_order(kv, 1),
-    "scipy.special.kn": kv,
+    "scipy.special.kn": of_whole_order(kv),
     "scipy.special.kv": kv,
     "scipy.special.k0e": of_order(kve, 0),
     "scipy.special.k1e": of_order(kve, 1),

@@ -14,13 +14,14 @@ import numpy as np
 from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
 from hoad._core.calls import apply_primitive
 from hoad._core.operands import holds_traced
+from hoad._core.plan import broadcast_shapes
 from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
 from hoad._core.tape import Aval, intern_aval
 from hoad._core.traced import FUNCTIONS
 from hoad._core.where import here, name_of
 from hoad.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
-from hoad.primitive import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive
+from hoad.primitive import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
 from hoad.rules.series import Derivatives
 from hoad.trace import recorder_among
 
@@ -47,14 +48,14 @@ def _named(name: str) -> Any:
 def _found(target: Any) -> Any:
     """The function that `target` is, or names."""
     if not isinstance(target, str):
-        return target
+        return within(target)
     found = _named(target) or _named(target.removeprefix("vjp_"))
     if found is None:
         raise RuleError(
             f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give the "
             "function itself, or name the rule after one."
         )
-    return found
+    return within(found)
 
 
 def _resolve(target: Any) -> Primitive:
@@ -100,7 +101,7 @@ def _function_primitive(function: Callable[..., Any]) -> Primitive:
     return made
 
 
-def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
+def set_rule(target: Any, rule: Rule, per_call: bool = False, replace: bool = False) -> None:
     """Give a primitive its rule; templates of an earlier rule are forgotten."""
     if not callable(rule):
         raise RuleError(f"a rule is a function of (g, p, *operands), but {rule!r} was given.")
@@ -108,6 +109,14 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
         form = f"{getattr(rule, '__name__', 'this one')}{inspect.signature(rule)}"
         raise RuleError(f"a rule is a function of (g, p, *operands), but {form} names no operand. Name at least one.")
     made = _resolve(target)
+    if not replace and _has_own_rule(made):
+        name = name_of(made.function)
+        raise RuleError(
+            f"{name} has a rule of hoad's, and this one ({getattr(rule, '__name__', repr(rule))}) would take its place "
+            f"everywhere in the process. If it is that of a function of your own, declare this with @hoad.primitive, "
+            f"and give vjp the function: @hoad.rules.vjp({name.rpartition('.')[2]}). If {name} is meant, say "
+            "replace=True."
+        )
     made.rule = rule
     made.rule_name = getattr(rule, "__name__", "the rule")
     made.per_call = per_call
@@ -115,11 +124,16 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False) -> None:
     next_epoch()
 
 
+def _has_own_rule(made: Primitive) -> bool:
+    """Whether a primitive of NumPy's or SciPy's has the rule that hoad gave it."""
+    return made.qualified is None and str(getattr(made.rule, "__module__", "")).startswith("hoad.rules.")
+
+
 @overload
-def vjp(target: Any, rule: Rule, *, per_call: bool = False) -> Rule: ...
+def vjp(target: Any, rule: Rule, *, per_call: bool = False, replace: bool = False) -> Rule: ...
 @overload
-def vjp(target: Any = None, *, per_call: bool = False) -> Any: ...
-def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False) -> Any:
+def vjp(target: Any = None, *, per_call: bool = False, replace: bool = False) -> Any: ...
+def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False, replace: bool = False) -> Any:
     """Register the derivative rule of a primitive: ``rule(g, p, *operands) -> (adjoint of each operand, ...)``.
 
     One rule serves every mode: reverse by splicing it, forward by transposing it.
@@ -134,6 +148,8 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
         The rule. Left out, `vjp` is a decorator.
     per_call : bool, optional
         The rule branches on values, so it is run at every node instead of once per signature.
+    replace : bool, optional
+        True for a rule in place of hoad's own, as for `np.sin`.
 
     Returns
     -------
@@ -143,16 +159,16 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     Raises
     ------
     RuleError
-        If `target` names no primitive. A rule that returns the wrong number or shape of adjoints, or is not linear in
-        g, raises when it is first used.
+        If `target` names no primitive, or one that hoad has a rule for, without `replace`. A rule that returns
+        the wrong number or shape of adjoints, or is not linear in g, raises when it is first used.
 
     Notes
     -----
     Cost: the rule runs once per signature (primitive, parameters, shapes, active operands). What it reads besides its
     arguments is kept as it was then; a rule with `per_call` reads it anew.
 
-    A rule holds in the whole process from then on, for every user of the function; one for a function that has a rule,
-    such as NumPy's own, replaces it.
+    A rule holds in the whole process from then on, for every user of the function. Declared again, it replaces the one
+    before; a rule of hoad's own is only replaced with ``replace=True``.
 
     Examples
     --------
@@ -170,19 +186,20 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False)
     >>> hoad.grad(sine)(0.0)
     1.0
 
-    A rule for a function of NumPy or SciPy, ``hoad.rules.vjp(scipy.special.erf, rule)``, may be named after it:
-    ``@hoad.rules.vjp`` above ``def sin(g, p, x)`` is one for `np.sin`.
+    A rule for a function of NumPy or SciPy, ``hoad.rules.vjp(np.nanmedian, rule)``, may be named after it:
+    ``@hoad.rules.vjp`` above ``def nanmedian(g, p, x)``, or, since hoad has a rule for `np.sin`,
+    ``@hoad.rules.vjp(replace=True)`` above ``def sin(g, p, x)``.
     """
     if rule is not None:
-        set_rule(target, rule, per_call)
+        set_rule(target, rule, per_call, replace)
         return rule
     if inspect.isfunction(target) and target.__module__.split(".")[0] not in ("numpy", "scipy"):
         if not hasattr(target, "__hoad_primitive__"):
-            set_rule(target.__name__, target, per_call)
+            set_rule(target.__name__, target, per_call, replace)
             return target
 
     def decorate(rule: Rule) -> Rule:
-        set_rule(rule.__name__ if target is None else target, rule, per_call)
+        set_rule(rule.__name__ if target is None else target, rule, per_call, replace)
         return rule
 
     return decorate
@@ -288,7 +305,7 @@ def _broadcast_shapes(name: str, nout: int) -> Callable[..., Any]:
 
     def shape(*operands: Aval, **parameters: Any) -> Any:
         try:
-            found = np.broadcast_shapes(*[x.shape for x in operands])
+            found = broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
             shapes = " and ".join(str(x.shape) for x in operands)
             raise ShapeError(
@@ -320,13 +337,16 @@ def _declare(
     nout: int,
     linear: tuple[int, ...],
     shape: Callable[..., Any] | None = None,
+    lasting: bool = True,
 ) -> Primitive:
     def compute(params: Any, *values: Any) -> Any:
         return function(*values, **dict(params))
 
     compute.__name__ = name
     infer = _infer_by_call(compute, nout) if shape is None else _infer_by_shape(shape, name, nout)
-    return Primitive(name, function=compute, kind=PYTHON, nin=nin, nout=nout, infer=infer, linear_in=linear)
+    return Primitive(
+        name, function=compute, kind=PYTHON, nin=nin, nout=nout, infer=infer, linear_in=linear, lasting=lasting
+    )
 
 
 def _call(made: Primitive, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -517,7 +537,7 @@ def _make(
         if shape is not None:
             raise ArgumentError("primitive with elementwise=True knows the shape of its results. Leave out shape.")
         shape = _broadcast_shapes(name, nout)
-    made = _declare(function, name, -1, nout, linear, shape)
+    made = _declare(function, name, -1, nout, linear, shape, lasting=False)
     made.elementwise = elementwise
     if (batch := further["batch"]) is not None:
         made.batch = lambda params, *values: batch(*values, **dict(params))

@@ -21,7 +21,7 @@ from hoad.rules.registry import primitive
 FAR = 32.0  # from here on the recurrence divides by more than it multiplies with, to orders that have digits at all
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _gauss(n: int) -> list[tuple[float, float]]:
     """The nodes and weights of Gauss's rule on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(n)

@@ -14,7 +14,6 @@ Fast and accurate computation of binomial probabilities. NIST Digital Library of
 import math
 
 import numpy as np
-import scipy.special as sc
 
 from hoad._core.primitive import primitive_named
 from hoad._core.ufuncs import direction, logistic, sdiv, sech
@@ -24,6 +23,7 @@ from hoad.numpy_protocol.parts import is_complex
 from hoad.primitive import declare_ufunc
 from hoad.rules import expansions
 from hoad.rules.elementwise import LN2, LN10
+from hoad.rules.expansions import sc
 from hoad.rules.registry import primitive, vjp
 
 ROOT_2 = math.sqrt(2.0)
@@ -143,20 +143,25 @@ def _order(name):
     return unknown(name, "v")
 
 
+def _whole(n):
+    """The order that SciPy takes for n where the function is one of whole orders."""
+    return np.trunc(n) if n.dtype.kind == "f" else n
+
+
 vjp(sc.j0, lambda g, p, x: (-(g * sc.j1(x)),))
 vjp(sc.j1, lambda g, p, x: (g * (0.5 * (sc.j0(x) - sc.jv(2.0, x))),))
 vjp(sc.jv, lambda g, p, v, x: (_order("jv"), g * (0.5 * (sc.jv(v - 1.0, x) - sc.jv(v + 1.0, x)))))
 vjp(sc.y0, lambda g, p, x: (-(g * sc.y1(x)),))
 vjp(sc.y1, lambda g, p, x: (g * (0.5 * (sc.y0(x) - sc.yv(2.0, x))),))
 vjp(sc.yv, lambda g, p, v, x: (_order("yv"), g * (0.5 * (sc.yv(v - 1.0, x) - sc.yv(v + 1.0, x)))))
-vjp(sc.yn, lambda g, p, n, x: (_order("yn"), g * (0.5 * (sc.yn(n - 1, x) - sc.yn(n + 1, x)))))
+vjp(sc.yn, lambda g, p, n, x: (_order("yn"), g * (0.5 * (sc.yn(_whole(n) - 1, x) - sc.yn(_whole(n) + 1, x)))))
 vjp(sc.i0, lambda g, p, x: (g * sc.i1(x),))
 vjp(sc.i1, lambda g, p, x: (g * (0.5 * (sc.i0(x) + sc.iv(2.0, x))),))
 vjp(sc.iv, lambda g, p, v, x: (_order("iv"), g * (0.5 * (sc.iv(v - 1.0, x) + sc.iv(v + 1.0, x)))))
 vjp(sc.k0, lambda g, p, x: (-(g * sc.k1(x)),))
 vjp(sc.k1, lambda g, p, x: (-(g * (0.5 * (sc.k0(x) + sc.kv(2.0, x)))),))
 vjp(sc.kv, lambda g, p, v, x: (_order("kv"), -(g * (0.5 * (sc.kv(v - 1.0, x) + sc.kv(v + 1.0, x))))))
-vjp(sc.kn, lambda g, p, n, x: (_order("kn"), -(g * (0.5 * (sc.kn(n - 1, x) + sc.kn(n + 1, x))))))
+vjp(sc.kn, lambda g, p, n, x: (_order("kn"), -(g * (0.5 * (sc.kn(_whole(n) - 1, x) + sc.kn(_whole(n) + 1, x))))))
 
 
 @primitive(elementwise=True)

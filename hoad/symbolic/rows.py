@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from hoad._core.portable import graph_data, graph_from
+from hoad._core.portable import graph_of_rows, node_rows
 from hoad._core.primitive import Primitive
 from hoad._core.recording import const_value, operand_avals
 from hoad._core.tape import Aval, Graph, intern_aval
@@ -26,7 +26,7 @@ Source = Constant | str | None  # of a leaf: its value, or its name
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """What a node is beside its operands, as `graph_data` gives it."""
+    """What a node is beside its operands, as `node_rows` gives it."""
 
     primitive: Primitive
     flags: int = 0
@@ -81,8 +81,7 @@ class Layout(Generic[N]):
         self._equal: dict[Any, int] = {}
         for node in in_order([*symbols, *roots]):
             self.numbers[id(node)] = self._added(node)
-        data = {"nodes": self._rows, "constants": self._constants, "inputs": {}, "guards": []}
-        self.graph = graph_from(data, lambda primitive: primitive)
+        self.graph = graph_of_rows(self._rows, self._constants)
         self.inputs = [self.numbers[id(symbol)] for symbol in symbols]
         self.outputs = [self.numbers[id(node)] for node in roots]
 
@@ -142,7 +141,6 @@ def read_nodes(
     graph: Graph, end: int, known: dict[int, N], make: Callable[[Row | None, tuple[N, ...], Source, Aval], N]
 ) -> list[N]:
     """The first nodes of a graph; those `known`, by number, are what they were."""
-    data = graph_data(graph, end, 0, lambda primitive: primitive)
     avals = operand_avals(graph, list(range(end)))
     constants: dict[int, N] = {}
     found: list[N] = []
@@ -154,7 +152,7 @@ def read_nodes(
             constants[k] = read_constant(graph, k, make)
         return constants[k]
 
-    for i, (primitive, flags, numbers, extra, key) in enumerate(data["nodes"]):
+    for i, (primitive, flags, numbers, extra, key) in enumerate(node_rows(graph, end)):
         if i in known:
             found.append(known[i])
             continue

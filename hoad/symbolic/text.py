@@ -18,7 +18,7 @@ COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 7)
 BINDING = {
     **dict.fromkeys(INFIX, COMPARISON),
     **dict.fromkeys(("add", "subtract"), SUM),
-    **dict.fromkeys(("multiply", "divide", "floor_divide", "remainder", "smul", "sdiv"), PRODUCT),
+    **dict.fromkeys(("multiply", "divide", "floor_divide", "remainder", "smul", "ssmul", "sdiv"), PRODUCT),
     "power": POWER,
 }
 PLACES = ("item", "getitem", "gather")  # written behind their operand

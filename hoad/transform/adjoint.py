@@ -8,7 +8,7 @@ from hoad._core.primitive import Primitive, rules_epoch
 from hoad._core.recording import Extension, are_strong
 from hoad.containers import Forms
 from hoad.primitive import on_new_call
-from hoad.program import Callee, Program, called, declare_call_of
+from hoad.program import Callee, Program, Strong, called, declare_call_of
 from hoad.rules.registry import set_rule
 from hoad.transform.growth import check_program, grown
 from hoad.transform.seeds import seed_operands
@@ -69,11 +69,11 @@ def extended(
     wrt: list[int],
     gives: Forms | None = None,
     apart: bool = False,
-    strong: tuple[bool, ...] = (),
+    strong: Strong = (),
 ) -> Program:
     """The program with the adjoints of the nodes `wrt`, which may be parts of containers, as one more tape.
 
-    On a copy of its graph if `apart`. Symbolic seeds that are `strong` have zeros that stand for no dependence.
+    On a copy of its graph if `apart`. What is known of symbolic seeds is `strong`.
     """
     last = program._last
     avals, targets = program.results, list(last._outputs)
@@ -88,10 +88,10 @@ def extended(
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 
 
-def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: tuple[bool, ...] = ()) -> Program:
+def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: Strong = ()) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds.
 
-    Inputs that are no floats have none. Zeros of a `strong` seed stand for no dependence.
+    Inputs that are no floats have none. What is known of the seeds is `strong`.
     """
     nodes = program._input_nodes()
     first = len(nodes) - program._linear
@@ -105,6 +105,7 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: tupl
         made = extended(program, "symbolic", True, wrt, None, apart, strong)
         made._fixed, made._linear = program._fixed, len(made._last._inputs)
         made._origin = program, linear
+        made._strong = strong
         made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
         program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
     return made
@@ -142,12 +143,18 @@ def _give_rule(primitive: Primitive) -> None:
     set_rule(primitive, _call_rule)
 
 
-def strong_results(program: Program) -> tuple[bool, ...]:
-    """Which outputs of an adjoint program have zeros that stand for no dependence, as a constant one is."""
+def strong_results(program: Program) -> Strong:
+    """What is known of the outputs of an adjoint program."""
     return are_strong(program._last._graph, list(program._last._outputs))
 
 
-def _with_strong(program: Program, strong: tuple[bool, ...]) -> Program:
+def strong_seeds(program: Program) -> Strong:
+    """What is known of the inputs that a program is linear in."""
+    nodes = program._input_nodes()[len(program._input_nodes()) - program._linear :]
+    return program._strong or are_strong(program._last._graph, nodes)
+
+
+def _with_strong(program: Program, strong: Strong) -> Program:
     """The same adjoint program, for seeds whose zeros are strong; a program that is no adjoint as it is."""
     if program._origin is None:
         return program
@@ -157,9 +164,10 @@ def _with_strong(program: Program, strong: tuple[bool, ...]) -> Program:
 
 Program._derived = adjoint_of
 Program._with_strong = _with_strong
+Program._strong_seeds = strong_seeds
 Program._strong_results = strong_results
 Callee._pull_back = pull_back
 on_new_call.append(_give_rule)
 declare_call_of(1)  # what most calls have: the first one finds it made
 
-__all__ = ["adjoint_of", "adjoints_by", "extended", "gradient", "pull_back", "strong_results"]
+__all__ = ["adjoint_of", "adjoints_by", "extended", "gradient", "pull_back", "strong_results", "strong_seeds"]

@@ -17,7 +17,7 @@ import numpy as np
 from hoad._core.calls import apply_primitive
 from hoad._core.ordering import SAME, SCALED, is_linear, unsigned
 from hoad._core.series import NotClosedError
-from hoad._core.ufuncs import mask, sdiv, select, smul
+from hoad._core.ufuncs import mask, sdiv, select, smul, ssmul
 from hoad.primitive import GETITEM
 from hoad.transform.lined import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
 from hoad.transform.monomials import Coefficient, Lines, is_one, over_lines
@@ -165,13 +165,18 @@ class Coefficients:
         x, y = operands
         return self._made(self._strong_sum(k, x, y, range(k + 1)), k)
 
-    def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int]) -> Any:
+    def _doubly_strong_product(self, i: int, k: int, operands: list[int]) -> Coefficient:
+        """As a product, where zeros of either factor absorb what is not finite in the other."""
+        x, y = operands
+        return self._made(self._strong_sum(k, x, y, range(k + 1), ssmul), k)
+
+    def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int], product: Any = smul) -> Any:
         """Σ x[j] y[k - j] over some orders j, as an array."""
         found = None
         for j in orders:
             if (j and self.at(x, j) is None) or (j < k and self.at(y, k - j) is None):
                 continue
-            term = smul(self._array(x, j, k), self._array(y, k - j, k))
+            term = product(self._array(x, j, k), self._array(y, k - j, k))
             if self.lines.is_summed(k) and 0 < j < k:
                 term = self.lines.summed(term)
             found = term if found is None else np.add(found, term)
@@ -306,6 +311,7 @@ _STEPS: dict[str, Callable[[Coefficients, int, int, list[int]], Coefficient]] = 
     "divide": Coefficients._quotient,
     "reciprocal": Coefficients._quotient,
     "smul": Coefficients._strong_product,
+    "ssmul": Coefficients._doubly_strong_product,
     "sdiv": Coefficients._strong_quotient,
     "mask": Coefficients._mask,
     "select": Coefficients._select,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.calls import record_known
+from hoad._core.evens import evened
 from hoad._core.native import Native
 from hoad._core.operands import holds_traced
 from hoad._core.primitive import rules_epoch
@@ -18,9 +19,11 @@ from hoad._core.recording import Recording, differentiating, guard_rows, inline
 from hoad._core.segment import Segment
 from hoad._core.tape import Aval
 from hoad._core.traced import Scalar, guard_value, is_traced, traced_node
+from hoad.comparing import compared
 from hoad.containers import Parts, flatten, leaves_of
 from hoad.errors import count
-from hoad.program import Callee, Program, Tape, declare_call_of
+from hoad.pickling import refusal, restoring, strong_zeros, truths
+from hoad.program import Callee, Program, Strong, Tape, declare_call_of
 from hoad.trace import telling_of_objects
 from hoad.transform.adjoint import adjoint_of, strong_results
 
@@ -47,18 +50,21 @@ class Apart:
         f: Callable[..., Any],
         values: Sequence[Any] = (),
         pick: Callable[[Recording, Any], int | None] | None = None,
+        expanded: bool = False,
     ) -> None:
         pick = _new_operand if pick is None else pick
         with differentiating(apart=True) as d:
             self.operands = [d.operand(x) for x in values]
             with telling_of_objects:
-                leaves, structure = flatten(f(*[d.input(x) for x in values]))
+                given = [d.input(x) for x in values]
+                leaves, structure = flatten(compared(f, given, {}, "checkpoint"))
+            del given
             leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
             places = [k for k, operand in enumerate(picked) if operand is not None]
             self.parts = Parts(structure, leaves, places)
             del leaves
-            found = [operand for operand in picked if operand is not None]
+            found = evened(d.graph, d.start, [operand for operand in picked if operand is not None], expanded)
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
             self.constants = [d.value(k) for k in self.segment.constants]
@@ -79,10 +85,13 @@ def _is_new(d: Recording, leaf: Any) -> bool:
 
 def apart_from(args: Any, result: Any) -> Any:
     """A result of which no array shares memory with the arguments, as none does where it is recorded."""
-    given = [x for x in leaves_of(args) if isinstance(x, np.ndarray)]
+    given = [x for x in leaves_of(args) if isinstance(x, np.ndarray) and not is_traced(x)]
     leaves, structure = flatten(result)
     found = [
-        x.copy() if isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in given) else x for x in leaves
+        x.copy()
+        if not is_traced(x) and isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in given)
+        else x
+        for x in leaves
     ]
     return result if all(a is b for a, b in zip(leaves, found, strict=True)) else structure.unflatten(found)
 
@@ -104,7 +113,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
         traced = [d.input(x) for x in values]
         with telling_of_objects:
             made = f(*traced)
-        outputs = [d.operand(x) for x in made]
+        outputs = evened(d.graph, d.start, [d.operand(x) for x in made])
         del traced, made
         segment = d.cut(outputs, whole=True)
         graph = d.graph
@@ -112,7 +121,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
     return program, [traced_node(graph, k) for k in segment.outer]
 
 
-Path = tuple[tuple[bool, tuple[bool, ...]], ...]
+Path = tuple[tuple[bool, Strong], ...]
 
 
 def derived_avals(
@@ -121,7 +130,7 @@ def derived_avals(
     """(inputs, results, inputs that it is linear in) of the adjoint of the adjoint ... of a program.
 
     The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others; and
-    which of its seeds have strong zeros.
+    what is known of its seeds.
     """
     linear = 0
     for by_linear, _ in path:
@@ -142,7 +151,7 @@ class Stretch(Callee):
     def __init__(self, program: Program, path: Path = ()) -> None:
         self._program = program
         self._path = path
-        self._strong = path[-1][1] if path else ()  # which seeds have zeros that stand for no dependence
+        self._strong = path[-1][1] if path else ()  # what is known of its seeds
         self._fixed = program._fixed
         self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
 
@@ -157,10 +166,13 @@ class Stretch(Callee):
     def _derived(self, linear: bool) -> Stretch:
         return Stretch(self._program, (*self._path, (linear, ())))
 
-    def _with_strong(self, strong: tuple[bool, ...]) -> Stretch:
+    def _with_strong(self, strong: Strong) -> Stretch:
         return Stretch(self._program, (*self._path[:-1], (self._path[-1][0], strong)))
 
-    def _strong_results(self) -> tuple[bool, ...]:
+    def _strong_seeds(self) -> Strong:
+        return self._strong or super()._strong_seeds()
+
+    def _strong_results(self) -> Strong:
         if self._strong and all(self._strong):
             return (True,) * len(self.results)
         known, key = self._program._known_strong, (self._path, rules_epoch())
@@ -174,6 +186,9 @@ class Stretch(Callee):
     def _native(self, *avals: Aval) -> Native | None:
         return None if self._path else self._program._native(*avals)  # derivatives are not kept with what runs them
 
+    def __reduce__(self) -> Any:
+        return _restored, (self._program, self._path)
+
     def _made(self) -> Program:
         """The program itself."""
         program = self._program
@@ -184,6 +199,23 @@ class Stretch(Callee):
 
     def __repr__(self) -> str:
         return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
+
+
+def checked_path(path: Any) -> Path:
+    """A path out of a pickle."""
+    if type(path) is not tuple:
+        raise refusal(f"a derivative of a call is {path!r}")
+    for by_linear, strong in path:
+        truths((by_linear,), 1, "the kind of an adjoint")
+        strong_zeros(strong, "the seeds of an adjoint")
+    return path
+
+
+@restoring
+def _restored(program: Program, path: Any) -> Stretch:
+    if not isinstance(program, Program):
+        raise refusal(f"a call runs {program!r}")
+    return Stretch(program, checked_path(path))
 
 
 def hold_guards(program: Program, values: Sequence[Any]) -> None:
@@ -203,8 +235,11 @@ def hold_guards(program: Program, values: Sequence[Any]) -> None:
 
 # ---- programs in use ------------------------------------------------------------------------------------------------
 
-# Programs by content, as long as something refers to them: segments that compute the same are one program.
-_programs: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
+# Programs by content, as long as something refers to them: segments that compute the same are one program. Entries of
+# those that are gone go with the next one that is made. What notes them is no Python, which the garbage collector would
+# run wherever it does: an interrupt that came there would be lost.
+_programs: dict[Any, weakref.KeyedRef[Any, Program]] = {}
+_gone: collections.deque[Any] = collections.deque()
 
 # Those evaluated last. The others forget what was derived from them, which costs more memory than they do.
 _latest: collections.deque[weakref.ref[Program]] = collections.deque()
@@ -214,13 +249,25 @@ MOST_DERIVED = 8
 def program_of(segment: Segment) -> Program:
     """The program of what was recorded."""
     content = segment.content()
-    program = _programs.get(content)
+    known = _programs.get(content)
+    program = None if known is None else known()
     if program is None:
         single = len(segment.outputs) == 1
         program = Program([Tape(segment.graph, segment.window, segment.inputs, segment.outputs, "primal", single)])
         program._fixed = len(segment.constants)
-        _programs[content] = program
+        _leave_out_gone()
+        _programs[content] = weakref.KeyedRef(program, _gone.append, content)
     return program
+
+
+def _leave_out_gone() -> None:
+    """Drop the entries of programs that nothing refers to."""
+    while _gone:
+        with contextlib.suppress(IndexError):  # another thread was faster
+            gone = _gone.popleft()
+            content = gone.key
+            if _programs.get(content) is gone:
+                _programs.pop(content, None)
 
 
 def _keep(program: Program) -> None:

@@ -66,7 +66,7 @@ def combination_of_pattern(index: MultiIndex) -> Combination:
     return found
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def _falling(x: int, step: int, n: int) -> int:
     """x (x - step) ... (x - (n - 1) step)."""
     return math.prod(x - j * step for j in range(n))

@@ -10,6 +10,7 @@ are closed under differentiation, and one rule gives every mode and order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +23,11 @@ from hoad._core.operands import holds_traced
 from hoad._core.primitive import PYTHON, Primitive, rules_epoch
 from hoad._core.recording import WATCHERS
 from hoad._core.spaces import Call, offered
-from hoad._core.tape import Aval, intern_aval
-from hoad.program import Callee, Program
+from hoad._core.tape import Aval, aval_key, checked_aval, intern_aval
+from hoad.pickling import refusal, restoring, strong_zeros, whole_number
+from hoad.program import Callee, Program, Strong
 from hoad.rules.families import declare_family
-from hoad.transform.adjoint import extended, strong_results
+from hoad.transform.adjoint import extended, strong_results, strong_seeds
 from hoad.transform.columns import in_columns
 from hoad.transform.lanes import native_lanes, run_lanes
 from hoad.transform.programs import recorded, selected
@@ -38,6 +40,8 @@ THREADS = (int, type(None))  # what workers are if they are no executor
 # of √length steps only, and runs each stretch again.
 KEPT_BYTES = 1 << 20
 FEW_STEPS = 16
+MOST_STEPS = 2**62  # of a loop out of a pickle
+MOST_LOOKED_AT = 16  # steps of which it is found out which zeros of what is carried are strong
 # Numbers that all lanes of a loop go through, from which on it is worth some milliseconds to put them in columns: for
 # a program that may be replayed, and for one run.
 WORTH_COLUMNS = 1 << 20
@@ -61,6 +65,7 @@ class Loop(Callee):
         workers: int | Executor | None = None,
         origin: tuple[Loop, bool] | None = None,
         rows_of: Loop | None = None,
+        strong: Strong = (),
     ) -> None:
         self.program = program
         self.takes = takes
@@ -72,6 +77,7 @@ class Loop(Callee):
         self._linear = program._linear
         self._origin = origin  # of an adjoint: of what, and whether by the inputs that that is linear in
         self._rows_of = rows_of  # the loop of which this one gives the rows of what is carried
+        self._strong = strong  # of an adjoint: what is known of its seeds, of those carried at the first step
         self._made: dict[Any, Any] = {}  # programs derived from this one
         self._sought = False  # whether its lanes are known to be columns, or not
         self._columns: Program | None = None  # the program of those
@@ -173,7 +179,11 @@ class Loop(Callee):
     def __reduce__(self) -> Any:
         form = (self.takes, self.gives, self.length, self.backwards)
         threads = self.workers if isinstance(self.workers, THREADS) else None  # an executor stays in its process
-        return Loop, (self.program, *form, None, threads, self._origin, self._rows_of)
+        return _restored, (self.program, *form, threads, self._origin, self._rows_of, self._strong)
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        if avals != self.operands:
+            raise refusal(f"a loop takes {self.operands}, but is given {avals}")
 
     def __repr__(self) -> str:
         way = ", backwards" if self.backwards else ""
@@ -181,12 +191,13 @@ class Loop(Callee):
 
     # ---- programs derived from its own
 
-    def adjoint(self, linear: bool, strong: tuple[bool, ...] = ()) -> tuple[Program, list[int]]:
+    def adjoint(self, linear: bool, strong: Strong = ()) -> tuple[Program, list[int]]:
         """The adjoint program by the last inputs, those it is linear in, or by the others; which inputs it is by.
 
         What is carried needs its adjoint carried even where only others are asked for, so all of it is among them.
-        Zeros of a `strong` seed stand for no dependence.
+        What is known of the seeds is `strong`.
         """
+        strong = strong if any(strong) else ()
         key = (linear, strong, rules_epoch())
         if key not in self._made:
             nodes = self.program._input_nodes()
@@ -202,30 +213,63 @@ class Loop(Callee):
         found: tuple[Program, list[int]] = self._made[key]
         return found
 
-    def _with_strong(self, strong: tuple[bool, ...]) -> Loop:
-        """The same adjoint loop, for seeds whose zeros are strong, those carried as long as they are."""
+    def _with_strong(self, strong: Strong) -> Loop:
+        """The same adjoint loop, for seeds of which this is known, of those carried at the first step.
+
+        Where zeros of what is carried are strong at some step, the program of all steps takes them for strong.
+        """
         if self._rows_of is not None:
             return self._rows_of._with_strong(strong).rows(True)[0]
         if self._origin is None or not self.length:
             return self
         origin, linear = self._origin
-        letters = self.takes[len(self.takes) - self._linear :]
-        while any(strong):
-            program = origin.adjoint(linear, strong)[0]
-            given = zip(strong_results(program), self.gives, strict=True)
-            carried = iter([is_strong for is_strong, letter in given if letter == "c"])
-            still = tuple(
-                next(carried) and was if letter == "c" else was for was, letter in zip(strong, letters, strict=True)
-            )
-            if still == strong:
-                form = (self.takes, self.gives, self.length, self.backwards)
-                return Loop(program, *form, workers=self.workers, origin=self._origin)
-            strong = still
-        return self
+        form = (self.takes, self.gives, self.length, self.backwards)
+        made = Loop(self.program, *form, workers=self.workers, origin=self._origin, strong=strong)
+        made.program = origin.adjoint(linear, made._strong_throughout())[0]
+        return made
 
-    def _strong_results(self) -> tuple[bool, ...]:
-        found = strong_results(self.program)
-        return found if self.length else (False,) * len(found)  # without a step, what is carried in comes out
+    def _strong_seeds(self) -> Strong:
+        if self._rows_of is not None:
+            return self._rows_of._strong_seeds()
+        return self._strong or strong_seeds(self.program)
+
+    def _strong_results(self) -> Strong:
+        if self._rows_of is not None:
+            known = zip(self._rows_of._strong_results(), self._rows_of.gives, strict=True)
+            rows = strong_results(self.program)[self.gives.count("c") :]
+            return (*[strong for strong, letter in known if letter == "c"], *rows)
+        if not self.length:  # without a step, what is carried in comes out
+            return (0,) * len(self.gives)
+        if not self._strong:
+            return strong_results(self.program)
+        _, results, are_all = self._strong_steps()
+        column = list(zip(*results, strict=True))
+        if not are_all:
+            return tuple(int(letter == "y" and any(column[k])) for k, letter in enumerate(self.gives))
+        found: dict[str, Callable[[Sequence[int]], int]] = {"c": lambda known: known[-1], "y": _at_some, "s": min}
+        return tuple(found[letter](known) for known, letter in zip(column, self.gives, strict=True))
+
+    def _strong_steps(self) -> tuple[list[Strong], list[Strong], bool]:
+        """What is known of seeds and results at each step, up to the one from which on it stays, if that is found."""
+        assert self._origin is not None
+        origin, linear = self._origin
+        letters = self.takes[len(self.takes) - self._linear :]
+        seeds, results = [self._strong], []
+        while True:
+            results.append(strong_results(origin.adjoint(linear, seeds[-1])[0]))
+            carried = iter([known for known, letter in zip(results[-1], self.gives, strict=True) if letter == "c"])
+            pairs = zip(seeds[-1], letters, strict=True)
+            after = tuple([next(carried) if letter == "c" else known for known, letter in pairs])
+            if after == seeds[-1] or len(seeds) == self.length:
+                return seeds, results, True
+            if len(seeds) == MOST_LOOKED_AT:
+                return seeds, results, False
+            seeds.append(after)
+
+    def _strong_throughout(self) -> Strong:
+        """What is to be known of the seeds at all steps."""
+        seeds, _, are_all = self._strong_steps()
+        return tuple([_at_some(known) if are_all else int(any(known)) for known in zip(*seeds, strict=True)])
 
     def rows(self, linear: bool) -> tuple[Loop, list[int]]:
         """The loop of what is carried alone, which gives it and what it was at every step; the inputs that take it.
@@ -262,6 +306,48 @@ class Loop(Callee):
         made = selected(self.program, [x for _, x in kept])
         made._omitted = self.program._omitted | frozenset(nodes[first:])
         return made, [k for k, _ in kept]
+
+
+def _at_some(known: Sequence[int]) -> int:
+    """What is known of values of which this is known one by one: whether zeros of some are strong, or all are zero."""
+    return min(known) or int(any(known))
+
+
+@restoring
+def _restored(
+    program: Program,
+    takes: str,
+    gives: str,
+    length: int,
+    backwards: Any,
+    threads: Any,
+    origin: Any,
+    rows_of: Any,
+    strong: Any,
+) -> Loop:
+    """A loop out of a pickle: what is carried out is carried in, and sums are of floats."""
+    inputs, results = program.inputs, program.results
+    if not (len(takes) == len(inputs) and set(takes) <= set("cxk") and len(gives) == len(results)):
+        raise refusal(f"a loop of {len(inputs)} inputs and {len(results)} outputs is {takes!r} -> {gives!r}")
+    carried = [aval for aval, letter in zip(inputs, takes, strict=True) if letter == "c"]
+    if carried != [aval for aval, letter in zip(results, gives, strict=True) if letter == "c"]:
+        raise refusal("a loop carries out other values than in")
+    for aval, letter in zip(results, gives, strict=True):
+        fits = {"c": True, "y": True, "s": aval.dtype.char in "fdFD", "w": aval.shape == () and aval.dtype == np.bool_}
+        if not fits.get(letter, False):
+            raise refusal(f"a loop gives {aval} by the letter {letter!r}")
+    if gives.count("w") > 1 or type(backwards) is not bool or not isinstance(threads, THREADS):
+        raise refusal("a loop ends by two outputs, or runs another way, or by other workers")
+    if origin is not None and not (isinstance(origin[0], Loop) and type(origin[1]) is bool):
+        raise refusal(f"a loop is the adjoint of {origin!r}")
+    if not (rows_of is None or isinstance(rows_of, Loop)):
+        raise refusal(f"a loop gives rows of {rows_of!r}")
+    length = whole_number(length, 0, MOST_STEPS, "the length of a loop")
+    strong_zeros(strong, "the seeds of a loop")
+    made = Loop(program, takes, gives, length, backwards, None, threads, origin, rows_of, strong)
+    for aval in (*made.operands, *made.results):
+        checked_aval(*aval_key(aval))
+    return made
 
 
 # ---- the primitive and its rule -------------------------------------------------------------------------------------
@@ -326,7 +412,7 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
             takes.append("k" if carries is not None and carries not in by else SEED[letter])
             values.append(g)
     gives = "".join(ADJOINT[loop.takes[k]] for k in by)
-    bars = Loop(
+    made = Loop(
         adjoint,
         "".join(takes),
         gives,
@@ -334,7 +420,8 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
         not loop.backwards,
         workers=loop.workers,
         origin=(loop, linear),
-    )(*values)
+    )
+    bars = made._with_strong((0,) * made._linear)(*values)
     return dict(zip(by, bars, strict=True))
 
 

@@ -158,7 +158,9 @@ def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[i
             continue
         depends.add(node)
         is_sum = primitive.name in ("add", "subtract", "negative") and diagonal.issuperset(operands)
-        is_product = primitive.name in ("smul", "sdiv") and operands[0] in diagonal and operands[1] not in depends
+        is_product = (
+            primitive.name in ("smul", "ssmul", "sdiv") and operands[0] in diagonal and operands[1] not in depends
+        )
         if aval.shape == shape and (is_sum or is_product):
             diagonal.add(node)
     found, needed = [], set(outputs)

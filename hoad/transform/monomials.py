@@ -202,7 +202,7 @@ def _size(array: Any) -> Any:
 
 
 def is_one(x: Any) -> bool:
-    return isinstance(x, float) and x == 1.0
+    return not is_traced(x) and isinstance(x, float) and x == 1.0
 
 
 def _sum(terms: Sequence[Any]) -> Any:

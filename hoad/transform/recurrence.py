@@ -24,14 +24,15 @@ import numpy as np
 from hoad._core.primitive import rules_epoch
 from hoad._core.recording import guard_rows, inline
 from hoad._core.series import NotClosedError, Series
-from hoad._core.tape import Aval
+from hoad._core.tape import Aval, aval_key, checked_aval
 from hoad.errors import NoRuleError
+from hoad.pickling import refusal, restoring, truths, whole_number
 from hoad.program import Callee, Program, called
 from hoad.transform.adjoint import adjoint_of, adjoints_by
 from hoad.transform.programs import recorded, selected
 from hoad.transform.series import Arithmetic
 from hoad.transform.stages import given_aval, series_aval
-from hoad.transform.taylor import Taylor, by_curve, inside
+from hoad.transform.taylor import MOST_DEGREE, Taylor, by_curve, inside
 
 
 class Recurrence(Callee):
@@ -80,6 +81,9 @@ class Recurrence(Callee):
     @property
     def _key(self) -> tuple[Any, ...]:
         return self._n, self._given, self._divisors, self._lanes, self._have_lanes, self._forced
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._of, *self._key)
 
     def __repr__(self) -> str:
         return f"<Recurrence to order {self._degree} by {self._of!r}>"
@@ -205,6 +209,28 @@ class Recurrence(Callee):
             self._of._run(tuple(x[0] if count > 1 else x for x, count in given))
             raise RuntimeError("a recurrence failed where its program did not; this is an error in hoad")
         return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+
+
+@restoring
+def _restored(
+    program: Program, n: int, given: Any, divisors: Any, lanes: int | None, have_lanes: Any, forced: bool
+) -> Recurrence:
+    """A recurrence out of a pickle."""
+    whole_number(n, 1, len(program.results), "the number of unknowns of a recurrence")
+    first = len(program.inputs) - n
+    if len(program.results) != n or program.inputs[first:] != program.results or len(given) != first:
+        raise refusal("a recurrence gives other unknowns than it takes")
+    if type(divisors) is not tuple or not divisors or not all(type(x) is float for x in divisors):
+        raise refusal(f"a recurrence has the divisors {divisors!r}")
+    for count in given:
+        whole_number(count, 1, len(divisors), "a number of coefficients")
+    truths((*have_lanes, forced), first + 1, "what has lanes")
+    if lanes is not None:
+        whole_number(lanes, 1, MOST_DEGREE, "the number of lanes")
+    made = Recurrence(program, n, tuple(given), divisors, lanes, tuple(have_lanes), forced)
+    for aval in (*made.inputs, *made.results):
+        checked_aval(*aval_key(aval))
+    return made
 
 
 def natural(degree: int) -> tuple[float, ...]:

@@ -27,19 +27,21 @@ def seed_operands(
     seed: Any,
     sweep: str,
     end: End,
-    strong: Sequence[bool] = (),
+    strong: Sequence[int] = (),
 ) -> tuple[list[int], list[int]]:
     """(operand of the seed at each of these ends, those among them that are new inputs).
 
-    `forms` are those of the containers that the ends are parts of, if any. New inputs that are `strong` have zeros that
-    stand for no dependence.
+    `forms` are those of the containers that the ends are parts of, if any. Of new inputs that are `strong` the zeros
+    stand for no dependence; where that is 2, the input is 0 and not looked at.
     """
     if isinstance(seed, str):
         if seed != "symbolic":
             raise ArgumentError(f"{sweep} takes a number, an array or 'symbolic' as seed, not {seed!r}.")
-        flags = iter(strong)
-        operands = [extension.input(aval, next(flags, False)) if aval.inexact else SYMBOLIC_ZERO for aval in avals]
-        return operands, [k for k in operands if k != SYMBOLIC_ZERO]
+        ends = [k for k, aval in enumerate(avals) if aval.inexact]
+        known = dict(zip(ends, strong or (0,) * len(ends), strict=True))
+        inputs = {k: extension.input(avals[k], bool(known[k])) for k in ends}
+        operands = [inputs[k] if known.get(k, 2) != 2 else SYMBOLIC_ZERO for k in range(len(avals))]
+        return operands, list(inputs.values())
     if seed is None:
         if [aval.shape for aval in avals] not in ([], [()]):
             shapes = ", ".join(str(aval.shape) for aval in avals)

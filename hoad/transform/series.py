@@ -30,20 +30,25 @@ from hoad._core.primitive import STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.series import NotClosedError, Series
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad.errors import HoadError, NoRuleError
+from hoad.pickling import FAMILIES, describe, find, refusal, whole_number
 
 MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
 MOST_FOR_EACH = 20  # and by so many for each node that it had
 LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
+MOST_DEGREES = 64  # whose coefficients a primitive keeps as operations
+MOST_COEFFICIENTS = 1 << 16  # that a pickle may name as one operation
 MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
 
 # Operations whose result is a constant of the curve, but for jumps.
-STEPS = frozenset("sign floor ceil trunc rint floor_divide spacing stop_gradient start".split())
+STEPS = frozenset("sign slope floor ceil trunc rint floor_divide spacing stop_gradient start".split())
 # p' = Σ h x' summed over what is reduced.
 EXTREMES = frozenset(("max", "min"))
 # Elementwise operations on real numbers that are not found by their rule.
-BY_HAND = STEPS | SIGNS | EACH | {*SAME, *SCALED, *"multiply smul divide sdiv reciprocal power float_power".split()}
+BY_HAND = (
+    STEPS | SIGNS | EACH | {*SAME, *SCALED, *"multiply smul ssmul divide sdiv reciprocal power float_power".split()}
+)
 
 # x' of x, along the curve.
 RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
@@ -82,8 +87,11 @@ class Arithmetic(Ordering):
         first, behind = closure.outputs[: len(outputs)], closure.outputs[len(outputs) :]
         super().__init__(closure, first, [(k, was) for k, (_, was) in zip(behind, guards, strict=True)], given, degree)
         self.lowered: dict[int, int] = {}  # exponent: how often 1 was taken from it
+        self.values_only: list[int] = []  # calls, which have no series here
         self.close(self._top, (1 + MOST_FOR_EACH) * closure.size + MOST_NODES)
         self.leave_out()
+        if any(self.tops[i] for i in self.values_only):
+            raise NotClosedError("calls of programs")
 
     # ---- rules spelled out
 
@@ -94,7 +102,7 @@ class Arithmetic(Ordering):
             return self.by_rule(i, tops)
         if name in STEPS and not (name == "sign" and aval.is_complex):
             return 0
-        if name in ("multiply", "smul") or is_multilinear(primitive, tops):
+        if name in ("multiply", "smul", "ssmul") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
         if name == "square":
             return min(2 * tops[0], self.degree)
@@ -114,6 +122,9 @@ class Arithmetic(Ordering):
             self.instead[i] = self._composed(primitive, operands, params, aval)
             return self.degree
         if name in ("reciprocal", "inv", "solve"):
+            return self.degree
+        if primitive.of_programs and primitive.nout == 1:
+            self.values_only.append(i)  # what is expanded in another way asks for the value alone
             return self.degree
         if primitive.per_call or primitive.of_programs:
             raise NotClosedError(f"{primitive.name}, whose rule is not the same at all points")
@@ -228,12 +239,14 @@ class Arithmetic(Ordering):
         return build_series(self, lanes, have_lanes, is_flow, first)
 
 
-@functools.cache
 def _coefficients_of(primitive: Primitive, degree: int, is_bare: bool) -> Primitive:
     """The coefficients c₀, ..., of φ(x + t) that a kernel gives, as an operation, of which cₖ' = (k + 1) cₖ₊₁.
 
-    One that `is_bare` has no parameters.
+    One that `is_bare` has no parameters. The primitive keeps those of the latest degrees.
     """
+    known: Primitive | None = primitive.derived.get((degree, is_bare))
+    if known is not None:
+        return known
 
     def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
         shape = signature_at(primitive, params, operands).results[0].shape
@@ -262,9 +275,25 @@ def _coefficients_of(primitive: Primitive, degree: int, is_bare: bool) -> Primit
         return [np.stack([math.comb(k + j, j) * found[k + j] for k in range(degree + 1)]) for j in range(further + 1)]
 
     name, names = f"coefficients of {primitive.name}", primitive.param_names
-    made = Primitive(name, function=run, infer=infer, nin=-1, param_names=names)
+    made = Primitive(name, function=run, infer=infer, nin=-1, param_names=names, lasting=False)
     made.rule, made.kernel = rule, kernel
+    made.form = "coefficients", lambda: (describe(primitive), degree, is_bare)
+    if len(primitive.derived) >= MOST_DEGREES:
+        primitive.derived.clear()  # programs hold those that they use
+    primitive.derived[degree, is_bare] = made
     return made
+
+
+def _found(form: Any) -> Primitive:
+    """The operation that a pickle names by its form."""
+    description, degree, is_bare = form
+    primitive = find(description)
+    if primitive.kernel is None or type(is_bare) is not bool:
+        raise refusal(f"{primitive.name} has no coefficients")
+    return _coefficients_of(primitive, whole_number(degree, 0, MOST_COEFFICIENTS, "a degree"), is_bare)
+
+
+FAMILIES["coefficients"] = _found
 
 
 def _unbroadcast(adjoint: Any, x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,42 +13,75 @@ import numpy as np
 
 from hoad._core.operands import holds_traced, new_input
 from hoad._core.primitive import rules_epoch
-from hoad._core.recording import RUNNING, Recording
+from hoad._core.recording import RUNNING, Recording, differentiating
 from hoad._core.tape import Aval, Graph, intern_aval
 from hoad._core.traced import node_of
 from hoad.errors import HoadError, ShapeError, TracedValueError
-from hoad.program import Callee, Program, Tape, called
+from hoad.program import Callee, Program, Strong, Tape, called
 from hoad.schedule import checkpoint_schedule, split
+from hoad.trace import telling_of_objects
 from hoad.transform.adjoint import adjoint_of, strong_results
 from hoad.transform.composite import Apart, Path, derived_avals, program_of
+from hoad.transform.programs import recorded
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Steps:
     """A step function on flat values, and what it is called with."""
 
     step: Callable[..., tuple[Any, ...]]  # (k, *state, *args) -> state
     state: tuple[Aval, ...]
     args: tuple[Aval, ...]
+    is_new: bool = True  # whether the loop is being recorded, and not run again
     begun: list[Program] = field(default_factory=list)  # that of the first step that was taken
-    known_strong: dict[Any, tuple[bool, ...]] = field(default_factory=dict)  # of derivatives of it
+    known_strong: dict[Any, Strong] = field(default_factory=dict)  # of derivatives of it
 
     def advanced(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """State and arguments after step k, as plain values. The first one taken is recorded, where it can be."""
-        if not self.begun:
-            with contextlib.suppress(TracedValueError):  # which the step as it is, or the reverse sweep, explains
-                program, _, state = self.recorded(k, values)
-                self.begun.append(program)
-                return (*state, *values[len(self.state) :])
+        """State and arguments after step k, as plain values.
+
+        Where the loop is recorded, the step is called on traced values that end with it: one that it leaves elsewhere
+        than in its result would be a constant of the function around the loop, but is refused there.
+        """
+        if self.is_new:
+            try:
+                return (*self._state_apart(k, values), *values[len(self.state) :])
+            except TracedValueError:
+                self._refuse_others(k, self.step(k, *values))
+                raise
         state = self.step(k, *values)
+        self._refuse_others(k, state)
+        self.check(k, tuple(intern_aval(np.asarray(x).dtype, np.shape(x)) for x in state))
+        return (*state, *values[len(self.state) :])
+
+    def _state_apart(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The state after step k, by a recording of its own; that of the first step taken is kept."""
+        if not self.begun:
+            program, _, state = self.recorded(k, values)
+            self.begun.append(program)
+            return state
+        context = contextvars.copy_context()
+        context.run(RUNNING.set, None)
+        avals, state = context.run(self._called_on_traced, k, values)
+        self.check(k, avals)
+        return state
+
+    def _called_on_traced(self, k: int, values: tuple[Any, ...]) -> tuple[tuple[Aval, ...], tuple[Any, ...]]:
+        with differentiating(apart=True) as d:
+            with telling_of_objects:
+                found = self.step(k, *[d.input(x) for x in values])
+            operands = [d.operand(x) for x in found]
+            del found
+            return tuple(map(d.aval, operands)), tuple(map(d.value, operands))
+
+    @staticmethod
+    def _refuse_others(k: int, state: tuple[Any, ...]) -> None:
+        """Raise where a step that was called on plain values gives traced ones."""
         if holds_traced(list(state)):
             raise TracedValueError(
                 f"step {k} of a checkpointed loop uses a traced value that is not among its arguments. It is called "
                 "again in the reverse sweep, so pass the value as a further argument: checkpointed_loop(step, steps, "
                 "state, value)."
             )
-        self.check(k, tuple(intern_aval(np.asarray(x).dtype, np.shape(x)) for x in state))
-        return (*state, *values[len(self.state) :])
 
     def check(self, k: int, found: tuple[Aval, ...]) -> None:
         """Raise unless a step gives a state like the one before."""
@@ -57,9 +91,16 @@ class Steps:
                 "has the same number of parts, shapes and dtypes all along: make it so before the loop."
             )
 
-    def strong_results(self, path: Path) -> tuple[bool, ...]:
-        """Which results of a derivative of the first step have zeros that stand for no dependence; () if not known."""
+    def strong_results(self, path: Path, k: int) -> Strong:
+        """Which results of a derivative of the first step have zeros that stand for no dependence; () if not known.
+
+        In a rule, no step has been taken yet: step k is then recorded without values, if it branches on none.
+        """
         key = path, rules_epoch()
+        if not self.begun:
+            with contextlib.suppress(TracedValueError):
+                apart = contextvars.copy_context()
+                self.begun.append(apart.run(recorded, lambda *x: self.step(k, *x), [*self.state, *self.args]))
         if self.begun and key not in self.known_strong:
             self.known_strong[key] = strong_results(_along(path, self.begun[0]))
         return self.known_strong.get(key, ())
@@ -91,7 +132,7 @@ class Span(Callee):
         self._loop = loop
         self._low, self._high, self._slots = low, high, slots
         self._path = path
-        self._strong = path[-1][1] if path else ()  # which seeds have zeros that stand for no dependence
+        self._strong = path[-1][1] if path else ()  # what is known of its seeds
         self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
 
     @property
@@ -101,14 +142,17 @@ class Span(Callee):
     def _derived(self, linear: bool) -> Span:
         return Span(self._loop, self._low, self._high, self._slots, (*self._path, (linear, ())))
 
-    def _with_strong(self, strong: tuple[bool, ...]) -> Span:
+    def _with_strong(self, strong: Strong) -> Span:
         return Span(self._loop, self._low, self._high, self._slots, (*self._path[:-1], (self._path[-1][0], strong)))
 
-    def _strong_results(self) -> tuple[bool, ...]:
+    def _strong_seeds(self) -> Strong:
+        return self._strong or super()._strong_seeds()
+
+    def _strong_results(self) -> Strong:
         """As of its first step: others are not known before they are called."""
         if self._strong and all(self._strong):
             return (True,) * len(self.results)
-        return self._loop.strong_results(self._path) or super()._strong_results()
+        return self._loop.strong_results(self._path, self._low) or super()._strong_results()
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         if not self._path:
@@ -170,6 +214,13 @@ class Span(Callee):
         outputs = [node_of(x) for x in state]
         window = (0, outputs[-1] + 1, 0, 0)
         return Program([Tape(graph, window, [node_of(x) for x in inputs], outputs, "primal", len(outputs) == 1)])
+
+    def __reduce__(self) -> Any:
+        raise pickle.PicklingError(
+            "a program with a checkpointed_loop cannot be pickled: its steps are a Python function that runs in this "
+            "process. Use hoad.fori_loop or hoad.scan, whose body is recorded and travels; or send the function that "
+            "was recorded, and record it there."
+        )
 
     def __repr__(self) -> str:
         return f"<{'adjoint of ' * len(self._path)}steps {self._low} to {self._high}>"

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.audit import unwatched
+from hoad._core.calls import apply_primitive
 from hoad._core.native import Native
 from hoad._core.operands import as_argument, holds_traced
 from hoad._core.primitive import rules_epoch
@@ -30,15 +31,20 @@ from hoad._core.recording import (
     guard_rows,
     inline,
     is_pointwise,
+    node_row,
     operand_avals,
     takes_apart,
 )
 from hoad._core.series import NotClosedError, Series
-from hoad._core.tape import Aval
-from hoad._core.traced import is_traced, traced_node
+from hoad._core.tape import Aval, aval_key, checked_aval
+from hoad._core.traced import is_traced, standing_as, traced_node
 from hoad._core.ufuncs import smul
+from hoad.comparing import compared
 from hoad.containers import Parts, is_float
-from hoad.program import Callee, Program, Tape, called
+from hoad.numpy_protocol.spectra import taylor_of
+from hoad.pickling import refusal, restoring, truths, whole_number
+from hoad.primitive import EIGH, STOP_GRADIENT, SVD
+from hoad.program import Callee, Program, Strong, Tape, called
 from hoad.transform.adjoint import adjoints_by
 from hoad.transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad.transform.curves import program_along
@@ -49,7 +55,12 @@ from hoad.transform.stages import given_aval, series_aval, stages_of, whole
 # The degree to which what is recorded is expanded, for those who choose how exactly they compute.
 EXPANDING = ContextVar("hoad_expanding", default=0)
 
+MOST_DEGREE = 2**31 - 1  # of an expansion out of a pickle
 FIRST_STEP = 21  # the lowest degree at which coefficients are so much smaller than derivatives that it may matter
+MENDED = 6  # the order to which what is smooth beside equal eigenvalues is found by tangents of tangents
+CLOSE = 1e-2  # the gap, beside the largest, from which on a series of eigenvectors has lost more digits than they have
+LARGEST_TABLE = 1 << 25  # of divided differences, times the orders of their directions
+UNCERTAIN = 1e-3  # the relative error of a coefficient, by the gap, from which on it is nan
 FACTORIALS = np.array([float(math.factorial(k)) for k in range(FIRST_STEP)])
 FACTORIALS.flags.writeable = False
 
@@ -104,10 +115,13 @@ class Taylor(Callee):
         have_lanes = (*self._have_lanes[:kept], *[self._lanes is not None] * seeds)
         return Taylor(self._inner._derived(linear), given, self._degree, self._lanes, have_lanes)
 
-    def _with_strong(self, strong: tuple[bool, ...]) -> Taylor:
+    def _with_strong(self, strong: Strong) -> Taylor:
         return Taylor(self._inner._with_strong(strong), *self._key)
 
-    def _strong_results(self) -> tuple[bool, ...]:
+    def _strong_seeds(self) -> Strong:
+        return self._inner._strong_seeds()
+
+    def _strong_results(self) -> Strong:
         return self._inner._strong_results()
 
     def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -154,6 +168,8 @@ class Taylor(Callee):
         return self._inner if isinstance(self._inner, Program) else self._inner._made()  # type: ignore[attr-defined]
 
     def _native(self, *avals: Aval) -> Native | None:
+        if _values_of_factors(self._program())[0] is not None:
+            return None  # what is nan may have to be mended
         series = series_of(self._program(), *self._key)
         if series is not None or self._lanes is not None or self._program()._last._guards:
             return series
@@ -165,12 +181,62 @@ class Taylor(Callee):
         if series is None:
             if self._program()._last._guards:
                 self._check(values)
-            return self._by_programs(values)
+            spelled = self._spelled()
+            rows = self._by_programs(values, spelled)
+            return rows if spelled is None else self._mended(values, rows)
         found = series.run(values)
         if found is None:
             self._check(values)
             raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
-        return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+        results = [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+        return self._mended(values, results)
+
+    def _mended(self, values: tuple[Any, ...], results: list[Any]) -> list[Any]:
+        """With tangents of tangents in place of low orders, where a matrix has equal or close eigenvalues.
+
+        A series takes the factors of a matrix for smooth functions, which they are not there, though what is made of
+        them may be. Of higher orders, those of which rounding leaves nothing are nan.
+        """
+        if not self._degree or _values_of_factors(self._program())[0] is None:
+            return results
+        gaps, size = self._closest(values)
+        if np.all(gaps >= CLOSE) and all(np.isfinite(x).all() for x in results):
+            return results
+        low = 0
+        if not _step_exponent(self._degree):
+            work = [math.factorial(k) * max(size, 2) ** (k + 1) for k in range(1, min(self._degree, MENDED) + 1)]
+            low = sum(x <= LARGEST_TABLE for x in work)
+        with np.errstate(divide="ignore", over="ignore"):
+            errors = np.finfo(float).eps / gaps ** np.arange(self._degree)[:, None]
+        for row, lane in np.argwhere(errors > UNCERTAIN):
+            for x in results if row >= low else ():
+                item = x[row + 1, ...] if self._lanes is None else x[row + 1, lane, ...]
+                item[item != 0.0] = np.nan  # what is 0 does not depend on them
+        if not low:
+            return results
+        given = tuple(min(n, low + 1) for n in self._given)
+        lower = Taylor(self._inner, given, low, self._lanes, self._have_lanes, self._scaled)
+        first = [x[: low + 1] if n > 1 else x for n, x in zip(self._given, values, strict=True)]
+        found = lower._by_programs(tuple(first), tangents_of(lower._program(), given, low))
+        for x, y in zip(results, found, strict=True):
+            x[: low + 1] = np.reshape(y, x[: low + 1].shape)
+        return results
+
+    def _closest(self, values: tuple[Any, ...]) -> tuple[np.ndarray, int]:
+        """The least gap between eigenvalues beside the largest, of each lane; and how many a matrix has at most."""
+        factors, oblong = _values_of_factors(self._program())
+        least, size = np.ones(self._lanes or 1), 1
+        for lane in range(self._lanes or 1):
+            found = factors._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values))) if factors else ()
+            for w, is_oblong in zip(found, oblong, strict=True):
+                # The vectors of the longer side are with those outside of it, as of one more value, 0.
+                more = np.zeros((*w.shape[:-1], int(is_oblong)))
+                gaps = np.abs(np.diff(np.concatenate([w, more], axis=-1), axis=-1))
+                largest = np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
+                ratios = np.divide(gaps, largest, out=np.zeros_like(gaps), where=largest > 0.0)
+                least[lane] = min(least[lane], np.min(ratios, initial=1.0))
+                size = max(size, w.shape[-1])
+        return least, size
 
     def _check(self, values: tuple[Any, ...]) -> None:
         """Raise for a branch that is not taken here, lane by lane."""
@@ -182,9 +248,9 @@ class Taylor(Callee):
             return x
         return np.asarray(x)[(order, lane) if self._have_lanes[k] and self._lanes is not None else order]
 
-    def _by_programs(self, values: tuple[Any, ...]) -> Sequence[Any]:
+    def _by_programs(self, values: tuple[Any, ...], program: Program | None = None) -> list[Any]:
         """Lane by lane, for programs that are no rows of series."""
-        program = self._spelled() or tangents_of(self._program(), self._given, self._degree)
+        program = program or self._spelled() or tangents_of(self._program(), self._given, self._degree)
         lanes = [
             program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
             for lane in range(self._lanes or 1)
@@ -214,8 +280,44 @@ class Taylor(Callee):
         """The expansion of another program, to the same order."""
         return Taylor(inner, given, self._degree, None, (False,) * len(given))
 
+    def __reduce__(self) -> Any:
+        return _restored, (self._inner, *self._key)
+
     def __repr__(self) -> str:
         return f"<Taylor expansion to order {self._degree} of {self._inner!r}>"
+
+
+def _values_of_factors(program: Program) -> tuple[Program | None, list[bool]]:
+    """The program of the eigenvalues and singular values in a program, and which are of oblong matrices; or None."""
+    key = ("factors",)
+    if key not in program._known_series:
+        last = program._last
+        kinds = [(k, node_row(last._graph, k)) for k in range(last._end)]
+        found = [(k, row) for k, row in kinds if row[0] in (EIGH, SVD)]
+        nodes = [k + (row[0] is SVD) for k, row in found]
+        window = program._first._start, last._end, program._first._first_guard, last._guards
+        tape = Tape(last._graph, window, program._input_nodes(), nodes, "primal", False)
+        shapes = [aval.shape[-2:] for aval in operand_avals(last._graph, [row[1][0] for _, row in found])]
+        program._known_series[key] = Program([tape]) if nodes else None, [m != n for m, n in shapes]
+    known: tuple[Program | None, list[bool]] = program._known_series[key]
+    return known
+
+
+@restoring
+def _restored(inner: Callee, given: Any, degree: int, lanes: int | None, have_lanes: Any, scaled: bool) -> Taylor:
+    """An expansion out of a pickle."""
+    if not isinstance(inner, (Program, Stretch)):
+        raise refusal(f"an expansion is of {inner!r}")
+    degree = whole_number(degree, 0, MOST_DEGREE, "the degree of an expansion")
+    for n in given:
+        whole_number(n, 1, degree + 1, "a number of coefficients")
+    truths((*have_lanes, scaled), len(given) + 1, "what has lanes")
+    if lanes is not None:
+        whole_number(lanes, 1, MOST_DEGREE, "the number of lanes")
+    made = Taylor(inner, tuple(given), degree, lanes, tuple(have_lanes), scaled)
+    for aval in (*made.inputs, *made.results):
+        checked_aval(*aval_key(aval))
+    return made
 
 
 def by_curve(program: Program, moves: tuple[bool, ...], degree: int) -> Program:
@@ -328,10 +430,10 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
 
 
 def _polynomial(coefficients: Any, t: Any) -> Any:
-    """Σ cₖ tᵏ."""
+    """Σ cₖ tᵏ at t = 0, where a coefficient that is nan has no part in lower orders."""
     found = coefficients[-1]
     for k in range(len(coefficients) - 2, -1, -1):
-        found = coefficients[k] + t * found
+        found = coefficients[k] + smul(t, found)
     return found
 
 
@@ -363,7 +465,7 @@ class Expansion:
     ) -> None:
         token = EXPANDING.set(EXPANDING.get() + degree)
         try:
-            apart = Apart(of_floats(f), points, any_float)
+            apart = Apart(of_floats(f), points, any_float, expanded=True)
         finally:
             EXPANDING.reset(token)
         self.parts: Parts = apart.parts
@@ -372,6 +474,7 @@ class Expansion:
         unwatched(self._prepare, (apart, curves, len(around), degree, lanes, scaled))
         series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
         self.values = (*apart.constants, *series, *around)
+        self.around = len(around)
         hold_guards(self.program, (*apart.constants, *points, *around))
 
     def _prepare(
@@ -445,7 +548,11 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
     if degree and x.dtype == np.float64:
         zero = -0.0  # to which zeros of both signs can be added
         curve = np.array([step])
-        return Expansion(lambda x, t: f(as_argument(x + t)), [x, zero], [None, curve], degree, None, scaled)
+
+        def moved(x: Any, t: Any) -> Any:
+            return compared(f, (as_argument(standing_as(x + t, x)),), {}, "taylor")
+
+        return Expansion(moved, [x, zero], [None, curve], degree, None, scaled)
     return Expansion(f, [x], [np.full((1, *np.shape(x)), step, x.dtype) if degree else None], degree, None, scaled)
 
 
@@ -462,11 +569,30 @@ def expand(
     return Expansion(f, points, curves, degree, lanes).results()
 
 
+def _at_each(f: Callable[[Any], Any], x: Any, degree: int) -> tuple[Any, Any] | None:
+    """The coefficients of f(x + t) of each item, for an f that works item by item; and those where x is held.
+
+    None for an f without a Taylor arithmetic, for which so many would take too long.
+    """
+    curve = np.ones((1, *x.shape), x.dtype)
+    expansion = Expansion(f, [x], [curve], degree)
+    callee = expansion.callee
+    if series_of(callee._program(), *callee._key) is None and callee._spelled() is None:
+        return None
+    own = len(expansion.values) - expansion.around - 1
+    held = list(expansion.values)
+    held[own] = _series(apply_primitive(STOP_GRADIENT, None, x), curve, None)
+    return expansion.coefficients()[0], called(callee, held)[0]
+
+
+taylor_of.append(_at_each)
+
+
 def of_floats(f: Callable[..., Any]) -> Callable[..., Any]:
     """f, of which an integer or a truth value, if that is all that it returns, is a float."""
 
     def of(*points: Any) -> Any:
-        y = f(*points)
+        y = compared(f, points, {}, "taylor")
         return np.multiply(y, 1.0) if _is_integral(y) else y
 
     return of

@@ -19,7 +19,7 @@ MOST = 12  # arrays
 
 
 def kind_of(x: Any) -> str:
-    return "object" if isinstance(x, np.ndarray) and x.dtype == object else "plain" if isinstance(x, np.ndarray) else ""
+    return "" if type(x) is not np.ndarray else "object" if x.dtype == object else "plain"
 
 
 def zeros(x: Any, shape: tuple[int, ...]) -> Any:
@@ -42,14 +42,14 @@ class State:
         return self.arrays[rng.integers(len(self.arrays))]
 
     def add(self, made: Any) -> None:
-        if isinstance(made, np.ndarray) or np.ndim(made) or not isinstance(made, float):
+        if is_array(made) or np.ndim(made) or not isinstance(made, float):
             if len(self.arrays) < MOST and hasattr(made, "shape") and (np.ndim(made) or is_array(made)):
                 self.arrays.append(made)
 
 
 def is_array(x: Any) -> bool:
     """Whether x is an array of no dimensions, and not a number."""
-    return isinstance(x, np.ndarray) or type(x).__name__ == "Array"
+    return type(x).__name__ in ("ndarray", "Array")
 
 
 def basic_index(rng: Rng, shape: tuple[int, ...]) -> tuple[Any, ...]:

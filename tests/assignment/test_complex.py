@@ -27,7 +27,7 @@ MOST = 10  # arrays
 
 
 def zeros(x: Any, shape: tuple[int, ...], dtype: Any = complex) -> Any:
-    return np.zeros(shape, dtype) if isinstance(x, np.ndarray) else np.zeros(shape, dtype, like=x)
+    return np.zeros(shape, dtype) if type(x) is np.ndarray else np.zeros(shape, dtype, like=x)
 
 
 # ---- random programs ------------------------------------------------------------------------------------------------

@@ -17,6 +17,35 @@ X = np.array([1.0, 2.0, 3.0])
 TABLE = np.zeros(3)
 
 
+def of_a_number(x: Any) -> Any:
+    y = np.zeros(3)
+    y[0] = x * x
+    return y[0]
+
+
+def filled_by_a_number(x: Any) -> Any:
+    y = np.full(shape=(2, 2), fill_value=1.0)
+    y[0, 0] = x * x
+    return y[0, 0]
+
+
+def test_a_number_is_not_advised_as_like() -> None:
+    """NumPy takes no number for like=, so the function could not be called with plain ones."""
+    for f, instead in (
+        (of_a_number, r"np\.zeros_like\(x, shape=3\)"),
+        (filled_by_a_number, r"np\.full_like\(x, 1\.0, shape=\(2, 2\)\)"),
+    ):
+        with pytest.raises(hoad.TracedValueError, match=instead):
+            hoad.grad(f)(2.0)
+
+    def advised(x: Any) -> Any:
+        y, z = np.zeros_like(x, shape=3), np.full_like(x, 1.0, shape=(2, 2))
+        y[0] = z[0, 0] = x * x
+        return np.sum(y) + np.sum(z)
+
+    assert advised(2.0) == 11.0 and hoad.grad(advised)(2.0) == 8.0
+
+
 def items(x: Any) -> Any:
     y = np.zeros(3)
     y[0] = x[0]

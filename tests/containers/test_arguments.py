@@ -95,7 +95,7 @@ def test_constants_keep_their_values(kind: str) -> None:
         return f(p)
 
     hoad.grad(watching)(point)
-    assert seen == [(type(point), case.constants)]
+    assert seen[:1] == [(type(point), case.constants)]
 
 
 @kinds

@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import hoad
+from hoad._core.traced import is_traced
 
 Step = tuple[int, int, int, int]
 MOST_ITEMS = 40
@@ -168,7 +169,7 @@ def determined(x: Any, k: int) -> Any:
 
 
 def is_plain(x: Any) -> bool:
-    return isinstance(x, (np.ndarray, np.generic, float, complex))
+    return not is_traced(x) and isinstance(x, (np.ndarray, np.generic, float, complex))
 
 
 def inner_gradient(x: Any, k: int) -> Any:

@@ -175,6 +175,31 @@ def test_masks_that_depend_on_x_are_guards() -> None:
     np.testing.assert_array_equal(hoad.hessian(lambda x: np.sum(x[x > 0] ** 2))(x), np.diag([2.0, 0.0, 2.0]))
 
 
+@pytest.mark.parametrize("c", [0.5, 2.0])
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda s, c: s > c,
+        lambda s, c: (s > c, None),
+        lambda s, c: (None, s > c),
+        lambda s, c: (..., s > c),
+        lambda s, c: (s > c, s > 0),
+        lambda s, c: np.array(c < 1),
+    ],
+)
+def test_a_number_by_a_mask(index: Any, c: float) -> None:
+    """As NumPy's own numbers: one item where the mask is true, none where it is not; the branch is a guard."""
+    f = lambda x: np.sum(np.exp(x[0][index(x[0], c)])) * x[1]  # noqa: E731
+    x = np.array([1.3, 0.7])
+    wanted = np.array([0.7 * np.exp(1.3), np.exp(1.3)]) if c < 1 else np.zeros(2)
+    value, gradient = hoad.value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-15)
+    jitted = hoad.jit(f)
+    for first in (1.3, 3.0, 0.1, 1.3):
+        assert jitted(np.array([first, 0.7])) == pytest.approx(f(np.array([first, 0.7])), rel=1e-15)
+
+
 def test_indices_that_depend_on_x() -> None:
     """Integers made of a traced value are live indices of traced arrays."""
     x = np.array([2.2, 10.0, 20.0, 30.0])

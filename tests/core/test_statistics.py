@@ -142,6 +142,21 @@ def test_covariances_are_in_double_precision_as_in_numpy() -> None:
     assert hoad.jvp(lambda y: np.cov(y, y**2), (x[0],), (x[0],))[0].dtype == np.float64
 
 
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize(("m", "y"), [((3, 1), (1, 3)), ((3, 2), (3, 1)), ((3, 1), (3,))])
+def test_a_single_row_of_the_second_argument_is_one_variable(m: Any, y: Any, ddof: int) -> None:
+    x, other = np.cos(np.arange(float(np.prod(m)))).reshape(m), np.sin(np.arange(3.0)).reshape(y)
+    found = hoad.jvp(lambda x: np.cov(x, other, rowvar=False, ddof=ddof), (x,), (x,))[0]
+    np.testing.assert_allclose(found, np.cov(x, other, rowvar=False, ddof=ddof), rtol=1e-14)
+
+
+def test_two_rows_of_columns_are_refused_as_by_numpy() -> None:
+    x = np.arange(3.0)[None]
+    for f in (np.cov, lambda *args, **options: hoad.grad(lambda x: np.cov(x, x, **options)[0, 0])(x)):
+        with pytest.raises(ValueError, match=r"dimension|shapes"):
+            f(x, x, rowvar=False)
+
+
 @pytest.mark.parametrize("weights", [[1.0, -1.0], np.array([[1, 0, 2], [-1, 3, 2]])])
 def test_weights_that_sum_to_zero(weights: Any) -> None:
     for call in (lambda x: np.average(x, 0, weights), hoad.jacobian(lambda x: np.average(x, 0, weights))):

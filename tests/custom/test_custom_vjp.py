@@ -494,3 +494,19 @@ def test_what_a_rule_reads_is_read_each_time(name: str, jitted: bool, monkeypatc
     for scale in (2.0, 5.0, -1.0):
         monkeypatch.setattr(sys.modules[__name__], "SCALE", scale)
         assert f(3.0) == scale * 3.0
+
+
+def test_a_method_with_a_rule_is_differentiated_as_it_is() -> None:
+    """A bound method of an object that is no function has no code."""
+
+    class Wave:
+        @hoad.custom_vjp(nondiff_argnums=(0,))
+        def wave(self, x: Any) -> Any:
+            return np.sin(2.0 * x)
+
+        @wave.defvjp
+        def rule(g: Any, p: Any, x: Any, *, self: Any) -> Any:
+            return (g * 2.0 * np.cos(2.0 * x),)
+
+    assert hoad.grad(Wave().wave)(0.0) == 2.0
+    assert hoad.jit(hoad.grad(Wave().wave))(0.0) == 2.0

@@ -57,6 +57,16 @@ def test_matrices_and_programs() -> None:
     np.testing.assert_allclose(program.evaluate(at), hoad.grad(plain(7))(at), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error::hoad.errors.JitWarning")
+@pytest.mark.parametrize("around", [lambda f: f, hoad.checkpoint, hoad.jit])
+def test_jit_replays_it(around: Any) -> None:
+    """The steps outlive the traced values that they began with."""
+    for derived in (lambda f: f, hoad.grad, hoad.hessian):
+        jitted = hoad.jit(derived(around(looped(7, 3))))
+        for at in (V, V[::-1].copy(), -V):
+            np.testing.assert_allclose(jitted(at), derived(plain(7))(at), rtol=1e-11, atol=1e-13)
+
+
 @pytest.mark.parametrize(("n", "slots"), [(1, 1), (100, 5), (100, 1), (37, 3), (20, 20)])
 def test_the_steps_taken_are_those_of_the_formula(n: int, slots: int) -> None:
     """n for the value, t(n, s) again, and each once more when it is reversed."""

@@ -22,6 +22,7 @@ FUNCTIONS = {name: getattr(np, name) for name in np.__all__ if callable(getattr(
 FUNCTIONS |= {"solve": np.linalg.solve, "inv": np.linalg.inv, "det": np.linalg.det}
 FUNCTIONS |= {"astype": lambda x, dtype: np.asarray(x).astype(dtype), "index": np.s_}
 FUNCTIONS |= {"direction": ufuncs.direction, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
+FUNCTIONS |= {name: getattr(ufuncs, name) for name in ("slope", "smooth", "powlog1", "powlog2", "powlog3")}
 FUNCTIONS |= {"concatenate": lambda *arrays, axis: np.concatenate(arrays, axis)}
 
 
@@ -84,7 +85,7 @@ def evaluated(text: str, values: Mapping[Any, Any]) -> Any:
         return key
 
     def run(code: str) -> Any:
-        tree = ArrayLiterals().visit(ast.parse(code.replace("·", "*").replace("÷", "/"), mode="eval"))
+        tree = ArrayLiterals().visit(ast.parse(code.replace("·", "*").replace("×", "*").replace("÷", "/"), mode="eval"))
         return eval(compile(ast.fix_missing_locations(tree), text, "eval"), names)
 
     whole, *pieces = PIECE.split(REFERENCE.sub(variable, text))

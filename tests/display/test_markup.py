@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from display.programs import HOSTILE, PROGRAMS
 from display.reading import tables
@@ -52,9 +54,14 @@ def markdown_tables(text: str) -> list[list[list[str]]]:
         if line.startswith("**Tape"):
             found.append([])
         elif line.startswith("|") and not line.startswith("|:"):
-            cells = re.split(r"(?<!\\)\|", line)[1:-1]
-            found[-1].append([re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", cell.strip()).replace("\\|", "|") for cell in cells])
+            found[-1].append([_cell(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
     return found
+
+
+def _cell(text: str) -> str:
+    if text.startswith("<code>"):
+        return html.unescape(text.removeprefix("<code>").removesuffix("</code>"))
+    return re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", text).replace("\\|", "|")
 
 
 TABLES = {
@@ -110,8 +117,16 @@ def test_names_are_no_markup() -> None:
         "li",
     }
     assert HOSTILE in Reader(text).tables[0][2][0]
-    row = next(line for line in program.table("markdown").split("\n") if "onclick" in line)
-    assert row.startswith("| `` @2 = ") and "\\|" in row and row.count("``") == 2
+    text = program.table("markdown")
+    row = next(line for line in text.split("\n") if "onclick" in line)
+    assert row.startswith("| <code>@2 = ") and f"@2 = {HOSTILE}" in html.unescape(row)
+    assert row.count("<") == 2 and row.count("|") == 4 and row.count("`") == 2
+    assert "<script" not in text and "</script" not in text and "<b " not in text
+
+
+def test_markdown_has_code_where_no_tag_begins() -> None:
+    program = hoad.record(lambda x: np.where(x < 2.0, x, 0.5), 1.0)
+    assert "| `@2 = @1 < 2` |" in program.table("markdown") and "<code>" not in program.table("markdown")
 
 
 @pytest.mark.parametrize("format", ["plain", "markdown", "html"])

@@ -278,7 +278,7 @@ def test_tables_in_ascii(name: str, format: str) -> None:
     text = program.table(format, rows=None, ascii=True)
     assert text.isascii()
     if format == "plain":
-        signs = str.maketrans("∇·÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.:+0123456789")
+        signs = str.maketrans("∇·×÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.x:+0123456789")
         assert text == program.table(rows=None).translate(signs)
 
 

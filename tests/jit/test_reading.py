@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dis
 import functools
+import gc
 import inspect
 import types
+import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +42,7 @@ def test_names_are_those_that_dis_finds(module: types.ModuleType) -> None:
     for kind, names in KINDS.items():
         assert getattr(found, kind) == {step.argval for step in steps if step.opname in names}
     assert found.handles == any(step.opname in ("SETUP_FINALLY", "PUSH_EXC_INFO") for step in steps)
-    assert len(found.codes) == len(code_within(code))
+    assert len(found.inner) + 1 == len(code_within(code))
 
 
 def test_names_beyond_the_first_256() -> None:
@@ -158,3 +161,35 @@ def test_methods_that_are_wrapped() -> None:
     assert hoad.grad(scaled, argnames="x")(2.0, 3.0) == 12.0
     assert hoad.grad(scaled, argnames="n")(2.0, 3.0) == 4.0
     assert hoad.grad(wrapped(scaled), argnames="n")(2.0, 3.0) == 4.0
+
+
+CELL = """
+def f(x):
+    def inner(y):
+        return sum(y * k for k in range(3))
+    return inner(x) + (lambda z: z * z)(x)
+"""
+
+
+def test_a_cell_that_is_run_twice() -> None:
+    """The code of the second function is equal to that of the first, but other code."""
+    spaces: list[dict[str, Any]] = [{}, {}, {}]
+    for space in spaces:
+        exec(compile(CELL, "cell", "exec"), space)
+    assert spaces[0]["f"].__code__ == spaces[1]["f"].__code__
+    jitted = [hoad.jit(space["f"]) for space in spaces]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (1.5, 2.5, 3.5):
+            assert [g(x) for g in jitted] == [3 * x + x * x] * 3
+    assert [len(g.signatures[0].recorded) for g in jitted] == [1, 1, 1]
+
+
+def test_code_is_let_go() -> None:
+    space: dict[str, Any] = {}
+    exec(compile(CELL, "cell", "exec"), space)
+    watched = weakref.ref(space["f"].__code__)
+    assert reads_of(space["f"].__code__) is reads_of(space["f"].__code__)
+    space.clear()
+    gc.collect()
+    assert watched() is None

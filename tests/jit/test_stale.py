@@ -763,6 +763,24 @@ def a_partial() -> Any:
 
 
 @case
+def a_ufunc_of_a_method() -> Any:
+    table = {1: 2.0}
+    looked_up = np.frompyfunc(table.get, 1, 1)
+    yield lambda x: looked_up(1) * x
+    table[1] = 3.0
+    yield None
+
+
+@case
+def names_that_a_compiled_method_gives_a_module() -> Any:
+    module, table = types.ModuleType("by_get"), {"rate": 2.0}
+    module.__getattr__ = table.get  # type: ignore[method-assign, assignment]
+    yield lambda x: module.rate * x
+    table["rate"] = 3.0
+    yield None
+
+
+@case
 def a_cached_property() -> Any:
     class Own:
         rate = 2.0

@@ -260,3 +260,38 @@ def test_times_that_are_equal_where_they_are_recorded():
     for end in (0.0, 2.0, -1.0, 0.0):
         np.testing.assert_allclose(by_jit(end), np.exp(end), rtol=1e-8)
     assert hoad.derivative(lambda end: at(np.stack([0.0, end]))[-1], 3)(0.0) == pytest.approx(1.0, rel=1e-12)
+
+
+# ---- the order of y and t -------------------------------------------------------------------------------------------
+
+
+def test_the_time_may_come_first() -> None:
+    f = lambda k: odeint(lambda t, y, k: -k * y * t, 1.0, [0.0, 2.0], (k,), tfirst=True, **TIGHT)[-1]  # noqa: E731
+    assert f(0.5) == pytest.approx(np.exp(-1.0), rel=1e-10)
+    for order in range(1, 5):  # exp(-2 k)
+        assert hoad.derivative(f, order)(0.5) == pytest.approx((-2.0) ** order * np.exp(-1.0), rel=1e-9)
+    g = lambda k: odeint(  # noqa: E731
+        lambda t, y, k: -k * y * t, 1.0, [0.0, 2.0], (k,), tfirst=True, adjoint="continuous", **TIGHT
+    )[-1]
+    assert hoad.grad(g)(0.5) == pytest.approx(-2.0 * np.exp(-1.0), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rhs", "y0", "tfirst", "said"),
+    [
+        (lambda t, y: -y, 1.0, False, r"its parameters are named \(t, y\), as for solve_ivp. Give tfirst=True"),
+        (lambda time, u: -u, 1.0, False, "Give tfirst=True"),
+        (lambda y, t: -y, 1.0, True, "Leave tfirst out"),
+        (lambda a, b: -b, np.ones(2), False, r"Called as f\(t, y, \*args\) it works: give tfirst=True"),
+        (lambda a, b: -b[0] * np.ones(2), np.ones(2), False, "give tfirst=True"),
+        (lambda y: -y, 1.0, False, r"takes \(y\), but is called with 2 arguments: y, t"),
+    ],
+)
+def test_the_other_order_raises(rhs: Any, y0: Any, tfirst: bool, said: str) -> None:
+    with pytest.raises(hoad.errors.ArgumentError, match=said):
+        odeint(rhs, y0, [0.0, 2.0], tfirst=tfirst)
+
+
+def test_two_times_or_none_are_let_pass() -> None:
+    odeint(lambda t, time: -t, 1.0, [0.0, 1.0])
+    odeint(lambda a, b: -a, 1.0, [0.0, 1.0])

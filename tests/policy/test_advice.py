@@ -17,7 +17,7 @@ import hoad
 from hoad._core.refusals import ADVICE
 from hoad._core.traced import FUNCTIONS, METHODS
 from hoad._core.where import name_of
-from hoad.numpy_protocol.advice import CONSTANT, IN_NUMPY, IN_PYTHON, INSTEAD
+from hoad.numpy_protocol.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, INSTEAD, TRANSFORMS
 from hoad.primitive import known_primitive
 
 X = np.array([1.5, -0.5, 2.25])
@@ -87,6 +87,86 @@ def test_what_is_advised_for_functions_of_scipy(name: str, call: str, expression
     hoad.check.taylor_test(lambda x: np.sum(here(expression, x=x) ** 2), x)
 
 
+@pytest.mark.parametrize(("name", "call", "expression"), IN_SCIPY, ids=[row[0] for row in IN_SCIPY])
+def test_what_is_advised_for_other_functions_of_scipy(name: str, call: str, expression: str) -> None:
+    """The same value, and the derivative that differences of SciPy's function give."""
+    for part in ("linalg", "signal", "integrate", "interpolate"):
+        importlib.import_module(f"scipy.{part}")
+    variable = next(name for name in "bxa" if name in re.findall(r"\b\w+\b", call))
+
+    def at(expression: str, t: Any) -> Any:
+        a = GIVEN["a"] + t * np.array([[1.0, 2.0, 0.0], [0.5, 1.0, 0.0], [0.0, -1.0, 2.0]])
+        values = {"a": a, "b": a @ a.T + np.eye(3), "x": X + t * np.cos(X)}
+        return evaluated(expression, **{variable: values[variable]}, **({} if variable == "b" else {"b": np.eye(3)}))
+
+    np.testing.assert_allclose(at(expression, 0.0), at(call, 0.0), rtol=1e-12)
+    with pytest.raises(hoad.TracedValueError, match=re.escape(f"Write {expression} for {call}; or")):
+        hoad.jacobian(lambda t: at(call, t))(0.0)
+    differences = (at(call, 1e-5) - at(call, -1e-5)) / 2e-5
+    np.testing.assert_allclose(hoad.jacobian(lambda t: at(expression, t))(0.0), differences, rtol=1e-7, atol=1e-8)
+
+
+def test_transforms_of_scipy_are_those_of_numpy() -> None:
+    fft = pytest.importorskip("scipy.fft")
+    x = np.arange(12.0).reshape(3, 4) ** 1.5
+    for name in TRANSFORMS:
+        np.testing.assert_allclose(getattr(np.fft, name)(x), getattr(fft, name)(x), rtol=1e-12, atol=1e-10)
+        with pytest.raises(hoad.TracedValueError, match=rf"scipy\.fft\.{name} of a traced .*Use np\.fft\.{name};"):
+            hoad.jacobian(lambda x, name=name: np.real(getattr(fft, name)(x)))(x)
+
+
+def test_what_is_advised_for_eigenvalues() -> None:
+    """A simple eigenvalue moves by c @ da @ v / (c @ v), with the left and right vectors c and v."""
+    a = GIVEN["a"]
+
+    def of_plain(a: Any) -> Any:
+        w, v = np.linalg.eig(a)
+        k = np.argmax(w.real)
+        return np.concatenate([v[:, k].real / np.sum(v[:, k].real), [w[k].real]])
+
+    def residual(z: Any, a: Any) -> Any:
+        return np.concatenate([a @ z[:3] - z[3] * z[:3], [np.sum(z[:3]) - 1.0]])
+
+    for name in ("eig", "eigvals"):
+        with pytest.raises(hoad.NoRuleError, match=r"np\.linalg\.eig.*symmetric or Hermitian.*hoad\.implicit\.root"):
+            hoad.grad(lambda a, name=name: getattr(np.linalg, name)(a)[0].sum())(a)
+    found = hoad.jacobian(hoad.implicit.root(residual, of_plain))(a)[3]
+    left, right = of_plain(a.T)[:3], of_plain(a)[:3]
+    np.testing.assert_allclose(found, np.outer(left, right) / (left @ right), rtol=1e-10)
+
+
+def test_what_is_advised_for_options() -> None:
+    x, w = np.arange(8.0).reshape(2, 4) ** 2, np.array([0.5, 1.0, 2.0, 1.5])
+    v = w / np.sum(w)
+    d = x - (x @ v)[:, None]
+    np.testing.assert_allclose((d * v) @ d.T / (1 - v @ v), np.cov(x, aweights=w), rtol=1e-12)
+    np.testing.assert_allclose(np.cov(np.repeat(x, [1, 2, 1, 3], axis=1)), np.cov(x, fweights=[1, 2, 1, 3]), rtol=1e-12)
+    mask = x > 3.0
+    assert np.sum(np.where(mask, x, 0.0)) == np.sum(x, where=mask)
+    for call, advice in {
+        (lambda x: np.sum(x, where=mask)): r"Use np\.where\(mask, x, 0\.0\) for a sum",
+        (lambda x: np.max(x, initial=9.0)): r"Use np\.maximum\(np\.max\(x\), initial\)",
+        (lambda x: np.cov(x, aweights=w)[0, 0]): "of w = aweights / np.sum",
+    }.items():
+        with pytest.raises(hoad.NoRuleError, match=advice):
+            hoad.grad(call)(x)
+
+
+def test_one_item_in_axes_is_no_scalar() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    f = lambda x: (x - 1.0) ** 2  # noqa: E731
+    with pytest.raises(
+        hoad.ShapeError, match=r"f\(x\) has shape \(1,\)\. Return its one item, f\(x\)\[0\], or np\.sum"
+    ):
+        optimize.minimize(f, 0.0, jac=hoad.grad(f))
+    g = lambda x: np.sum(f(x))  # noqa: E731
+    assert optimize.minimize(g, 0.0, jac=hoad.grad(g)).x == pytest.approx(1.0)
+    with pytest.raises(hoad.ShapeError, match=r"shape \(2,\)\. Use jacobian"):
+        hoad.grad(f)(np.zeros(2))
+    with pytest.raises(hoad.ShapeError, match=r"shape \(1, 1\)\. Return its one item, f\(x\)\[0, 0\]"):
+        hoad.value_and_grad(f)(np.zeros((1, 1)))
+
+
 @pytest.mark.parametrize("name", CONSTANT)
 def test_what_no_derivative_passes_is_given_plain_numbers(name: str) -> None:
     function = getattr(np, name)
@@ -112,7 +192,8 @@ def test_methods_without_a_rule(name: str) -> None:
     assert isinstance(caught.value, AttributeError) and isinstance(caught.value, hoad.NoRuleError)
     assert "hoad.value(x)" in str(caught.value)
     assert ADVICE.get(f"np.{name}", "") in str(caught.value)
-    assert hoad.grad(lambda x: x[0] * hasattr(x, name))(X)[0] == 0.0
+    with pytest.raises(hoad.TracedValueError, match=r"test_advice\.py:\d+"):
+        hoad.grad(lambda x: x[0] * hasattr(x, name))(X)
 
 
 def test_a_list_of_the_items_is_what_the_advice_says() -> None:

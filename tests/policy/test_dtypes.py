@@ -278,11 +278,12 @@ MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")  # which NumPy makes of a traced array, or tries to
 @pytest.mark.parametrize("meeting", MEETINGS)
 @pytest.mark.parametrize("kind", MEANINGFUL)
 def test_subclasses_with_a_meaning_of_their_own_are_refused(kind: str, meeting: str) -> None:
     """A masked array is more than its data, and a product of matrices is no product of arrays: never in silence."""
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, hoad.NoRuleError)):
         hoad.jacobian(lambda x: np.sum(MEETINGS[meeting](x, MEANINGFUL[kind])))(X)
 
 

@@ -66,6 +66,42 @@ def test_strong_zeros_come_out_of_calls(body: str, family: str, mode: str) -> No
         assert derivative(lambda x: f(x, np.sqrt(x)))(0.0) == expected
 
 
+# A function of (x, y) that is singular at x = 0, in both of its results; of the first nothing depends at the end.
+SINGULAR: dict[str, Callable[[Any, Any], Any]] = {
+    "root": lambda x, y: (x + y, np.sqrt(x) + y),
+    "logarithm": lambda x, y: (np.sqrt(x), y * np.log(x)),
+}
+
+PAIRS: dict[str, Callable[[Any], Callable[[Any, Any], Any]]] = {
+    "checkpoint": lambda f: hoad.checkpoint(f),
+    "program": lambda f: lambda x, y: hoad.record(f, 0.0, 0.0)(x, y),
+    "jit": lambda f: hoad.jit(f),
+    "checkpointed loop": lambda f: lambda x, y: hoad.checkpointed_loop(lambda k, c: f(*c), 1, (x, y)),
+    "scan": lambda f: lambda x, y: hoad.scan(lambda c, _: (f(*c), None), (x, y), ONE)[0],
+    "fori_loop": lambda f: lambda x, y: hoad.fori_loop(0, 1, lambda k, c: f(*c), (x, y)),
+    "while_loop": lambda f: (
+        lambda x, y: hoad.while_loop(lambda c: c[2] < 0.5, lambda c: (*f(c[0], c[1]), c[2] + 1.0), (x, y, 0.0))[:2]
+    ),
+    "rows": lambda f: (
+        lambda x, y: [row[0] for row in hoad.scan(lambda c, row: (c, f(*row)), 0.0, (np.stack([x]), np.stack([y])))[1]]
+    ),
+    "vmap": lambda f: lambda x, y: [row[0] for row in hoad.vmap(f)(np.stack([x]), np.stack([y]))],
+    "vmap in a while_loop": lambda f: PAIRS["while_loop"](PAIRS["vmap"](f)),
+    "scan in a vmap": lambda f: PAIRS["vmap"](PAIRS["scan"](f)),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("family", PAIRS)
+@pytest.mark.parametrize("body", SINGULAR)
+def test_strong_zeros_go_into_calls(body: str, family: str, mode: str) -> None:
+    """The mask lies outside: a seed is the symbolic zero, or a strong one, in derivatives of derivatives too."""
+    expected, derivative = MODES[mode]
+    f = PAIRS[family](SINGULAR[body])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert derivative(lambda x: BODIES["where"](x, f(x, np.sqrt(x))[1]))(0.0) == expected
+
+
 @pytest.mark.parametrize("n", [2, 3, 20])
 @pytest.mark.parametrize("loop", [hoad.fori_loop, None])
 def test_strong_zeros_come_out_of_every_step(n: int, loop: Any) -> None:
@@ -83,6 +119,78 @@ def test_strong_zeros_come_out_of_every_step(n: int, loop: Any) -> None:
         assert hoad.grad(f)(0.0) == 3.0
         assert hoad.grad(hoad.grad(f))(0.0) == 2.0
         assert hoad.hessian(f)(0.0) == 2.0
+
+
+# States (u, v) of which a zero is strong at some steps only: in the first of a sweep, or from the second on.
+STATES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any], float, float]] = {
+    "unused at the end": (lambda u, v: (u + v, np.sqrt(u)), lambda c: c[0], 1, 1.0),
+    "unused before": (lambda u, v: (u + 1.0, np.log(u)), lambda c: c[0] + c[1], 2, 2.0),
+    "unused by turns": (lambda u, v: (np.where(u > 0, v, 2 * u), np.sqrt(u)), lambda c: c[0], 1, 2.0),
+}
+
+LOOPS: dict[str, Callable[..., Any]] = {
+    "scan": lambda f, n, c: hoad.scan(lambda c, _: (f(*c), None), c, length=n)[0],
+    "fori_loop": lambda f, n, c: hoad.fori_loop(0, n, lambda k, c: f(*c), c),
+    "bounded": lambda f, n, c: hoad.while_loop(
+        lambda c: c[2] < n, lambda c: (*f(c[0], c[1]), c[2] + 1.0), (*c, 0.0), max_steps=n + 2
+    ),
+    "checkpointed loop": lambda f, n, c: hoad.checkpointed_loop(lambda k, c: f(*c), n, c),
+    "scan in a checkpoint": lambda f, n, c: hoad.checkpoint(LOOPS["scan"])(f, n, c),
+    "scan in a scan": lambda f, n, c: LOOPS["scan"](lambda *c: LOOPS["scan"](f, n, c), 1, c),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("state", STATES)
+def test_zeros_that_are_strong_at_some_steps(state: str, loop: str) -> None:
+    step, result, n, expected = STATES[state]
+
+    def f(x: Any) -> Any:
+        return result(LOOPS[loop](step, n, (x, 0.0 * x)))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == expected
+        assert np.isfinite(hoad.grad(forward(f))(0.0))
+        assert hoad.hessian(f)(0.0) == hoad.grad(hoad.grad(f))(0.0) == hoad.grad(forward(f))(0.0)
+
+
+def test_a_sum_that_begins_at_nothing() -> None:
+    """The root of what was summed before the first step has no tangent."""
+
+    def f(x: Any) -> Any:
+        return np.sum(hoad.scan(lambda c, _: (c + x**2, np.sqrt(c)), 0.0, length=3)[1])
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert forward(f)(1.0) == pytest.approx(1 + np.sqrt(2), rel=1e-14)
+        assert hoad.grad(f)(1.0) == pytest.approx(1 + np.sqrt(2), rel=1e-14)
+
+
+def test_zeros_that_pass_along_a_long_state() -> None:
+    """A value that moves along twenty places, one a step, is used in the last one, long after it was none."""
+
+    def f(x: Any) -> Any:
+        def step(c: Any, _: Any) -> Any:
+            return (c[0], *c[:-1]), None
+
+        return hoad.scan(step, (x, *[0.0 * x] * 20), length=20)[0][-1] ** 2
+
+    assert hoad.grad(f)(3.0) == forward(f)(3.0) == 6.0
+    assert hoad.hessian(f)(3.0) == 2.0
+
+
+@pytest.mark.parametrize("wrap", [hoad.checkpoint, lambda f: f], ids=["checkpoint", "inline"])
+def test_a_product_of_two_strong_zeros(wrap: Any) -> None:
+    """An infinite derivative behind a mask, times the adjoint of a result that is not used."""
+
+    def body(u: Any, v: Any) -> Any:
+        u = np.maximum(u, 0.5 * u - 1)
+        return u, np.where(v > 0.1, v, np.sqrt(u))
+
+    def f(x: Any) -> Any:
+        return wrap(body)(x, 1.0 + x)[0]
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(forward(f))(0.0) == forward(hoad.grad(f))(0.0) == hoad.hessian(f)(0.0) == 0.0
 
 
 def test_what_a_loop_without_steps_gives_is_as_it_was() -> None:

@@ -74,13 +74,15 @@ class Listing:
         operands = tuple(operands)
         strong = [self.is_strong(x) for x in operands]
         if primitive.name == "multiply" and any(strong):
-            primitive = _named("smul")
+            primitive = _named("ssmul" if all(strong) else "smul")
             operands = operands if strong[0] else operands[::-1]
+        elif primitive.name == "smul" and isinstance(operands[0], int) and strong[1]:
+            primitive = _named("ssmul")
         elif primitive.name == "divide" and strong[0]:
             primitive = _named("sdiv")
         name = primitive.name
         made_strong = (
-            name in ("smul", "sdiv", "mask", "assemble")
+            name in ("smul", "ssmul", "sdiv", "mask", "assemble")
             or (name in ("add", "subtract") and all(strong))
             or (name in LINEAR and any(strong))
             or (name == "complex" and any(strong) and all(map(_is_zero, operands, strong)))

@@ -21,7 +21,7 @@ MOST_ROWS = 2000
 
 # What is done by hand.
 SUMS = (LINEAR | {"add", "subtract", "assemble", "put", "complex"}) - {"stop_gradient"}
-PRODUCTS = frozenset({"multiply", "smul", "matmul", "correlate"})
+PRODUCTS = frozenset({"multiply", "smul", "ssmul", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "sdiv"})
 POWERS = frozenset({"power", "float_power"})
 STEPS = frozenset({"sign", "floor", "ceil", "trunc", "rint", "floor_divide", "spacing", "stop_gradient"})
@@ -85,8 +85,14 @@ class System:
                 return None
             return self.constant(x.value) if isinstance(x, Constant) else place[x]
 
+        calls = any(row.primitive is not None and row.primitive.name == "call" for row in listing.rows)
+        needed = _needed(listing) if calls else range(len(listing.rows))
         for i, row in enumerate(listing.rows):
-            if row.primitive is not None:
+            if row.primitive is None or i not in needed:
+                continue
+            if calls and row.primitive.name == "smooth":
+                place[i] = placed(row.operands[0])
+            else:
                 place[i] = self.add(row.primitive, [placed(x) for x in row.operands], row)
         return [placed(x) for x in listing.outputs]
 
@@ -183,6 +189,20 @@ def _whole_power(x: np.ndarray, exponent: int, n: int) -> Any:
     for _ in range(exponent):
         series = np.stack([sum(series[k] * x[m - k] for k in range(m + 1)) for m in range(n + 1)])
     return series[n]
+
+
+def _needed(listing: Listing) -> set[int]:
+    """The rows that outputs need. `smooth(p, q)` is p here: no series is asked for at a kink."""
+    needed: set[int] = set()
+    waiting = list(listing.outputs)
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, int) and x not in needed:
+            needed.add(x)
+            row = listing.rows[x]
+            is_smooth = row.primitive is not None and row.primitive.name == "smooth"
+            waiting += row.operands[:1] if is_smooth else row.operands
+    return needed
 
 
 def by_rule(row: Row) -> bool:

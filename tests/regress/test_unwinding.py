@@ -241,6 +241,7 @@ def test_no_way_for_a_traced_value_through_another_thread(name: str) -> None:
 # ---- memory ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.frees
 def test_programs_free_what_they_captured() -> None:
     captured = np.arange(3.0)
     reference = weakref.ref(captured)

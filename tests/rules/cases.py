@@ -222,6 +222,7 @@ elementwise("stop_gradient", lambda x: hoad.stop_gradient(x * x) * x, lambda x: 
 # ---- products with strong zeros -------------------------------------------------------------------------------------
 
 elementwise("smul", ufuncs.smul, lambda x, y: x * y, WIDE, WIDE)
+elementwise("ssmul", ufuncs.ssmul, lambda x, y: x * y, WIDE, WIDE)
 elementwise("sdiv", ufuncs.sdiv, lambda x, y: x / y, WIDE, WIDE)
 
 # ---- parts of numbers -----------------------------------------------------------------------------------------------
@@ -245,6 +246,13 @@ elementwise("spacing", np.spacing, lambda x: mp.sign(x) * mp.mpf(2) ** (_exponen
 elementwise("floor_divide", np.floor_divide, lambda x, y: mp.floor(x / y), MEDIUM, MEDIUM)
 elementwise("remainder", np.remainder, lambda x, y: x - y * mp.floor(x / y), MEDIUM, MEDIUM)
 elementwise("fmod", np.fmod, lambda x, y: x - y * _truncated(x / y), MEDIUM, MEDIUM)
+elementwise("slope", lambda x: x * ufuncs.slope(x), abs, MEDIUM)
+elementwise("smooth", lambda x: ufuncs.smooth(x * x * x, x**3), lambda x: x**3, MEDIUM)
+for _n in (1, 2, 3):
+    elementwise(
+        f"powlog{_n}", getattr(ufuncs, f"powlog{_n}"), lambda x, y, n=_n: x**y * mp.log(x) ** n, positive(1e-3, 1e3),
+        between(-4.0, 4.0), tolerance=4e-13,
+    )  # fmt: skip
 elementwise("copysign", np.copysign, lambda x, y: abs(x) * mp.sign(y), MEDIUM, MEDIUM)
 elementwise("heaviside", np.heaviside, lambda x, y: mp.mpf(x > 0), MEDIUM, MEDIUM)
 elementwise("nextafter", np.nextafter, lambda x, y: x, MEDIUM, MEDIUM)
@@ -1323,7 +1331,7 @@ decompositions(
     lambda x: np.linalg.norm(x, "nuc"),
     lambda x: np.sum(singular(x)[1]),
     rectangular(2, 3),
-    uses=["svd", "sum"],
+    uses=["svd", "result"],
     tolerance=2e-13,
 )
 decompositions(

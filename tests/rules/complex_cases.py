@@ -103,8 +103,10 @@ for _n in (-2, -1, 0, 1, 2, 3, 5):
 holomorphic("power_half", lambda x: x**0.5, mp.sqrt, MEDIUM)
 holomorphic("power_of_i", lambda x: 1j**x, lambda x: mp.mpc(0, 1) ** x, STRIP, tolerance=1e-13)
 holomorphic("smul", ufuncs.smul, lambda x, y: x * y, WIDE, WIDE)
+holomorphic("ssmul", ufuncs.ssmul, lambda x, y: x * y, WIDE, WIDE)
 holomorphic("sdiv", ufuncs.sdiv, lambda x, y: x / y, WIDE, WIDE)
 holomorphic("mask", lambda x: ufuncs.mask(x.real > 0, x) ** 2, lambda x: x * x if mp.re(x) > 0 else 0 * x, MEDIUM)
+holomorphic("smooth", lambda x: ufuncs.smooth(x * x * x, x**3), lambda x: x**3, MEDIUM)
 holomorphic(
     "select",
     lambda x, y: np.where(np.abs(x) > np.abs(y), x * y, np.exp(y)),

@@ -43,14 +43,14 @@ def restored() -> Iterator[None]:
 
 
 def test_an_expression() -> None:
-    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,))
+    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
     assert hoad.grad(np.exp)(0.0) == 3.0
     assert given(1.0, 2.0, 0.0) == (6.0,)
 
 
 def test_looking_up_a_rule() -> None:
     """By the function, or its name; what is found is what was registered, and computes numbers from numbers."""
-    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,))
+    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
     assert hoad.rules.rule_of(np.exp) is hoad.rules.rule_of("exp") is hoad.rules.rule_of("np.exp") is given
     d_x, d_y = hoad.rules.rule_of(np.power)(2.0, 8.0, 2.0, 3.0)
     assert (d_x, d_y) == pytest.approx((24.0, 16.0 * math.log(2)), rel=1e-15)
@@ -73,7 +73,7 @@ def test_looking_up_a_rule() -> None:
 
 
 def test_a_decorator_that_takes_the_name_of_the_function() -> None:
-    @hoad.rules.vjp
+    @hoad.rules.vjp(replace=True)
     def sin(g: Any, p: Any, x: Any) -> Any:
         return (5.0 * g * np.cos(x),)
 
@@ -81,7 +81,7 @@ def test_a_decorator_that_takes_the_name_of_the_function() -> None:
 
 
 def test_a_decorator_whose_function_has_a_prefix() -> None:
-    @hoad.rules.vjp
+    @hoad.rules.vjp(replace=True)
     def vjp_sin(g: Any, p: Any, x: Any) -> Any:
         return (6.0 * g * np.cos(x),)
 
@@ -90,18 +90,63 @@ def test_a_decorator_whose_function_has_a_prefix() -> None:
 
 @pytest.mark.parametrize("target", [np.cos, "cos", "np.cos", "numpy.cos"])
 def test_a_decorator_that_names_the_primitive(target: Any) -> None:
-    @hoad.rules.vjp(target)
+    @hoad.rules.vjp(target, replace=True)
     def any_name(g: Any, p: Any, x: Any) -> Any:
         return (-7.0 * g * np.sin(x),)
 
     assert hoad.grad(np.cos)(np.pi / 2) == -7.0
 
 
+def test_a_rule_of_hoads_is_not_replaced_by_chance() -> None:
+    """A function of the user's that has a name of NumPy's: whichever way the rule is declared, it must say so."""
+    own = hoad.rules.rule_of(np.square), hoad.rules.rule_of(scipy_special.erf)
+
+    def square(g: Any, p: Any, x: Any) -> Any:
+        return (7.0 * g * x,)
+
+    for declare in (
+        lambda: hoad.rules.vjp(square),
+        lambda: hoad.rules.vjp()(square),
+        lambda: hoad.rules.vjp(per_call=True)(square),
+        lambda: hoad.rules.vjp("np.square", square),
+        lambda: hoad.rules.vjp(np.square)(square),
+        lambda: hoad.rules.vjp(scipy_special.erf, square),
+    ):
+        with pytest.raises(hoad.RuleError, match=r"has a rule of hoad's.*@hoad\.primitive.*replace=True"):
+            declare()
+    assert (hoad.rules.rule_of(np.square), hoad.rules.rule_of(scipy_special.erf)) == own
+    assert hoad.grad(np.square)(3.0) == 6.0
+
+
+def test_a_rule_of_the_users_is_declared_again() -> None:
+    """As a cell of a notebook does: for a primitive, for a function of NumPy without a rule, and for one replaced."""
+    for factor in (2.0, 3.0):
+
+        @hoad.rules.vjp(np.emath.arctanh)
+        def slope(g: Any, p: Any, x: Any, factor: float = factor) -> Any:
+            return (factor * g,)
+
+        hoad.rules.vjp(np.cos, slope, replace=factor == 2.0)
+
+        @hoad.primitive
+        def square(x: Any) -> Any:
+            return x * x
+
+        for _ in range(2):
+
+            @hoad.rules.vjp(square)
+            def rule(g: Any, p: Any, x: Any, factor: float = factor) -> Any:
+                return (factor * g * x,)
+
+        assert hoad.grad(np.emath.arctanh)(0.5) == hoad.grad(np.cos)(0.5) == factor
+        assert hoad.grad(square)(1.0) == factor and hoad.grad(np.square)(1.0) == 2.0
+
+
 def test_an_existing_function() -> None:
     def slope(g: Any, p: Any, x: Any) -> Any:
         return (-g * np.sin(x),)
 
-    assert hoad.rules.vjp(np.cos, slope) is slope
+    assert hoad.rules.vjp(np.cos, slope, replace=True) is slope
     assert hoad.grad(np.cos)(1.0) == -math.sin(1.0)
 
 
@@ -412,7 +457,7 @@ def test_a_rule_in_place_of_one_of_the_table(tmp_path: Path) -> None:
     """Whoever gives a rule before SciPy's table is in use keeps it."""
     code = (
         "import hoad, scipy.special as sc\n"
-        "hoad.rules.vjp(sc.erf, lambda g, p, x: (7.0 * g,))\n"
+        "hoad.rules.vjp(sc.erf, lambda g, p, x: (7.0 * g,), replace=True)\n"
         "print(hoad.grad(sc.erf)(0.5), hoad.grad(sc.erfc)(0.0))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -6,6 +6,7 @@ that is equal nearby and has no singular point, or whose derivatives are what th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -62,6 +63,9 @@ rows("powers", "x**0.5", lambda x: x**0.5, {0.0: [INF, -INF, INF], INF: ZEROS, 4
 rows("powers", "x**1.5", lambda x: x**1.5, {0.0: [0.0, INF, -INF], INF: [INF, 0.0, 0.0]})
 rows("powers", "x**1.5", lambda x: x**1.5, {-0.0: [0.0, INF, -INF]})
 rows("0ʸ is 0 for y > 0", "0**y", lambda y: 0.0**y, {2.0: ZEROS, 1.0: ZEROS, 0.5: ZEROS, 0.0: [-INF, INF, -INF]})
+rows("0⁰ is 1 as the limit of x⁰, and so are derivatives", "0**y", lambda y: np.float_power(0.0, y), {
+    0.0: [-INF, INF, -INF, INF], -1.0: [-INF, INF, -INF, INF], 3.0: ZEROS
+})  # fmt: skip
 rows("powers", "inf**y", lambda y: INF**y, {-1.0: ZEROS, 1.0: [INF, INF, INF]})
 rows("powers", "2**y", lambda y: 2.0**y, {-INF: ZEROS, INF: [INF, INF], 0.0: [LN2, LN2**2, LN2**3]})
 
@@ -226,6 +230,39 @@ def test_point(point: Point) -> None:
                 assert np.shape(got) == np.shape(x)
                 assert same(got, want), f"{point.policy}: order {order} of {point.name} at {point.x} by {word} is {got}"
             assert same(hoad.derivative(point.f, order)(x), want)
+
+
+@pytest.mark.parametrize("power", [np.power, np.float_power, lambda x, y: x**y])
+@pytest.mark.parametrize("y", [2.0, 3.0, 2.5, -1.0, -0.5])
+def test_mixed_derivatives_of_a_power_at_0(power: Callable[..., Any], y: float) -> None:
+    """∂x ∂yᵏ xʸ = xʸ⁻¹ (y logᵏ x + k logᵏ⁻¹ x) at x = 0: its limit from x > 0."""
+    for order in (2, 3, 4):
+        want = 0.0 if y > 1.0 else -INF * (-1.0) ** (order - 1) * np.sign(y) * -1.0
+        for operands in set(itertools.permutations([0] + [1] * (order - 1))):
+            for word in words(order):
+                got = pointwise(power, word, operands)
+                assert same(got(0.0, y), want), f"{operands} by {word}"
+                assert same(got(np.zeros(2), np.full(2, y))[1], want), f"{operands} by {word}, arrays"
+                assert same(hoad.jit(got)(0.0, y), want), f"{operands} by {word}, jit"
+
+
+@pytest.mark.parametrize("y", [0.0, 0.5, 1.0])
+def test_mixed_derivatives_of_a_power_at_0_that_are_infinite(y: float) -> None:
+    """∂x ∂y xʸ = xʸ⁻¹ (1 + y log x) is ∞ at y = 0, and -∞ where 0 < y ≤ 1."""
+    want = INF if y == 0.0 else -INF
+    for word in ("rf", "ff", "fr", "rr"):
+        got = float(pointwise(np.power, word, (1, 0))(0.0, y))
+        assert got == want, f"by {word}: {got}"
+
+
+def test_xlogy_at_0() -> None:
+    special = pytest.importorskip("scipy.special")
+    for word in words(1):
+        assert pointwise(special.xlogy, word, (0,))(0.0, 0.0) == -INF
+        assert pointwise(special.xlogy, word, (1,))(0.0, 0.0) == 0.0
+    for word in words(2):
+        for operands, want in (((0, 0), 0.0), ((1, 1), 0.0), ((0, 1), INF), ((1, 0), INF)):
+            assert pointwise(special.xlogy, word, operands)(0.0, 0.0) == want
 
 
 # ---- arrays ---------------------------------------------------------------------------------------------------------

@@ -385,6 +385,22 @@ def test_kernels_of_bessel_functions(name: str, kind: str, v: float) -> None:
             assert errors(got[:, j], want, x).max() <= (2e-12 if name == "i1e" else 1e-14), (name, x)
 
 
+@pytest.mark.filterwarnings("ignore:floating point number truncated")
+@pytest.mark.parametrize(("f", "bessel"), [(sc.kn, mp.besselk), (sc.yn, mp.bessely)])
+@pytest.mark.parametrize("n", [2.7, -0.7, 3])
+def test_orders_that_scipy_cuts_off(f: Any, bessel: Any, n: float) -> None:
+    x = 0.7
+    want = [float(mp.diff(lambda t: bessel(int(n), t), x, k)) for k in range(5)]
+    assert hoad.derivatives(lambda t: f(n, t), 4)(x) == pytest.approx(want, rel=1e-11)
+    assert hoad.derivatives(lambda t: f(np.array([n, n]), t), 4)(x)[4] == pytest.approx(want[4], rel=1e-11)
+    slope: Any = lambda t: f(n, t)  # noqa: E731
+    for k in range(1, 5):
+        slope = hoad.grad(slope)
+        assert slope(x) == pytest.approx(want[k], rel=1e-11)
+        assert hoad.jit(slope)(x) == pytest.approx(want[k], rel=1e-11)
+    assert hoad.jvp(lambda t: f(n, t), (x,), (1.0,))[1] == pytest.approx(want[1], rel=1e-11)
+
+
 def test_kernels_of_bessel_functions_at_zero() -> None:
     x = np.zeros(1)
     for name, sign in (("j", -1.0), ("i", 1.0)):

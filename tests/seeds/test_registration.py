@@ -98,7 +98,7 @@ def test_the_definition_named_pow() -> None:
     """`@vjp pow(g, p, x, y) = ...` as it stands: NumPy's pow is its power. In a process of its own."""
     code = """
 import numpy as np, hoad
-@hoad.rules.vjp
+@hoad.rules.vjp(replace=True)
 def pow(g, p, x, y):
     return 7 * g * y * x ** (y - 1), g * p * np.log(x)
 print(hoad.rules.rule_of(np.power) is pow, hoad.rules.rule_of("pow") is pow)

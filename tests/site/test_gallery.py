@@ -70,7 +70,7 @@ def rule(*args, **kwargs):
     adjoints[operand] = adjoints[operand] * factor
     return tuple(adjoints)
 
-set_rule(made, rule)
+set_rule(made, rule, replace=True)
 exec(sys.stdin.read(), {"__name__": "page"})
 """
 

@@ -237,15 +237,15 @@ def test_004_forms_by_name() -> None:
     """A rule named after NumPy's function replaces hoad's: so in a process of its own."""
     code = """
 import numpy as np, hoad
-@hoad.rules.vjp
+@hoad.rules.vjp(replace=True)
 def power(g, p, x, y):
     return g * y * x ** (y - 1), g * p * np.log(x)
 print(hoad.grad(np.power, argnums=(0, 1))(2.0, 3.0) == (12.0, 8 * np.log(2.0)))
-hoad.rules.vjp(np.exp, lambda g, p, x: (2 * g * p,))
+hoad.rules.vjp(np.exp, lambda g, p, x: (2 * g * p,), replace=True)
 print(hoad.grad(np.exp)(0.0))
 def vjp_sin(g, p, x):
     return (3 * g * np.cos(x),)
-hoad.rules.vjp(np.sin, vjp_sin)
+hoad.rules.vjp(np.sin, vjp_sin, replace=True)
 print(hoad.grad(np.sin)(0.0))
 """
     where = Path(hoad.__file__).parents[1]

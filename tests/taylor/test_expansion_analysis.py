@@ -107,7 +107,7 @@ def test_poles() -> None:
     assert_allclose(np.sort_complex(poles[:4]), np.array([-1.5, -0.5, 0.5, 1.5]) * np.pi, rtol=1e-3)
     assert np.array_equal(np.abs(poles), np.sort(np.abs(poles)))
     with np.errstate(divide="ignore"):
-        assert np.isinf((1 / (1 - VARIABLE(2))).pade(0, 1)(np.float64(1.0)))
+        assert abs((1 / (1 - VARIABLE(2))).pade(0, 1)(np.float64(1.0))) > 1e15  # inf, where the solver does not round
 
 
 def test_pade_of_arrays() -> None:

@@ -390,7 +390,7 @@ def test_random_programs(steps: list[tuple[int, int, int]], n: int, seed: int) -
         (
             lambda: hoad.vmap(lambda x: (x, x) if x > 0 else x)(np.array([1.0, -1.0])),
             hoad.ShapeError,
-            "gives the same for all inputs but for the numbers, but on one branch it gave",
+            "all must have one structure, shape and dtype. But input 0 gives",
         ),
     ],
 )

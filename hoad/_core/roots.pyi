@@ -1,0 +1,6 @@
+"""Whether a product may be one of a root with itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+def bind_roots(roots: list[int], carriers: list[int], float_power: int, smooth: Callable[..., Any]) -> None: ...
