@@ -51,12 +51,21 @@ BEFORE: ContextVar[Callable[[list[Any]], bool] | None] = ContextVar("BEFORE", de
 SLACK = 1 << 10  # by how much more two calls may part than calls at arguments some roundings away
 
 NAMED = TESTS | TEXTS | FORMS
-UNANSWERED = frozenset(("type", "hasattr", "getattr", "typename", "tolist"))  # functions that see what a value is
+# Names by which code sees what a value is.
+UNANSWERED = frozenset(
+    """type hasattr getattr typename tolist Hashable Iterable Sized SupportsComplex SupportsFloat SupportsIndex
+    SupportsInt SupportsRound""".split()
+)
+# What asks for the dtype of an array, which is that of objects where NumPy makes one of traced numbers, by these.
+KINDS = frozenset("dtype isdtype issubdtype result_type".split())
+MAKERS = frozenset("array asanyarray asarray ascontiguousarray asfortranarray".split())
 SIGNS = bytes(
     opcode.opmap[name]
     for name in (*FORMATS, *PATTERNS, "IS_OP", "BINARY_MODULO", "INPLACE_MODULO", "SETUP_FINALLY")
     if opcode.opmap.get(name, 256) < 256
 )
+
+IS = opcode.opmap["IS_OP"]
 
 FUNCTIONS = (FunctionType, MethodType)
 
@@ -133,9 +142,37 @@ def _seen(f: Call) -> set[Any] | None:
         codes = _reached(f)
         if len(KNOWN) >= MOST_KNOWN:
             KNOWN.clear()
-        asks = any(_tests(code, UNANSWERED) for code in codes if not _is_own(code))
+        asks = _sees_what_it_has(code for code in codes if not _is_own(code))
         KNOWN[key] = codes, set() if asks else None
     return KNOWN[key][1]
+
+
+def _sees_what_it_has(codes: Iterable[CodeType]) -> bool:
+    """Whether code may see what a traced value is in a way that has no answer as for a plain one."""
+    seen = 0
+    for code in codes:
+        seen |= _seen_by(code)
+    return bool(seen & SEES) or seen & (ASKS | MAKES) == ASKS | MAKES
+
+
+SEES, ASKS, MAKES = 1, 2, 4  # by names or by `x is True`; for the dtype of an array; it makes one
+SEEN: dict[int, tuple[CodeType, int]] = {}  # by the identity of code
+
+
+def _seen_by(code: CodeType) -> int:
+    """Which of these a piece of code does."""
+    known = SEEN.get(id(code))
+    if known is None:
+        if len(SEEN) >= MOST_KNOWN:
+            SEEN.clear()
+        found = 0
+        for inner in code_within(code):
+            names = frozenset((*inner.co_names, *inner.co_freevars))
+            is_true = any(type(x) is bool for x in inner.co_consts) and IS in inner.co_code[::2]
+            found |= SEES * (is_true or not names.isdisjoint(UNANSWERED))
+            found |= ASKS * (not names.isdisjoint(KINDS)) | MAKES * (not names.isdisjoint(MAKERS))
+        known = SEEN[id(code)] = code, found
+    return known[1]
 
 
 def _reached(f: Call) -> list[CodeType]:
@@ -183,7 +220,8 @@ def comparing(needed: bool = True, before: Callable[[list[Any]], bool] | None = 
 
 def are_needed(codes: Iterable[CodeType], met: Iterable[Any]) -> bool:
     """Whether code of the user's, or what it leads to, may go by what a traced value cannot answer."""
-    if COMPARING.get() or any(map(_is_testing, codes)):
+    codes = list(codes)
+    if COMPARING.get() or any(map(_is_testing, codes)) or _sees_what_it_has(codes):
         return True
     others = [
         x
@@ -208,14 +246,10 @@ def _is_testing(code: CodeType) -> bool:
     return known[1]
 
 
-def _tests(code: CodeType, names: frozenset[str] = NAMED) -> bool:
+def _tests(code: CodeType) -> bool:
     """Whether there is any of `type_tests` in a piece of code; quick where its names and instructions show none."""
     for inner in code_within(code):
-        named = not names.isdisjoint(inner.co_names) or not names.isdisjoint(inner.co_freevars)
-        if names is not NAMED:
-            if named:
-                return True
-            continue
+        named = not NAMED.isdisjoint(inner.co_names) or not NAMED.isdisjoint(inner.co_freevars)
         handles = bool(getattr(inner, "co_exceptiontable", b""))
         handles = handles or any(isinstance(x, str) and "%" in x for x in inner.co_consts)  # or formats by %
         if (named or handles or _has_sign(inner)) and any(True for _ in type_tests(inner)):
@@ -261,7 +295,7 @@ class _Function:
         """What it gives for these leaves of its arguments; arrays are copied, for it may write to them."""
         copied = [x.copy() if isinstance(x, np.ndarray) and not is_traced(x) else x for x in leaves]
         given = self.structure.unflatten([copied[first] for first in self.firsts])
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.f(*given[: self.n], **dict(zip(self.names, given[self.n :], strict=True)))
 

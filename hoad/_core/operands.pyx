@@ -110,6 +110,8 @@ def holds_traced(x):
 
 cpdef object as_numbers(object x):
     """A plain value as an array of numbers; raises for anything that holds others."""
+    if isinstance(x, np.ndarray):
+        check_class(x)
     is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
     made = np.asarray(float(x) if is_fraction else x)
     if made.dtype.kind in "biufc":
@@ -160,7 +162,6 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             kinds.append(FLOAT64)
         elif isinstance(x, np.ndarray) and x.dtype != object:
-            check_class(x)
             kinds.append(as_numbers(x).dtype)
         elif isinstance(x, SEQUENCES) and holds_traced(x):
             x = METHODS["__pack__"](x)

@@ -4,6 +4,7 @@ import abc
 import builtins
 import collections
 import decimal
+import enum
 import io
 import opcode
 import operator
@@ -603,6 +604,8 @@ cdef class Walk:
         self.watch("class", x, keys, tuple([said.get(key, vars(object).get(key, ABSENT)) for key in keys]), name)
         for key in keys:
             self.later(f"{name}.{key}", said.get(key))
+        if isinstance(x, enum.EnumMeta):    # whose members are found by name, by value and one after another, too
+            self.later(f"the members of {name}", said["_member_map_"])
         if type(x) is not type:
             self.later(f"the class of {name}", type(x))
 

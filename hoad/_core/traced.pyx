@@ -10,6 +10,7 @@ value that it stands for, by its ``__class__``. ``type(x)`` cannot, so that hoad
 """
 
 import numbers
+import operator
 
 import numpy as np
 
@@ -135,10 +136,16 @@ cdef inline double apply(uint16_t op, double x, double y) noexcept:
     return INFO[op].f2(x, y)
 
 
-cdef inline object made_of(object made, int stands):
-    """A new traced number, which stands for a number of Python where all that it was made of do."""
-    (<Scalar>made).stands = stands & OF_PYTHON
+cdef inline object made_of(object made, int stands, int op):
+    """A new traced number, which stands for a number of Python, or an integer, where all that it was made of do."""
+    (<Scalar>made).stands = stands & (OF_PYTHON | WHOLE if keeps_whole(op) else OF_PYTHON)
     return made
+
+
+cdef inline bint keeps_whole(int op):
+    """Whether an operation gives an integer of integers."""
+    return (op == OP_ADD or op == OP_SUBTRACT or op == OP_MULTIPLY or op == OP_NEGATIVE or op == ABSOLUTE
+            or op == FLOOR_DIVIDE or op == REMAINDER)
 
 
 cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflected):
@@ -146,6 +153,7 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
     cdef Graph graph = x.graph
     cdef Scalar y
     cdef int32_t b
+    cdef int stands
     cdef double value
     if type(other) is Scalar:
         y = <Scalar>other
@@ -153,22 +161,23 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
                 and graph.bodies is None):
             if op == OP_MULTIPLY and may_be_root(graph, x.node) and are_roots(graph, x.node, y.node):
                 return smoothed(made_of(push_scalar(graph, op, x.node, y.node, x.value * y.value, False),
-                                        x.stands & y.stands), op, x, y)
+                                        x.stands & y.stands, op), op, x, y)
             return made_of(push_scalar(graph, op, x.node, y.node, apply(op, x.value, y.value), INFO[op].is_bool),
-                           x.stands & y.stands)
+                           x.stands & y.stands, op)
         check_same(graph, y.graph)
         value = 0
     elif type(other) is float or (type(other) is int and not x.truth):
         check_usable(graph)
         check_alive(graph, x.node)
         value = other
+        stands = x.stands if type(other) is int else x.stands & OF_PYTHON
         b = graph.const_float(value)
         if reflected:
-            return made_of(push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool), x.stands)
+            return made_of(push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool), stands, op)
         if op == OP_POWER and has_root(graph, x.node, DEEPEST):
-            return smoothed(made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), False), x.stands),
+            return smoothed(made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), False), stands, op),
                             op, x, value)
-        return made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), x.stands)
+        return made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), stands, op)
     if reflected:
         return binary(op, other, x)
     return binary(op, x, other)
@@ -183,9 +192,18 @@ cdef inline bint of_python(object x):
     return type(x) is float or type(x) is int or type(x) is complex or type(x) is bool
 
 
+cdef bint is_whole(object x) except -1:
+    """Whether a traced value stands for an integer, or for a truth value of Python's, which repeat a sequence."""
+    if type(x) is Scalar:
+        return (<Scalar>x).stands & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
+    return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
+
+
 cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
     cdef object other = y if is_traced(x) else x
+    if op == OP_MULTIPLY and type(other) is not ndarray and isinstance(other, (list, tuple)) and is_whole(x if other is y else y):
+        return other * operator.index(x if other is y else y)
     if of_python(x) and of_python(y):
         return standing_for(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
     if is_traced(other):
@@ -465,7 +483,7 @@ cdef object unary(Scalar x, int op):
     check_alive(x.graph, x.node)
     if x.truth != <bint>(op == LOGICAL_NOT):
         return record_call(primitive_of(op), None, (x,))
-    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.stands)
+    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.stands, op)
 
 
 cdef object logical(object x, object other, int op):

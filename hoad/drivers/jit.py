@@ -81,8 +81,9 @@ def jit(
         Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
         their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
         themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
-        written there and it is returned; unless f has a parameter of that name. ``program(*args)`` gives the `Program`
-        that a call runs.
+        written there and it is returned; unless f has a parameter of that name. Numbers of 64 bits in the result are
+        Python's float, complex and bool, where f itself may give NumPy's. ``program(*args)`` gives the `Program` that
+        a call runs.
 
     Raises
     ------

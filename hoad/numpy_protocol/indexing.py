@@ -24,7 +24,7 @@ def _is_integer(k: Any) -> bool:
         return False
     if isinstance(k, np.ndarray):
         return k.ndim == 0 and k.dtype.kind in "iu"
-    return isinstance(k, (int, np.integer)) and not isinstance(k, (bool, np.bool_))
+    return hasattr(type(k), "__index__") and not isinstance(k, (bool, np.bool_))
 
 
 def _is_basic(full: tuple[Any, ...]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from hoad import primitive as prim
 from hoad._core.aliases import as_written_to, constant_like
 from hoad._core.calls import apply_assembly, apply_primitive
-from hoad._core.operands import holds_traced
+from hoad._core.operands import check_class, holds_traced
 from hoad._core.tape import intern_aval
 from hoad._core.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
 from hoad._core.where import here
@@ -29,6 +29,7 @@ def pack(x: Any) -> Any:
     if not holds_traced(x):
         return np.asarray(x, dtype=np.float64)
     if isinstance(x, np.ndarray):
+        check_class(x)
         flat = x.ravel().tolist()
         return reshape(_pack_flat(flat), x.shape)
     if all(isinstance(item, (Scalar, float, int, np.generic)) and not isinstance(item, Array) for item in x):

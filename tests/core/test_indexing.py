@@ -13,6 +13,17 @@ from hypothesis.extra import numpy as hnp
 
 import hoad
 
+
+class Place:
+    """A number by `__index__` alone."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def __index__(self) -> int:
+        return self.at
+
+
 V = np.array([0.5, -1.25, 2.0, 3.5])
 M = np.arange(12.0).reshape(3, 4) / 7 - 0.5
 T = np.arange(24.0).reshape(2, 3, 4) / 7 - 1.5
@@ -21,6 +32,9 @@ INDICES: list[tuple[np.ndarray, Any]] = [
     (V, 0),
     (V, -1),
     (V, np.int64(2)),
+    (V, Place(2)),
+    (V, slice(Place(1), None)),
+    (M, (Place(1), slice(None))),
     (V, np.uint8(2)),
     (V, np.array(1)),
     (V, slice(None)),

@@ -45,6 +45,22 @@ def a_member_of_an_enum() -> Case:
     return lambda x: x * kinds.A.value["rate"], lambda: kinds.A.value.update(rate=2.0)  # type: ignore[attr-defined]
 
 
+def members_found(find: Callable[[Any], Any]) -> Callable[[], Case]:
+    def case() -> Case:
+        kinds = enum.Enum("kinds", {"A": 1, "B": 2})
+        for member in kinds:
+            setattr(member, "rate", 1.0)  # noqa: B010
+        return lambda x: x * find(kinds).rate, lambda: setattr(find(kinds), "rate", 2.0)
+
+    return case
+
+
+a_member_by_name = members_found(lambda kinds: kinds["A"])
+a_member_by_value = members_found(lambda kinds: kinds(2))
+a_member_of_all = members_found(lambda kinds: list(kinds)[1])
+a_member_of_a_dict = members_found(lambda kinds: kinds.__members__["B"])
+
+
 def a_getter_of_attributes() -> Case:
     c, get = Holder(), operator.attrgetter("ab")
     return lambda x: x * get(c), lambda: setattr(c, "ab", 2.0)

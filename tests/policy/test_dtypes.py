@@ -275,6 +275,19 @@ MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
     "operator": lambda x, a: x * a,
     "reflected": lambda x, a: a * x,
     "ufunc": lambda x, a: np.add(x, a),
+    "matmul": lambda x, a: x @ a,
+    "reflected matmul": lambda x, a: a @ x,
+    "np.dot": lambda x, a: np.dot(a, x),
+    "np.outer": lambda x, a: np.outer(a, x),
+    "np.kron": lambda x, a: np.kron(a, x),
+    "np.einsum": lambda x, a: np.einsum("i,...i->i", x, a),
+    "np.clip": lambda x, a: np.clip(a, 0.0, x),
+    "np.where": lambda x, a: np.where(x > 0, x, a),
+    "np.concatenate": lambda x, a: np.concatenate([np.stack([x, x, x]) if a.ndim == 2 else x, a]),
+    "np.average": lambda x, a: np.average(x, weights=a if a.ndim == 1 else a[0]),
+    "np.trapezoid": lambda x, a: np.trapezoid(a, x),
+    "np.interp": lambda x, a: np.interp(x, [0.0, 1.0, 2.0], a if a.ndim == 1 else a[0]),
+    "packed": lambda x, a: np.clip(a * x[0], 0.0, x),
 }
 
 
