@@ -202,14 +202,14 @@ cdef bint is_whole(object x) except -1:
 cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
     cdef object other = y if is_traced(x) else x
-    if op == OP_MULTIPLY and type(other) is not ndarray and isinstance(other, (list, tuple)) and is_whole(x if other is y else y):
-        return other * operator.index(x if other is y else y)
     if of_python(x) and of_python(y):
         return standing_for(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
     if is_traced(other):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         return NotImplemented
+    if op == OP_MULTIPLY and isinstance(other, (list, tuple)) and is_whole(x if other is y else y):
+        return other * operator.index(x if other is y else y)
     if (isinstance(other, np.ndarray) and (<object>other).dtype == object
             and (type(x) is Scalar or type(y) is Scalar)):
         # an object array of traced scalars does its arithmetic element by element

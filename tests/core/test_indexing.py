@@ -23,6 +23,9 @@ class Place:
     def __index__(self) -> int:
         return self.at
 
+    def __repr__(self) -> str:
+        return f"Place({self.at})"
+
 
 V = np.array([0.5, -1.25, 2.0, 3.5])
 M = np.arange(12.0).reshape(3, 4) / 7 - 0.5
