@@ -35,11 +35,11 @@ from hoad._core.where import is_library
 from hoad.containers import flatten, kind_of, leaves_of
 from hoad.errors import REFUSALS, TracedValueError
 from hoad.parting import where_they_part
+from hoad.reached import Reached, reached_from
 from hoad.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
 
 VARIABLE = "HOAD_PARANOID"
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-MOST_REACHED = 200  # functions that are looked at
 
 # Whether functions are called a second time, plainly, wherever they are recorded.
 COMPARING: ContextVar[bool] = ContextVar("COMPARING", default=os.environ.get(VARIABLE, "0") not in ("", "0"))
@@ -91,12 +91,15 @@ def compared(f: Any, args: Iterable[Any], kwargs: dict[str, Any], driver: str, a
     returned = f(*args, **kwargs)
     if not asks and REFUSALS.count == before and not COMPARING.get():
         return returned
+    silent = REFUSALS.count == before and not COMPARING.get()
     known = KNOWN.get(id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f))
-    if known is not None and known[1] is None and REFUSALS.count == before and not COMPARING.get():
+    if silent and known is not None and known[1] is None and (not known[0].names or known[0].holds(f)):
         return returned  # as most do
     if type(f) in FUNCTIONS and _is_own(getattr(f, "__code__", None)):  # a method may be of any object
         return returned
     seen = _seen(f)
+    if silent and seen is None:
+        return returned
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
     if said or (seen is not None and kinds not in seen) or COMPARING.get():
@@ -118,33 +121,35 @@ def _kind(x: Any) -> tuple[Any, ...]:
     return type(x), x.__class__
 
 
-# Of a function, by the identity of its code and that in its cells: code, and for arguments of which classes it was
-# compared, if that is needed.
-KNOWN: dict[Any, tuple[list[CodeType], set[Any] | None]] = {}
+# Of a function, by the identity of its code and that in its cells: what it leads to, and for arguments of which
+# classes it was compared, if that is needed.
+KNOWN: dict[Any, tuple[Reached, set[Any] | None]] = {}
 MOST_KNOWN = 10_000
 DEEPEST = 4  # functions in cells of functions in cells
 
 
-def _key(f: Call, depth: int = 0) -> Any:
+def _key(f: Any, depth: int = 0) -> Any:
     """What tells a function from others that ask for other things."""
-    if type(f) not in FUNCTIONS:
-        f = type(f).__call__
-    code = id(getattr(f, "__code__", None))
-    if depth == DEEPEST or not getattr(f, "__closure__", None):
-        return code
-    return code, *[_key(x, depth + 1) for x in _cells(f) if type(x) in FUNCTIONS]
+    if type(f) is FunctionType and (f.__closure__ is None or depth == DEEPEST):
+        return id(f.__code__)
+    if type(f) is MethodType:
+        return _key(f.__func__, depth), id(type(f.__self__))
+    if type(f) is not FunctionType:
+        return id(f if isinstance(f, (type, ModuleType)) else type(f))
+    return id(f.__code__), *[_key(x, depth + 1) for x in map(content_of, f.__closure__ or ())]
 
 
 def _seen(f: Call) -> set[Any] | None:
     """For arguments of which classes a function was compared that asks what traced values cannot answer; else None."""
     key = _key(f)
-    if key not in KNOWN:
-        codes = _reached(f)
+    known = KNOWN.get(key)
+    if known is None or not known[0].holds(f):
+        reached = reached_from(f)
         if len(KNOWN) >= MOST_KNOWN:
             KNOWN.clear()
-        asks = _sees_what_it_has(code for code in codes if not _is_own(code))
-        KNOWN[key] = codes, set() if asks else None
-    return KNOWN[key][1]
+        asks = not reached.is_whole or _sees_what_it_has(code for code in reached.codes if not _is_own(code))
+        known = KNOWN[key] = reached, set() if asks else None
+    return known[1]
 
 
 def _sees_what_it_has(codes: Iterable[CodeType]) -> bool:
@@ -173,33 +178,6 @@ def _seen_by(code: CodeType) -> int:
             found |= ASKS * (not names.isdisjoint(KINDS)) | MAKES * (not names.isdisjoint(MAKERS))
         known = SEEN[id(code)] = code, found
     return known[1]
-
-
-def _reached(f: Call) -> list[CodeType]:
-    """The code of a function, and of those of the user's that it names."""
-    found: dict[int, CodeType] = {}
-    ahead: list[Any] = [f]
-    while ahead and len(found) < MOST_REACHED:
-        x = ahead.pop()
-        if type(x) not in FUNCTIONS and x is f:
-            x = type(x).__call__
-        x = x.__func__ if isinstance(x, MethodType) else x
-        if not isinstance(x, FunctionType) or id(x.__code__) in found:
-            continue
-        own = _is_own(x.__code__)
-        if not own and x is not f and is_library(x.__code__.co_filename):
-            continue
-        found[id(x.__code__)] = x.__code__
-        ahead += _cells(x)
-        if not own:
-            names = {name for inner in code_within(x.__code__) for name in inner.co_names}
-            ahead += [x.__globals__[name] for name in names if name in x.__globals__]
-    return list(found.values())
-
-
-def _cells(f: Any) -> Iterator[Any]:
-    """What the cells of a function hold."""
-    return map(content_of, getattr(f, "__closure__", None) or ())
 
 
 def _is_own(code: Any) -> bool:
@@ -324,7 +302,7 @@ class _Function:
     def parting(self) -> str:
         """Where the two calls part."""
         with differentiating(nested=False) as d:
-            own = (code for code in _reached(self.f) if not _is_own(code))
+            own = (code for code in reached_from(self.f).codes if not _is_own(code))
             return where_they_part(self.plainly, lambda: self.traced(d), own)
 
     def _moved(self, x: Any, k: int, by: float, floats: bool) -> Any:

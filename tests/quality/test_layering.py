@@ -31,6 +31,7 @@ FLOORS: dict[int, tuple[str, ...]] = {
         "hoad/parting.py",
         "hoad/pickling.py",
         "hoad/program.py",
+        "hoad/reached.py",
         "hoad/ravel.py",
         "hoad/reads.py",
         "hoad/stores.py",
