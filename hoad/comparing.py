@@ -30,7 +30,7 @@ import numpy as np
 from hoad._core.operands import holds_traced
 from hoad._core.reading import content_of
 from hoad._core.recording import are_all_alive, differentiating
-from hoad._core.traced import graph_of, is_traced, plain_value
+from hoad._core.traced import Array, Scalar, graph_of, is_traced, plain_value
 from hoad._core.where import is_library
 from hoad.containers import flatten, kind_of, leaves_of
 from hoad.errors import REFUSALS, TracedValueError
@@ -53,11 +53,13 @@ SLACK = 1 << 10  # by how much more two calls may part than calls at arguments s
 NAMED = TESTS | TEXTS | FORMS
 # Names by which code sees what a value is.
 UNANSWERED = frozenset(
-    """type hasattr getattr typename tolist Hashable Iterable Sized SupportsComplex SupportsFloat SupportsIndex
-    SupportsInt SupportsRound""".split()
+    """type hasattr getattr typename tolist str repr ascii AttributeError Hashable Iterable Sized SupportsComplex
+    SupportsFloat SupportsIndex SupportsInt SupportsRound""".split()
 )
 # What asks for the dtype of an array, which is that of objects where NumPy makes one of traced numbers, by these.
 KINDS = frozenset("dtype isdtype issubdtype result_type".split())
+# What plain calls raise, depending on values, where hoad computes inf or nan.
+ARITHMETIC = frozenset("ArithmeticError FloatingPointError OverflowError RuntimeWarning ZeroDivisionError".split())
 MAKERS = frozenset("array asanyarray asarray ascontiguousarray asfortranarray".split())
 SIGNS = bytes(
     opcode.opmap[name]
@@ -68,6 +70,10 @@ SIGNS = bytes(
 IS = opcode.opmap["IS_OP"]
 
 FUNCTIONS = (FunctionType, MethodType)
+# Ids of classes of arguments that lead to no code of the user's; hashes of classes are what their metaclass says.
+PLAIN = frozenset(
+    map(id, (Scalar, Array, float, int, np.float64, np.ndarray, list, tuple, dict, str, type(None), bool))
+)
 
 # What runs a function within another one, and apart from it; all others take derivatives of it.
 APART = frozenset("checkpoint checkpointed_loop scan fori_loop while_loop vmap".split())
@@ -79,32 +85,41 @@ SILENT_THEMSELVES = frozenset(map(id, SILENT))  # and these classes
 Call = Callable[..., Any]
 
 
-def compared(f: Any, args: Iterable[Any], kwargs: dict[str, Any], driver: str, asks: bool = True) -> Any:
+def compared(
+    f: Any, args: Iterable[Any], kwargs: dict[str, Any], driver: str, asks: Callable[[], bool] | None = None
+) -> Any:
     """``f(*args, **kwargs)``, some of which are traced, compared with a plain call where that is asked for.
 
-    `asks` is false where it is known that f asks nothing that a traced value cannot answer (`are_needed`). Of a
-    function of hoad's nothing is compared: what it calls of the user's is, where it is called.
+    `asks` is called after f, and false where it is known that f asks nothing that a traced value cannot answer (see
+    `are_needed`). Of a function of hoad's nothing is compared: what it calls of the user's is, where it is called.
     """
     if isinstance(f, functools.partial):
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
     before = REFUSALS.count
     returned = f(*args, **kwargs)
-    if not asks and REFUSALS.count == before and not COMPARING.get():
-        return returned
     silent = REFUSALS.count == before and not COMPARING.get()
-    known = KNOWN.get(id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f))
+    if silent and asks is not None and not asks():
+        return returned
+    key = id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f)
+    classes = [type(x) for x in args if id(type(x)) not in PLAIN]
+    if classes:
+        key = (key, *map(id, classes))
+    known = KNOWN.get(key)
     if silent and known is not None and known[1] is None and (not known[0].names or known[0].holds(f)):
         return returned  # as most do
     if type(f) in FUNCTIONS and _is_own(getattr(f, "__code__", None)):  # a method may be of any object
         return returned
-    seen = _seen(f)
+    if known is None or not known[0].holds(f):
+        known = _known(f, key, classes)
+    _, seen, at_each = known
     if silent and seen is None:
         return returned
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
-    if said or (seen is not None and kinds not in seen) or COMPARING.get():
-        _compare(f, tuple(args), kwargs, driver, returned, said)
-        if seen is not None:
+    is_new = seen is not None and kinds not in seen
+    if said or is_new or at_each or COMPARING.get():
+        is_compared = _compare(f, tuple(args), kwargs, driver, returned, said, beside=is_new and _may_meet(args))
+        if seen is not None and is_compared:
             seen.add(kinds)
     return returned
 
@@ -118,14 +133,23 @@ def _kind(x: Any) -> tuple[Any, ...]:
     """What an argument is for code that tests types: attributes of an array go by its dimensions and dtype, too."""
     if is_traced(x) or type(x) is np.ndarray:
         return type(x), x.__class__, x.ndim, x.dtype
-    return type(x), x.__class__
+    if kind_of(type(x)) is None:
+        return type(x), x.__class__
+    return type(x), *map(_kind, leaves_of(x))
 
 
-# Of a function, by the identity of its code and that in its cells: what it leads to, and for arguments of which
-# classes it was compared, if that is needed.
-KNOWN: dict[Any, tuple[Reached, set[Any] | None]] = {}
+# Of a function, by the identity of its code and that in its cells: what it leads to; for arguments of which classes it
+# was compared, if that is needed; and whether it is at each call, as some errors depend on values.
+Known = tuple[Reached, set[Any] | None, bool]
+KNOWN: dict[Any, Known] = {}
 MOST_KNOWN = 10_000
 DEEPEST = 4  # functions in cells of functions in cells
+
+
+def _may_meet(args: Iterable[Any]) -> bool:
+    """Whether functions that differ may have one value at these arguments: x and x² at 0 and 1, say."""
+    values = [plain_value(x) for x in leaves_of(list(args)) if is_traced(x) and graph_of(x).valued]
+    return any(bool(np.any(x == np.round(x))) for x in values)
 
 
 def _key(f: Any, depth: int = 0) -> Any:
@@ -139,20 +163,19 @@ def _key(f: Any, depth: int = 0) -> Any:
     return id(f.__code__), *[_key(x, depth + 1) for x in map(content_of, f.__closure__ or ())]
 
 
-def _seen(f: Call) -> set[Any] | None:
-    """For arguments of which classes a function was compared that asks what traced values cannot answer; else None."""
-    key = _key(f)
-    known = KNOWN.get(key)
-    if known is None or not known[0].holds(f):
-        reached = reached_from(f)
-        if len(KNOWN) >= MOST_KNOWN:
-            KNOWN.clear()
-        asks = not reached.is_whole or _sees_what_it_has(code for code in reached.codes if not _is_own(code))
-        known = KNOWN[key] = reached, set() if asks else None
-    return known[1]
+def _known(f: Call, key: Any, classes: list[type]) -> Known:
+    """What is found of a function that is given such classes, once."""
+    reached = reached_from(f, classes)
+    codes = [code for code in reached.codes if not _is_own(code)]
+    at_each = handles_arithmetic(codes)
+    asks = at_each or not reached.is_whole or sees_what_it_has(codes)
+    if len(KNOWN) >= MOST_KNOWN:
+        KNOWN.clear()
+    found = KNOWN[key] = reached, set() if asks else None, at_each
+    return found
 
 
-def _sees_what_it_has(codes: Iterable[CodeType]) -> bool:
+def sees_what_it_has(codes: Iterable[CodeType]) -> bool:
     """Whether code may see what a traced value is in a way that has no answer as for a plain one."""
     seen = 0
     for code in codes:
@@ -160,8 +183,14 @@ def _sees_what_it_has(codes: Iterable[CodeType]) -> bool:
     return bool(seen & SEES) or seen & (ASKS | MAKES) == ASKS | MAKES
 
 
-SEES, ASKS, MAKES = 1, 2, 4  # by names or by `x is True`; for the dtype of an array; it makes one
+# By names or by `x is True`; asks for the dtype of an array; makes one; handles an error that depends on values.
+SEES, ASKS, MAKES, HANDLES = 1, 2, 4, 8
 SEEN: dict[int, tuple[CodeType, int]] = {}  # by the identity of code
+
+
+def handles_arithmetic(codes: Iterable[CodeType]) -> bool:
+    """Whether code names an error that a plain call meets at some values, and a traced one does not."""
+    return any(_seen_by(code) & HANDLES for code in codes)
 
 
 def _seen_by(code: CodeType) -> int:
@@ -174,7 +203,7 @@ def _seen_by(code: CodeType) -> int:
         for inner in code_within(code):
             names = frozenset((*inner.co_names, *inner.co_freevars))
             is_true = any(type(x) is bool for x in inner.co_consts) and IS in inner.co_code[::2]
-            found |= SEES * (is_true or not names.isdisjoint(UNANSWERED))
+            found |= HANDLES * (not names.isdisjoint(ARITHMETIC)) | SEES * (is_true or not names.isdisjoint(UNANSWERED))
             found |= ASKS * (not names.isdisjoint(KINDS)) | MAKES * (not names.isdisjoint(MAKERS))
         known = SEEN[id(code)] = code, found
     return known[1]
@@ -199,7 +228,7 @@ def comparing(needed: bool = True, before: Callable[[list[Any]], bool] | None = 
 def are_needed(codes: Iterable[CodeType], met: Iterable[Any]) -> bool:
     """Whether code of the user's, or what it leads to, may go by what a traced value cannot answer."""
     codes = list(codes)
-    if COMPARING.get() or any(map(_is_testing, codes)) or _sees_what_it_has(codes):
+    if COMPARING.get() or any(map(_is_testing, codes)) or sees_what_it_has(codes):
         return True
     others = [
         x
@@ -344,21 +373,22 @@ def _compare(
     returned: Any,
     said: str,
     beside: bool = False,
-) -> None:
-    """Raise where a plain call gives something else; also beside the arguments, where an error was handled."""
+) -> bool:
+    """Raise where a plain call gives something else, beside the arguments too; false where there was none."""
     traced = [x for x in leaves_of([*args, *kwargs.values()]) if is_traced(x) or holds_traced(x)]
     if not traced:
-        return
+        return False
     if not all(graph_of(x).valued for x in traced if is_traced(x)):
         if said:
             raise TracedValueError(f"{driver}: a function handled an error that it does not meet plainly: {said}")
-        return
+        return False
     f = _Function(call, args, kwargs)
     known = [x for x in (*traced, *leaves_of(returned)) if is_traced(x)]
     before = BEFORE.get()
     if before is not None and not before(known):
-        return
+        return False
     is_apart = driver in APART or driver not in sys.modules["hoad"].__all__  # which a composite's name is not
+    # The function around this one finds what it left elsewhere, where a plain call would leave numbers.
     if (
         known
         and is_apart
@@ -366,19 +396,20 @@ def _compare(
         and _is_within_another()
         and (not are_all_alive(known) or _is_kept(returned, traced))
     ):
-        return  # the function around this one finds what it left elsewhere, where a plain call would leave numbers
+        return False
     found = _told(f, 0.0, returned)
     if found is None and (said or beside):  # two functions may meet at one point, most of all at zero
         with differentiating(nested=False) as d:
             try:
                 other = f.traced(d, 2.0**-10)
             except Exception:  # out of the domain of f, or with values of another recording
-                return
+                return True
             found = _told(f, 2.0**-10, other, strict=False)
             del other
             f.stored_again()
     if found is not None:
         raise TracedValueError(f"{driver}: {f.name()} {found}.{f.parting()}{_handled(said)}{ADVICE}") from None
+    return True
 
 
 def _is_within_another() -> bool:
@@ -508,4 +539,15 @@ def _shown(x: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-__all__ = ["COMPARING", "VARIABLE", "are_needed", "as_plain", "compare_at", "compared", "comparing", "firsts_of"]
+__all__ = [
+    "COMPARING",
+    "VARIABLE",
+    "are_needed",
+    "as_plain",
+    "compare_at",
+    "compared",
+    "comparing",
+    "firsts_of",
+    "handles_arithmetic",
+    "sees_what_it_has",
+]

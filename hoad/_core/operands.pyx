@@ -137,9 +137,10 @@ cpdef int check_class(object x) except -1:
         return 0
     if kind.__array_ufunc__ is ndarray.__array_ufunc__ and kind.__mul__ is ndarray.__mul__:
         return 0
+    advice = "x.filled(...) or x.compressed()" if isinstance(x, np.ma.MaskedArray) else "np.asarray(x)"
     raise DTypeError(
         f"arrays of class {kind.__name__} have an arithmetic of their own, which is not recorded ({here()}). Take "
-        "np.asarray(x), or x.filled(...) of a masked array."
+        f"{advice}."
     )
 
 

@@ -990,8 +990,8 @@ def as_plain_array(Array x, dtype=None, copy=None):
                       "plain numbers are meant.", x.graph)
     raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
                   "outside NumPy's dispatch)",
-                  "Build the result with np.stack, np.concatenate or np.where instead of assigning into a plain "
-                  "array, or take hoad.value(x) if plain numbers are meant.", x.graph)
+                  "Write np.asarray(x, like=x); build arrays with np.stack, np.concatenate or np.where instead of "
+                  "assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
 
 
 cdef class Method:

@@ -155,7 +155,7 @@ cdef bint same(object x, object y) except -1:
         return x == y
     if type(x) is complex:
         return same(x.real, y.real) and same(x.imag, y.imag)
-    if isinstance(x, np.generic) and type(x) is not np.void and type(x) is not np.object_:
+    if issubclass(type(x), np.generic) and type(x) is not np.void and type(x) is not np.object_:
         return x.dtype == y.dtype and x.tobytes() == y.tobytes()
     if type(x) is tuple:
         return all_same(<PyObject*>x, <PyObject*>y)

@@ -27,7 +27,7 @@ from hoad._core.traced import graph_of, is_traced
 from hoad._core.where import is_library
 from hoad._core.world import World
 from hoad.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
-from hoad.comparing import are_needed, compared, comparing, firsts_of
+from hoad.comparing import are_needed, compared, comparing, firsts_of, handles_arithmetic, sees_what_it_has
 from hoad.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 from hoad.program import Program, Tape
@@ -39,6 +39,7 @@ from hoad.twins import Twin, are_alike, twin_of
 from hoad.type_tests import first_test
 
 MOST_RECORDINGS = 16  # of one signature
+MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
 MOST_SIGNATURES = 128
 
 NUMBER = intern_aval(FLOAT64, ())
@@ -148,6 +149,15 @@ class Impure(Unseen):
     """A call of what gives something else each time, or once only: where a library keeps what it has read."""
 
 
+class _Changes(str):
+    """Why a recording was not kept: the function changes what it reads, at each call or at first.
+
+    `asks` is true where it also asks what a traced value cannot answer, which no other call can be compared with.
+    """
+
+    asks = False
+
+
 class _Driver:
     """What a jitted function asks where nothing that was recorded fits a call."""
 
@@ -162,7 +172,7 @@ class _Driver:
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
-        self.stores = False  # whether f keeps what it computes, so that it is called with plain numbers
+        self.stores = False  # whether f keeps what it computes, or counts, so that it is called with plain numbers
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
         self.takes_out = "out" not in known.positional + known.keywords
@@ -329,6 +339,10 @@ class _Driver:
             signature.refusal = str(made)
             self.stores = self.stores or isinstance(made, _Stores)
             self.warn(signature.refusal)
+        elif isinstance(made, _Changes) and (made.asks or signature.reasons.count(made) >= MOST_CHANGES):
+            signature.refusal, self.stores = made, True
+            self.warn(made)
+            return given.plainly() if made.asks else result
         elif isinstance(made, str):
             signature.reasons.append(made)
         else:
@@ -436,7 +450,7 @@ class _Given:
         n = len(self.args)
         return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
 
-    def run(self, *inputs: Any, f: Callable[..., Any] | None = None, asks: bool = True) -> Any:
+    def run(self, *inputs: Any, f: Callable[..., Any] | None = None, asks: Callable[[], bool] | None = None) -> Any:
         """The function, or its twin, with these inputs; `asks` is of `compared`."""
         args, kwargs = self.filled(iter(inputs))
         values = (*args, *kwargs.values()) if self.form is not None else ()
@@ -554,13 +568,15 @@ class _Given:
                 stores = Stores(d.graph, (), reader)
                 if d.alive > len({id(x) for x in known if stores.is_own(x)}):
                     kept.extend(stores.found())
-                return watch.is_steady()
+                return watch.is_steady() and world.change() is None  # or a plain call would change it again
 
             if twin is not None:
                 twin.fill([d.input(array) for array in live])
+            sees = sees_what_it_has(reader.codes.values())
             needed = are_needed(reader.codes.values(), reader.met.values())
             with Watch(reader.codes) as watch, comparing(needed and not live, look):
-                returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=needed)
+                asks = lambda: needed or watch.unknown is not None  # noqa: E731
+                returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=asks)
             results = _Results(d, returned)
             values = d.compute(results.operands)
             del inputs, returned
@@ -578,7 +594,12 @@ class _Given:
         program = Program([tape])
         changed = world.change()
         if changed is not None:
-            return f"it changes {changed}, which it reads", results.arranged(values)
+            why = _Changes(f"it changes {changed}, which it reads")
+            why.asks = sees
+            return why, results.arranged(values)
+        if handles_arithmetic(reader.codes.values()):
+            handled = "it names an error of arithmetic, which only a plain call raises, at some values"
+            return Unseen(handled), results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
         if watch.unknown is not None:

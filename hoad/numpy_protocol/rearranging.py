@@ -307,6 +307,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     if a.ndim == 0:
         a = reshape(a, (1,))  # which has axis 0 here, as in NumPy
     axis = normal_axis(axis, a.ndim)
+    if a.shape[axis] and not a.size:  # where NumPy takes any index
+        indices = np.zeros(indices.shape, np.intp)
     if mode == "wrap":
         indices = np.remainder(indices, a.shape[axis])
     elif mode == "clip":

@@ -18,14 +18,16 @@ ALONG, ALONG_TOO = np.array([1.0, -0.5, 0.25]), np.array([0.5, 1.0, 0.0])
 Function = Callable[[Any], Any]
 Step = Callable[[Any, Any, Any], Any]  # (u, v, w) -> (u, v)
 
+# No product is one of powers of the same number, whose slope at 0 is found inline only: what u is made of is not seen
+# in the body of a loop.
 LINES = [
     "u, v = np.where(u > 0, np.sqrt(v), 2 * u + w), v",
-    "u, v = u, np.where(v > 0.1, v * w, np.sqrt(u))",
+    "u, v = u, np.where(v > 0.1, v * (w - 0.25), np.sqrt(u))",
     "u, v = np.where(w > 0, u, np.log(v)), v + u",
-    "u, v = u + v * w, np.sqrt(u)",
-    "u, v = u * w, np.sqrt(u) + v",
+    "u, v = u + v * (w - 0.25), np.sqrt(u)",
+    "u, v = u * (w - 0.25), np.sqrt(u) + v",
     "u, v = v, u",
-    "u, v = u, u * v",
+    "u, v = u, u * (v - 0.25)",
     "u, v = np.maximum(u, np.sqrt(v) - 2), v",
     "u, v = np.minimum(u + w, 3 + np.sqrt(v)), v",
     "u, v = u, np.clip(np.sqrt(u) + v, 0.5, 2.0)",
@@ -33,7 +35,7 @@ LINES = [
     "u, v = np.stack([np.sqrt(u), v, w])[1], u",
     "u, v = np.power(u, 1.5) + w, v",
     "u, v = u, np.where(u > 0, u, 1.0) ** np.where(v > 0, v, 0.5)",
-    "u, v = np.where(u > 0, u * np.log(u), u * w), v",
+    "u, v = np.where(u > 0, u * np.log(u), u * (w - 0.25)), v",
     "u, v = np.sum(np.where(np.stack([u, v]) > 0, np.sqrt(np.stack([v, u])), np.stack([w, u]))), v",
     "u, v = np.sin(u) + v, np.cos(v) * u",
     "u, v = u, np.sqrt(v)",
@@ -41,7 +43,7 @@ LINES = [
     "u, v = np.max(np.stack([u, np.sqrt(v) - 3])), np.sqrt(u)",
     "u, v = u + 1.0, np.log(u)",
 ]
-RESULTS = ["u", "v", "u + v", "u * v", "np.where(u > 0, v, u + w)", "np.maximum(u, v - 9)", "u + 0.3 * w"]
+RESULTS = ["u", "v", "u + v", "u * (v - 0.25)", "np.where(u > 0, v, u + w)", "np.maximum(u, v - 9)", "u + 0.3 * w"]
 
 
 # ---- containers of a step, and what n of its steps are inline -------------------------------------------------------

@@ -149,7 +149,8 @@ def trial(rng: np.random.Generator) -> str | None:
     with mpmath.workdps(DIGITS):
         start, steps = [mpmath.mpf(a) for a in x.tolist()], [mpmath.mpf(b) for b in v.tolist()]
         wanted = taylor_of(exact, start, steps, n)
-        close = taylor_of(exact, [a * (1 + mpmath.mpf(1e-10)) + mpmath.mpf(1e-10) for a in start], steps, n)
+        beside = [a * (1 + mpmath.mpf(1e-10)) + mpmath.mpf(1e-10) * (k + 1) for k, a in enumerate(start)]
+        close = taylor_of(exact, beside, steps, n)
     if not all(abs(a - b) <= 1e-6 * (1 + abs(a)) for a, b in zip(wanted, close, strict=True)):
         return None  # a kink or a branch close by, or badly conditioned
     found = nth(plain, x, v, n, mode)

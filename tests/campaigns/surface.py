@@ -77,6 +77,8 @@ def compared(f: Callable[[list[Any]], Any], xs: list[Any], tangents: list[Any], 
             "boolean array indexing assignment requires",
             "with a sequence",
             "to Python scalars",
+            "must be real number",
+            "only 0-dimensional arrays",
             "zero-size array to reduction operation",
         )
         if isinstance(expected, ZeroDivisionError) or any(said in str(expected) for said in unasked):

@@ -26,6 +26,7 @@ from jit import models
 
 import hoad
 from hoad._core.blocks import blocks_taken
+from hoad.containers import leaves_of
 from hoad.drivers.jit import MOST_RECORDINGS, MOST_SIGNATURES
 
 X, Y = 1.25, -0.5
@@ -972,8 +973,50 @@ def test_a_function_that_changes_what_it_reads() -> None:
 
     g = hoad.jit(f)
     with pytest.warns(hoad.JitWarning, match=r"it changes count in .*f, which it reads"):
-        found = [g(2.0) for _ in range(40)]
-    assert found == [2.0 * (k + 1) for k in range(40)]
+        found = [g(2.0) for _ in range(3)]
+    assert found + [g(2.0) for _ in range(40)] == [2.0 * (k + 1) for k in range(43)]
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.calls, self.history = 0, [0.0]
+
+    def by_attribute(self, x: Any) -> Any:
+        self.calls += 1
+        return self.calls * np.sum(x)
+
+    def by_class(self, x: Any) -> Any:
+        self.calls += 1
+        return self.calls * (np.sum(x) if isinstance(x, np.ndarray) else -1.0)
+
+    def by_list(self, x: Any) -> Any:
+        self.history.append(1.0)
+        return len(self.history) * x[0] * x[1] - x[0] * x[1]
+
+
+@pytest.mark.filterwarnings("ignore::hoad.JitWarning")
+@pytest.mark.parametrize("wrap", [lambda f: f, hoad.grad, hoad.value_and_grad], ids=["value", "grad", "value_and_grad"])
+@pytest.mark.parametrize("name", ["by_attribute", "by_class", "by_list"])
+def test_a_function_that_counts_is_called_once_a_call(name: str, wrap: Any) -> None:
+    counter, truth = Counter(), Counter()
+    g, f = hoad.jit(wrap(getattr(counter, name))), wrap(getattr(truth, name))
+    x = np.array([1.5, 1.0])
+    for _ in range(8):
+        for found, wanted in zip(leaves_of(g(x)), leaves_of(f(x)), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    assert (counter.calls, counter.history) == (truth.calls, truth.history)
+
+
+@pytest.mark.filterwarnings("ignore::hoad.JitWarning")
+def test_a_function_that_counts_and_asks_for_types_takes_the_branch_of_a_plain_call() -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return len(calls) * 0.0 + (2.0 * x if type(x) is float else 3.0 * x)
+
+    g = hoad.jit(f)
+    assert [g(1.5) for _ in range(8)] == [3.0] * 8
 
 
 def test_a_captured_array_is_kept_once() -> None:

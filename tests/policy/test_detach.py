@@ -485,7 +485,8 @@ def test_formatting_shows_the_number() -> None:
         return x
 
     hoad.grad(f)(2.0)
-    assert shown == ["2.00", "2.0", "Traced(2.0)", "True", "Traced(array([2., 2.]))"]
+    # What follows is of plain calls, as the text could have been asked for something.
+    assert shown[:5] == ["2.00", "2.0", "Traced(2.0)", "True", "Traced(array([2., 2.]))"]
 
 
 def test_value_of_whatever_holds_traced_values() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import functools
 import json
 import math
@@ -16,6 +17,7 @@ import sys
 import textwrap
 import types
 import typing
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -585,6 +587,71 @@ def test_what_the_function_leads_to_is_looked_at(name: str) -> None:
         assert "test_type_tests.py" in told(lambda call=call: call(f)(1.5)) or "of a module" in name
 
 
+def test_methods_of_arguments_are_looked_at() -> None:
+    @dataclasses.dataclass
+    class Pair:
+        a: Any
+        b: Any
+
+        def product(self) -> Any:
+            return by_type(self.a) * self.b
+
+    told(lambda: hoad.grad(lambda p: p.product())(Pair(1.5, 2.0)))
+    told(lambda: hoad.grad(lambda x, p: p.product() + by_type(x), 1)(2.0, Pair(1.5, 2.0)))
+    told(lambda: hoad.grad(Pair.product)(Pair(1.5, 2.0)))
+    with warnings.catch_warnings(action="ignore", category=hoad.JitWarning):
+        told(lambda: hoad.jit(lambda p: p.product())(Pair(1.5, 2.0)))
+
+
+def by_zero(x: Any) -> Any:
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 0.0 * x
+
+
+def by_overflow(x: Any) -> Any:
+    try:
+        return (x + 10.0) ** 1000.0
+    except OverflowError:
+        return 5.0 * x
+
+
+def by_errstate(x: Any) -> Any:
+    with np.errstate(all="raise"):
+        try:
+            return np.log(np.abs(x))
+        except FloatingPointError:
+            return 5.0 * x
+
+
+@pytest.mark.filterwarnings("ignore::hoad.JitWarning")
+@pytest.mark.parametrize("f", [by_zero, by_overflow, by_errstate, lambda x: 1.0 + by_zero(x)])
+@pytest.mark.parametrize("driver", [hoad.grad, hoad.jit, lambda f: hoad.jit(hoad.grad(f)), hoad.derivative])
+def test_errors_of_arithmetic_that_are_handled_are_met_at_any_value(f: Any, driver: Any) -> None:
+    g = driver(f)
+    for x in (-9.5, 1.5 if f is not by_overflow else -9.25):
+        assert np.isfinite(g(x))
+    for _ in range(2):
+        assert "where it is called plainly" in told(lambda: g(0.0))
+
+
+def test_attributes_that_a_number_of_pythons_has_not() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return x.sum() ** 2
+        except AttributeError:
+            return x**3
+
+    told(lambda: hoad.grad(f)(3.0))
+    assert hoad.grad(f)(np.float64(3.0)) == 6.0
+
+
+def test_functions_of_text_that_meet_at_the_point_are_told_apart() -> None:
+    told(lambda: hoad.grad(lambda x: x**2 if str(x).startswith("1") else x**3)(1.0))
+    told(lambda: hoad.grad(lambda x: x if type(x) is float else x**2)(1.0))
+
+
 def test_a_name_that_stands_for_something_else_is_looked_at_again() -> None:
     scope: dict[str, Any] = {}
     exec("def f(x):\n    return helper(x)\ndef helper(x):\n    return 2 * x", scope)
@@ -648,7 +715,7 @@ def test_the_environment_has_every_call_compared(variable: str) -> None:
     code = """
         import hoad
         def f(x):
-            return x * (3 if repr(x).startswith('T') else 2)
+            return x * (3 if ('%s' % x).startswith('T') else 2)
         try:
             print(hoad.grad(f)(1.5))
         except hoad.TracedValueError as error:
