@@ -159,7 +159,7 @@ def _key(f: Any, depth: int = 0) -> Any:
     if type(f) is MethodType:
         return _key(f.__func__, depth), id(type(f.__self__))
     if type(f) is not FunctionType:
-        return id(f if isinstance(f, (type, ModuleType)) else type(f))
+        return id(f if issubclass(type(f), (type, ModuleType)) else type(f))
     return id(f.__code__), *[_key(x, depth + 1) for x in map(content_of, f.__closure__ or ())]
 
 

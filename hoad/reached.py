@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.entry import Jitted
 from hoad._core.reading import content_of
 from hoad._core.where import is_library
 from hoad.type_tests import code_within
@@ -24,7 +25,10 @@ from hoad.type_tests import code_within
 MOST_CODES = 200
 MOST_ITEMS = 100  # of a container
 WRAPPED = frozenset(("__wrapped__", "pyfunc"))  # attributes by which functions hold others that they call
-LOOKED_UP = (FunctionType, MethodType, functools.partial, types.ModuleType)
+LOOKED_UP = (FunctionType, MethodType, functools.partial)
+LRU_CACHED = type(functools.lru_cache(max))
+# No attribute is asked for that an object may compute: its class is type(x).
+MRO, NAMES_OF = type.__dict__["__mro__"].__get__, type.__dict__["__dict__"].__get__
 HEAP_TYPE = 1 << 9  # of the flags of a class that is made by Python
 
 
@@ -60,7 +64,7 @@ def reached_from(f: Any, classes: Iterable[type] = ()) -> Reached:
     """
     walk = _Walk(globals_of(f))
     walk.ahead += classes
-    walk.ahead.append(f if isinstance(f, (FunctionType, MethodType, functools.partial)) else _Called(f))
+    walk.ahead.append(f if issubclass(type(f), LOOKED_UP) else _Called(f))
     while walk.ahead and len(walk.codes) < MOST_CODES:
         walk.visit(walk.ahead.pop())
         if not walk.ahead:
@@ -88,7 +92,7 @@ class _Walk:
         self.looked: set[tuple[int, str]] = set()
 
     def visit(self, x: Any) -> None:
-        if isinstance(x, _Called):
+        if type(x) is _Called:
             self.visit_object(x.owner)
             return
         if id(x) in self.met:
@@ -114,7 +118,9 @@ class _Walk:
             self.ahead.append(x.func)
         elif kind is np.ufunc:  # of `np.frompyfunc`, perhaps
             self.ahead += filter(callable, gc.get_referents(x))
-        elif isinstance(x, type):
+        elif kind is LRU_CACHED or kind is Jitted:
+            self.ahead.append(x.__wrapped__)
+        elif issubclass(kind, type):
             self.visit_class(x)
         else:
             self.visit_object(x)
@@ -135,22 +141,22 @@ class _Walk:
         self.ahead += [sys.modules[name] for name in names if name in sys.modules]  # that it may import itself
 
     def visit_class(self, cls: type) -> None:
-        for base in type.__dict__["__mro__"].__get__(cls):
-            module = sys.modules.get(str(base.__dict__.get("__module__")))
+        for base in MRO(cls):
+            held = NAMES_OF(base)
+            module = sys.modules.get(str(held.get("__module__")))
             if module is None or not _is_library_module(module):
-                self.holders.append(base.__dict__)
-                self.look(base.__dict__, [key for key in base.__dict__ if key.startswith("__")])
+                self.holders.append(held)
+                self.look(held, [key for key in held if key.startswith("__")])
 
     def visit_object(self, x: Any) -> None:
-        """An object of a class: its attributes, and methods; of one that is made in C, the function that it wraps."""
+        """An object of a class that is made in Python: its attributes, and methods."""
         cls = type(x)
         if not cls.__flags__ & HEAP_TYPE:
-            self.ahead.append(getattr(x, "__wrapped__", None))
             return
         self.ahead.append(cls)
         try:
             held = object.__getattribute__(x, "__dict__")
-        except AttributeError:
+        except Exception:  # none, or what a property of this name raises
             return
         if type(held) is dict:
             self.holders.append(held)
@@ -166,7 +172,7 @@ class _Walk:
                 continue
             self.looked.add((id(holder), name))
             found = holder[name]
-            if holder is self.root and isinstance(found, (*LOOKED_UP, type)):
+            if holder is self.root and issubclass(type(found), (*LOOKED_UP, type, types.ModuleType)):
                 self.names.append((name, weakref.ref(found)))
             self.ahead.append(found)
 

@@ -86,6 +86,7 @@ def vmap(
     -----
     Cost: one recording for each way that the inputs take through the branches of f, and a replay for all inputs: what
     does not hang on the inputs is computed once, what does in chunks of up to 128 lanes, whose registers stay in cache.
+    Random numbers that f draws are the same for all inputs: draw them before, and map over them, too.
     Operations on numbers are loops over the lanes, and so are those on arrays, element by element; products with one
     matrix for all inputs are one product a chunk; others are done lane by lane. On a tape, it is one node. Its
     derivatives are such nodes again, in every mode and at every order.

@@ -587,6 +587,22 @@ def test_what_the_function_leads_to_is_looked_at(name: str) -> None:
         assert "test_type_tests.py" in told(lambda call=call: call(f)(1.5)) or "of a module" in name
 
 
+class Elsewhere:
+    """An object that answers nothing by itself, as that of a request outside of one."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("outside of any request")
+
+
+ELSEWHERE = Elsewhere()
+
+
+def test_what_is_looked_at_is_not_asked() -> None:
+    local = Elsewhere()
+    f = lambda x, other=ELSEWHERE: x * x if ELSEWHERE is other is not local else x  # noqa: E731
+    assert hoad.grad(f)(1.5) == 3.0
+
+
 def test_methods_of_arguments_are_looked_at() -> None:
     @dataclasses.dataclass
     class Pair:
