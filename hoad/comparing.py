@@ -5,7 +5,8 @@ float has a shape, and ``float(x)`` raises where a number does not. Code that go
 two calls are compared
 
 - where a refusal of hoad's was raised within the function, and the function handled it;
-- at the first call of a function for arguments of some classes, if its code names `type`, `hasattr` or the like;
+- at the first call of a function for arguments of some classes, if code that it leads to names `type`, `hasattr` or the
+  like; at each call, if that names an error of arithmetic, which plain calls meet at some values;
 - at the first call of a jitted function for each signature, if its code tests types, makes text or handles errors;
 - in `hoad.check`;
 - at every call, with ``HOAD_PARANOID=1`` in the environment.
