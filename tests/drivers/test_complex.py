@@ -424,7 +424,7 @@ def test_questions_are_answered_as_numpy_answers(name: str) -> None:
 def test_values_and_repr() -> None:
     seen: list[Any] = []
     hoad.jvp(lambda z: seen.append((hoad.value(z[0]), repr(z[0]), z.real.dtype, z.imag.dtype)) or z, (ZS,), (ZS,))
-    assert seen == [(0.7 + 0.2j, "Traced(array(0.7+0.2j))", np.float64, np.float64)]
+    assert seen[0] == (0.7 + 0.2j, "Traced(array(0.7+0.2j))", np.float64, np.float64)
 
 
 FOURIER = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,8 @@ def test_a_primitive_with_a_series_is_given_back() -> None:
             found.append(found[k] / (k + 1))
         return found
 
+    gc.collect()
+    before = Counter(made.name for made in primitives())
     numbers = set()
     for _ in range(40):
         grown = hoad.primitive(elementwise=True, series=series)(np.exp)
@@ -303,6 +306,6 @@ def test_a_primitive_with_a_series_is_given_back() -> None:
     for _ in range(600):
         declared(1.0)
     gc.collect()
-    names = [made.name for made in primitives()]
-    assert names.count("exp") == 1  # NumPy's
-    assert names.count("coefficients of exp") == 0
+    names = Counter(made.name for made in primitives())
+    for name in ("exp", "coefficients of exp"):
+        assert names[name] <= before[name]
