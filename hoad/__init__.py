@@ -94,20 +94,20 @@ import typing as _typing
 
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
-from hoad import display, rules
-from hoad.containers import register_container
-from hoad.drivers.checkpoint import checkpoint, checkpointed_loop
-from hoad.drivers.custom import custom_vjp
-from hoad.drivers.dense import DensePlan, dense_plan
-from hoad.drivers.first import grad, jacobian, jvp, linearize, value_and_grad, vjp
-from hoad.drivers.higher import derivative, stop_gradient, value
-from hoad.drivers.jit import jit
-from hoad.drivers.laplacians import biharmonic, directional_derivative, hessian_diagonal, laplacian
-from hoad.drivers.loops import fori_loop, scan, while_loop
-from hoad.drivers.second import hessian, hvp, vhp
-from hoad.drivers.taylor import derivatives, taylor
-from hoad.drivers.tensors import derivative_tensor, partials, unpack_tensor
-from hoad.drivers.vmap import vmap
+from hoad import _display as display, rules
+from hoad._pytree.containers import register_container
+from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
+from hoad._drivers.custom import custom_vjp
+from hoad._drivers.dense import DensePlan, dense_plan
+from hoad._drivers.gradient import grad, jacobian, jvp, linearize, value_and_grad, vjp
+from hoad._drivers.derivative import derivative, stop_gradient, value
+from hoad._jit.jit import jit
+from hoad._drivers.laplacian import biharmonic, directional_derivative, hessian_diagonal, laplacian
+from hoad._drivers.scan import fori_loop, scan, while_loop
+from hoad._drivers.hessian import hessian, hvp, vhp
+from hoad._drivers.taylor import derivatives, taylor
+from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
+from hoad._drivers.vmap import vmap
 from hoad.errors import (
     ArgumentError,
     CheckError,
@@ -124,20 +124,20 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad.expansion import TaylorSeries
-from hoad.lowlevel import Address, get_include
-from hoad.nans import debug_nans
-from hoad.program import Constant, Program, Tape, TapeNode, record
-from hoad.ravel import ravel
+from hoad._series import TaylorSeries
+from hoad._program.address import Address, get_include
+from hoad._inspect import debug_nans
+from hoad._program.program import Constant, Program, Tape, TapeNode, record
+from hoad._pytree.ravel import ravel
 from hoad.rules.registry import primitive
-from hoad.schedule import checkpoint_schedule
-from hoad.symbolic.expression import Expression, symbols
-from hoad.transform.adjoint import gradient
-from hoad.transform.tangent import tangent
+from hoad._transform.checkpoint_schedule import checkpoint_schedule
+from hoad._symbolic.expression import Expression, symbols
+from hoad._transform.adjoint import gradient
+from hoad._transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
-    from hoad.explanation import explain
+    from hoad._inspect.explain import explain
 
 __version__ = "0.1.0"
 
@@ -219,7 +219,7 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _LATER:
         return _importlib.import_module(f"hoad.{name}")
     if name == "explain":
-        return _importlib.import_module("hoad.explanation").explain
+        return _importlib.import_module("hoad._inspect.explain").explain
     raise AttributeError(f"module 'hoad' has no attribute {name!r}")
 
 

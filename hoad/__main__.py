@@ -2,7 +2,7 @@
 
 import sys
 
-from hoad.cli import main
+from hoad._cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.calls import apply_primitive
-from hoad._core.operands import as_numbers, holds_traced
-from hoad._core.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.recording import differentiating, running
-from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import is_traced, plain_value
-from hoad._core.where import here
-from hoad.arguments import check_function, packed
-from hoad.containers import Parts, Structure, flatten
-from hoad.drivers.first import grad
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import as_numbers, holds_traced
+from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.record.recording import differentiating, running
+from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.traced import is_traced, plain_value
+from hoad._core.base.where import here
+from hoad._pytree.arguments import check_function, packed
+from hoad._pytree.containers import Parts, Structure, flatten
+from hoad._drivers.gradient import grad
 from hoad.errors import DTypeError, ShapeError, TracedValueError
-from hoad.pickling import check_travels, refusal, restoring
-from hoad.program import Callee, Program, Tape
-from hoad.rules.families import declare_family
+from hoad._program.pickling import check_travels, refusal, restoring
+from hoad._program.program import Callee, Program, Tape
+from hoad.rules.callee_primitives import declare_family
 from hoad.rules.registry import set_rule
-from hoad.transform.adjoint import adjoint_of, adjoints_by, extended
-from hoad.transform.loops import Loop
+from hoad._transform.adjoint import adjoint_of, adjoints_by, extended
+from hoad._transform.loops import Loop
 
 Solver = Callable[..., Any]
 

@@ -7,7 +7,7 @@
 The last two return HOAD_OK, or HOAD_BRANCH, HOAD_SINGULAR or HOAD_PYTHON and leave the outputs as they are.
 """
 
-from hoad._core.lowlevel cimport (
+from hoad._core.runtime.lowlevel cimport (
     HOAD_BRANCH,
     HOAD_OK,
     HOAD_PYTHON,

@@ -4,9 +4,9 @@ import os.path as _path
 from importlib import import_module as _import_module
 
 try:
-    _import_module("hoad._core.blocks")
+    _import_module("hoad._core.base.blocks")
 except ModuleNotFoundError as _error:
-    if _error.name != "hoad._core.blocks":
+    if _error.name != "hoad._core.base.blocks":
         raise
     _folder = _path.dirname(_path.dirname(__path__[0]))
     raise ImportError(

@@ -6,7 +6,7 @@ from hoad.check.by_hand import gradient, hessian, jacobian
 from hoad.check.derivative_report import DerivativeReport
 from hoad.check.primitives import rule
 from hoad.check.rule_report import RuleReport
-from hoad.check.taylor import taylor_test
+from hoad.check.taylor_remainder import taylor_test
 from hoad.check.taylor_report import TaylorReport
 
 __all__ = [

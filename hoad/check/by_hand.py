@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from hoad.arguments import positions
+from hoad._pytree.arguments import positions
 from hoad.check.claims import Shape, read
 from hoad.check.components import Question, compared, differences, noise_by
 from hoad.check.derivative_report import DerivativeReport
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, quietly
 from hoad.check.report import name_of
-from hoad.drivers import first, second
+from hoad._drivers import gradient as first, hessian as second
 from hoad.errors import ArgumentError, ShapeError
 
 Argnums = int | tuple[int, ...]

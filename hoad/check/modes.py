@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad.drivers.first import grad, jvp
-from hoad.drivers.laplacians import directional_derivative
-from hoad.drivers.taylor import derivatives
-from hoad.drivers.tensors import derivative_tensor
+from hoad._drivers.gradient import grad, jvp
+from hoad._drivers.laplacian import directional_derivative
+from hoad._drivers.taylor import derivatives
+from hoad._drivers.tensors import derivative_tensor
 from hoad.errors import DomainError
 
 HIGHEST = 20  # order that is compared at all

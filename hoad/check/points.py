@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.arguments import check_argument, check_function
+from hoad._pytree.arguments import check_argument, check_function
 from hoad.check.report import name_of, value_text
 from hoad.errors import CheckError, DTypeError, HoadError, ShapeError
-from hoad.target import told
+from hoad._pytree.target import told
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad.arguments import checked_order
+from hoad._pytree.arguments import checked_order
 from hoad.check.points import check_functions, quietly
 from hoad.check.report import name_of
 from hoad.check.rule_report import RuleFinding, RuleReport

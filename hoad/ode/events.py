@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.series import Series
+from hoad._core.taylor.series import Series
 from hoad.errors import ArgumentError, GuardError
 
 Leaves = list[Any]

@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.calls import apply_primitive
-from hoad._core.operands import holds_traced
-from hoad._core.primitive import rules_epoch
-from hoad._core.recording import inline
-from hoad._core.tape import Aval, intern_aval
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.record.recording import inline
+from hoad._core.graph.tape import Aval, intern_aval
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import attempted
 from hoad.ode.steps import Method, Steps, Values, norm
-from hoad.pickling import refusal, restoring, truths, whole_number
-from hoad.program import Callee, Program, Strong
-from hoad.rules.families import declare_family
-from hoad.transform.adjoint import extended, strong_results
-from hoad.transform.loops import Loop
-from hoad.transform.programs import recorded
+from hoad._program.pickling import refusal, restoring, truths, whole_number
+from hoad._program.program import Callee, Program, Strong
+from hoad.rules.callee_primitives import declare_family
+from hoad._transform.adjoint import extended, strong_results
+from hoad._transform.loops import Loop
+from hoad._transform.programs import recorded
 
 # A path has missed where it is off by so many tolerances of one step, and strayed where it is so many times as large as
 # at the ends of its way.

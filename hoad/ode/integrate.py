@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import check_function, packed, packed_list, telling_call
-from hoad.containers import flatten
-from hoad.drivers.higher import stop_gradient
-from hoad.drivers.loops import scan
+from hoad._core.trace.traced import is_traced, plain_value
+from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
+from hoad._pytree.containers import flatten
+from hoad._drivers.derivative import stop_gradient
+from hoad._drivers.scan import scan
 from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
 from hoad.ode.flow import Block, Flow, Given
 from hoad.ode.order import TIME_FIRST, TIME_SECOND, check_names_of_odeint, telling_order
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
-from hoad.ode.steady import steady_program
+from hoad.ode.determinism import steady_program
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
-from hoad.transform.composite import captured_program
+from hoad._transform.composite import captured_program
 
 
 class _Equation:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import Scheme
-from hoad.program import Program
+from hoad._program.program import Program
 
 Values = list[Any]
 

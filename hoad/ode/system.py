@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.recording import guard_rows, inline
-from hoad._core.series import NotClosedError, Series
-from hoad._core.steps import Stepper
-from hoad._core.tape import intern_aval
-from hoad._core.traced import is_traced, plain_value
-from hoad.arguments import packed
-from hoad.comparing import compared
-from hoad.containers import Structure, flatten
-from hoad.drivers.first import jvp
+from hoad._core.record.recording import guard_rows, inline
+from hoad._core.taylor.series import NotClosedError, Series
+from hoad._core.taylor.taylor_stepper import Stepper
+from hoad._core.graph.tape import intern_aval
+from hoad._core.trace.traced import is_traced, plain_value
+from hoad._pytree.arguments import packed
+from hoad._comparison.plain_calls import compared
+from hoad._pytree.containers import Structure, flatten
+from hoad._drivers.gradient import jvp
 from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
 from hoad.ode.order import telling_order
-from hoad.ode.steady import steady_program
-from hoad.program import Program, Tape
-from hoad.trace import is_number
-from hoad.transform.programs import recorded
-from hoad.transform.recurrence import Recurrence, natural
-from hoad.transform.series import Arithmetic
-from hoad.transform.taylor import EXPANDING
+from hoad.ode.determinism import steady_program
+from hoad._program.program import Program, Tape
+from hoad._program.trace import is_number
+from hoad._transform.programs import recorded
+from hoad._transform.recurrence import Recurrence, natural
+from hoad._transform.taylor_arithmetic import Arithmetic
+from hoad._transform.expansion import EXPANDING
 
 EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is no container

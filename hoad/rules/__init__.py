@@ -1,6 +1,6 @@
 """The derivative table, a line per primitive, and the door for rules of one's own."""
 
-from hoad._core.primitive import TABLES
+from hoad._core.graph.primitive import TABLES
 from hoad.rules import decompositions, elementwise, fft, linalg, reduction, removable, shaping
 from hoad.rules.registry import rule_of, vjp
 

@@ -10,8 +10,8 @@ of the real one, without a conjugate. On a branch cut a rule takes the side that
 
 import numpy as np
 
-from hoad import primitive as prim
-from hoad._core.ufuncs import (
+from hoad._ops import primitives as prim
+from hoad._core.kernels.scalar.ufuncs import (
     compose,
     direction,
     imag,
@@ -30,7 +30,7 @@ from hoad._core.ufuncs import (
     smul,
     ssmul,
 )
-from hoad.numpy_protocol.parts import conjugate, is_complex
+from hoad._numpy.complex import conjugate, is_complex
 from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from hoad.numpy_protocol.parts import is_complex
-from hoad.primitive import within
+from hoad._numpy.complex import is_complex
+from hoad._ops.primitives import within
 
 # SciPy's functions: the ufuncs themselves, where it has put others around them (SCIPY_ARRAY_API).
 sc: Any = SimpleNamespace(**{name: within(function) for name, function in vars(scipy.special).items()})

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hoad import primitive as prim
-from hoad._core.calls import apply_primitive
-from hoad._core.ufuncs import mask
+from hoad._ops import primitives as prim
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.kernels.scalar.ufuncs import mask
 from hoad.rules.registry import vjp
 
 

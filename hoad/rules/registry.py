@@ -11,19 +11,19 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from hoad import numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
-from hoad._core.calls import apply_primitive
-from hoad._core.operands import holds_traced
-from hoad._core.plan import broadcast_shapes
-from hoad._core.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
-from hoad._core.tape import Aval, intern_aval
-from hoad._core.traced import FUNCTIONS
-from hoad._core.where import here, name_of
-from hoad.arguments import check_function, parameters
+from hoad import _numpy as numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
+from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.traced import FUNCTIONS
+from hoad._core.base.where import here, name_of
+from hoad._pytree.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
-from hoad.primitive import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
-from hoad.rules.series import Derivatives
-from hoad.trace import recorder_among
+from hoad._ops.primitives import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
+from hoad.rules.from_series import Derivatives
+from hoad._program.trace import recorder_among
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad.numpy_protocol.door import implements
+from hoad._numpy.registry import implements
 from hoad.rules.registry import primitive
 
 FAR = 32.0  # from here on the recurrence divides by more than it multiplies with, to orders that have digits at all

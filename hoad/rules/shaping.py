@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from hoad import primitive as prim
-from hoad._core import ufuncs
-from hoad._core.calls import apply_assembly, apply_primitive
-from hoad._core.tape import intern_aval
+from hoad._ops import primitives as prim
+from hoad._core.kernels.scalar import ufuncs
+from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.graph.tape import intern_aval
 from hoad.rules.registry import vjp
 
 

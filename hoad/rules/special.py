@@ -15,12 +15,12 @@ import math
 
 import numpy as np
 
-from hoad._core.primitive import primitive_named
-from hoad._core.ufuncs import direction, logistic, sdiv, sech
-from hoad._core.where import here
+from hoad._core.graph.primitive import primitive_named
+from hoad._core.kernels.scalar.ufuncs import direction, logistic, sdiv, sech
+from hoad._core.base.where import here
 from hoad.errors import NoRuleError
-from hoad.numpy_protocol.parts import is_complex
-from hoad.primitive import declare_ufunc
+from hoad._numpy.complex import is_complex
+from hoad._ops.primitives import declare_ufunc
 from hoad.rules import expansions
 from hoad.rules.elementwise import LN2, LN10
 from hoad.rules.expansions import sc

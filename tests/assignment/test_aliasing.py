@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.traced import FUNCTIONS, METHODS
+from hoad._core.trace.traced import FUNCTIONS, METHODS
 
 F = Callable[[Any], Any]
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad.program import Callee
+from hoad._program.program import Callee
 
 MUTATIONS = 20
 LARGEST = 1 << 22  # numbers in what is used: more is only slow
@@ -276,7 +276,7 @@ def with_other_bytes(data: bytes, rng: np.random.Generator) -> bytes:
 
 def is_large(program: hoad.Program) -> bool:
     """Whether some node has more numbers than are worth the time."""
-    from hoad._core.recording import operand_avals
+    from hoad._core.record.recording import operand_avals
 
     avals = operand_avals(program._last._graph, list(range(program._last._end)))
     return sum(aval.size for aval in (*avals, *program.results)) > LARGEST
@@ -284,7 +284,7 @@ def is_large(program: hoad.Program) -> bool:
 
 def use(program: hoad.Program) -> None:
     """Whatever can be done with a program; it may raise any exception."""
-    from hoad._core.recording import callees
+    from hoad._core.record.recording import callees
 
     def loops(found: hoad.Program, depth: int = 0) -> int:
         inner = callees(found._last._graph, found._last._end) if depth < 4 else []

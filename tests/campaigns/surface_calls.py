@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad._core.traced import is_traced
+from hoad._core.trace.traced import is_traced
 
 
 class Draw:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad import cli, info
-from hoad._core import vector
-from hoad.check import command
+from hoad._cli import main as cli, info
+from hoad._core.kernels.scalar import vector
+from hoad._cli import check as command
 
 MODEL = """\
 import numpy as np

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.traced import is_traced
+from hoad._core.trace.traced import is_traced
 from hoad.check import taylor_test
 from hoad.errors import CheckError
 

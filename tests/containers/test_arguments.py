@@ -9,7 +9,7 @@ import pytest
 from containers.kinds import CASES, GRADIENT, HESSIAN, Case, X, Y, constants_of, loss
 
 import hoad
-from hoad.containers import flatten
+from hoad._pytree.containers import flatten
 
 kinds = pytest.mark.parametrize("kind", CASES)
 equal = np.testing.assert_array_equal

@@ -10,7 +10,7 @@ import pytest
 from containers.kinds import CASES, GRADIENT, X, Y, constants_of, loss
 
 import hoad
-from hoad.containers import flatten
+from hoad._pytree.containers import flatten
 
 kinds = pytest.mark.parametrize("kind", CASES)
 close = np.testing.assert_allclose

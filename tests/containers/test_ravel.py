@@ -10,7 +10,7 @@ import pytest
 from containers.kinds import CASES, GRADIENT, HESSIAN, X, Y, constants_of, loss
 
 import hoad
-from hoad.containers import flatten
+from hoad._pytree.containers import flatten
 
 equal, close = np.testing.assert_array_equal, np.testing.assert_allclose
 

@@ -9,8 +9,8 @@ import pytest
 from containers.kinds import CASES, Plain, X, constants_of
 
 import hoad
-from hoad._core.recording import differentiating
-from hoad.containers import flatten
+from hoad._core.record.recording import differentiating
+from hoad._pytree.containers import flatten
 
 # Classes that refuse traced values in their constructors cannot be made inside f; drivers themselves never call those.
 kinds = pytest.mark.parametrize("kind", [k for k in CASES if k not in ("dataclass that checks", "frozen attrs class")])

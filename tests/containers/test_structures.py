@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hoad
-from hoad.containers import Structure, flatten
+from hoad._pytree.containers import Structure, flatten
 
 kinds = pytest.mark.parametrize("kind", CASES)
 

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.traced import is_traced
+from hoad._core.trace.traced import is_traced
 
 Step = tuple[int, int, int, int]
 MOST_ITEMS = 40

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.primitive import Primitive, primitives
+from hoad._core.graph.primitive import Primitive, primitives
 
 SPECIAL = [
     0.0,
@@ -186,7 +186,7 @@ def test_unary_replays() -> None:
 SHARES_A_NAME = """
 import numpy as np
 import hoad
-from hoad._core.primitive import UFUNC, Primitive, primitive_named
+from hoad._core.graph.primitive import UFUNC, Primitive, primitive_named
 
 made = Primitive("sin", function=np.frompyfunc(lambda x: 3.0 * x, 1, 1), kind=UFUNC, infer=lambda params, x: (x,))
 assert not made.has_kernel(False)

@@ -11,8 +11,8 @@ from campaigns.pickles import trial
 
 import hoad
 import hoad.implicit
-from hoad._core.calls import apply_primitive
-from hoad.primitive import GATHER_ITEMS
+from hoad._core.trace.calls import apply_primitive
+from hoad._ops.primitives import GATHER_ITEMS
 
 X = np.array([0.3, 0.7, 1.1])
 

@@ -12,7 +12,7 @@ import pytest
 from core.agreement import same
 
 import hoad
-from hoad.program import Constant, Program
+from hoad._program.program import Constant, Program
 
 X = np.array([0.75, -1.25, 0.5])
 

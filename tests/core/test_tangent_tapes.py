@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import hoad
 from hoad.errors import ArgumentError, DTypeError, GuardError, ShapeError
-from hoad.program import Constant
+from hoad._program.program import Constant
 
 TRANSFORMS = {"gradient": hoad.gradient, "tangent": hoad.tangent}
 MIXTURES = [names for n in (1, 2, 3) for names in itertools.product(TRANSFORMS, repeat=n)]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad.program import Constant, Program, Tape
+from hoad._program.program import Constant, Program, Tape
 
 
 def operations(tape: Tape) -> Counter[str]:
@@ -229,7 +229,7 @@ def test_growth_of_nested_sweeps_stays_small() -> None:
         nested = hoad.derivative(nested)
 
     def count(x: Any) -> Any:
-        from hoad._core.traced import node_of
+        from hoad._core.trace.traced import node_of
 
         before = node_of(x * 1.0)
         y = nested(x)
@@ -394,7 +394,7 @@ def test_primitives_with_several_results() -> None:
 
 def nodes_left_by(call: Callable[[Any], Any]) -> int:
     """How many nodes a derivative taken inside another leaves behind."""
-    from hoad._core.traced import node_of
+    from hoad._core.trace.traced import node_of
 
     left: list[int] = []
 

@@ -19,8 +19,8 @@ import pytest
 from mpmath import mp, mpf
 
 import hoad
-from hoad._core import vector
-from hoad._core.recording import lowered
+from hoad._core.kernels.scalar import vector
+from hoad._core.record.recording import lowered
 
 HOUSE = Path(hoad.__file__).parents[1]
 TARGETS = vector.targets()
@@ -424,8 +424,8 @@ def test_single_numbers_are_near(name: str) -> None:
 
 PROGRAM = """
 import numpy as np, hoad
-from hoad._core import vector
-from hoad._core.recording import lowered
+from hoad._core.kernels.scalar import vector
+from hoad._core.record.recording import lowered
 x = np.linspace(-3.0, 3.0, 1001)
 f = lambda x: np.sin(x) * np.exp(np.cos(x)) + np.arctan2(x, 2.0) * (1.5 + np.tanh(x)) ** 1.5
 error = np.max(np.abs(hoad.record(f, x).evaluate(x) - f(x)))

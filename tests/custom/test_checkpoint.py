@@ -362,7 +362,7 @@ def test_equal_calls_share_one_program_and_nothing_outlives_its_use() -> None:
     assert len({id(callee._program) for callee in callees}) == 1
     other = hoad.record(lambda x: np.sum(hoad.checkpoint(lambda h: np.tanh(W @ h) * h)(x)), X)
     assert other[0].nodes[1].parameters["program"]._program is callees[0]._program
-    from hoad.transform.composite import _programs
+    from hoad._transform.composite import _programs
 
     nested = hoad.checkpoint(lambda h: kept(kept(h)) * h)
     nest = hoad.record(lambda x: np.sum(nested(nested(x))), X)

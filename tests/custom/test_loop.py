@@ -11,7 +11,7 @@ import pytest
 from rules.modes import along, words
 
 import hoad
-from hoad.schedule import recomputed_steps
+from hoad._transform.checkpoint_schedule import recomputed_steps
 
 W = np.array([[0.9, 0.3], [-0.2, 0.8]])
 V = np.array([0.3, 0.5, 0.2, 1.1])

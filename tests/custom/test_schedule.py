@@ -8,7 +8,7 @@ import math
 import pytest
 
 import hoad
-from hoad.schedule import checkpoint_schedule, reach, recomputed_steps
+from hoad._transform.checkpoint_schedule import checkpoint_schedule, reach, recomputed_steps
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hoad
-from hoad import cli
+from hoad._cli import main as cli
 from hoad.demo import command, datasets
 
 
@@ -100,6 +100,6 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_importing_hoad_does_not_import_the_demo() -> None:
-    code = "import sys, hoad, hoad.cli; print([name for name in sys.modules if name.startswith('hoad.demo')])"
+    code = "import sys, hoad, hoad._cli.main; print([name for name in sys.modules if name.startswith('hoad.demo')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from hoad.program import Program
+from hoad._program.program import Program
 
 
 class Page(HTMLParser):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad.program import Program
+from hoad._program.program import Program
 
 
 def by_hand(x: Any, y: Any) -> Any:

@@ -16,8 +16,8 @@ import pytest
 from display.programs import HOSTILE, PROGRAMS, branching, by_hand, chain, rosenbrock
 
 import hoad
-from hoad.display import page as making
-from hoad.program import Program
+from hoad._display import page as making
+from hoad._program.program import Program
 
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),

@@ -13,9 +13,9 @@ import pytest
 from display.reading import tables
 from display.test_dot import parsed
 
-from hoad import bench, cli
-from hoad.display import command
-from hoad.target import find_function
+from hoad._cli import bench, main as cli
+from hoad._cli import tape as command
+from hoad._pytree.target import find_function
 
 MODEL = """\
 import numpy as np

@@ -16,8 +16,8 @@ from display.programs import HOSTILE, PROGRAMS
 
 import hoad
 from hoad import ArgumentError
-from hoad.display import dot
-from hoad.program import Program
+from hoad._display import dot
+from hoad._program.program import Program
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 VALUE = rf"(?:{STRING}|[#\w.]+)"

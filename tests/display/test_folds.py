@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hoad
-from hoad.display import page as making
-from hoad.display.folds import MOST_OPERATIONS, STRETCHES, first_of_each
-from hoad.program import Program
+from hoad._display import page as making
+from hoad._display.folds import MOST_OPERATIONS, STRETCHES, first_of_each
+from hoad._program.program import Program
 
 
 def long(length: int = 500, simplify: bool = True) -> Program:

@@ -13,8 +13,8 @@ from display.reading import tables
 
 import hoad
 from hoad import ArgumentError
-from hoad.display import page as making
-from hoad.program import Program
+from hoad._display import page as making
+from hoad._program.program import Program
 
 
 def calls_of(program: Program) -> list[int]:

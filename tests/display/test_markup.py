@@ -13,7 +13,7 @@ from display.reading import tables
 
 import hoad
 from hoad import ArgumentError
-from hoad.program import Program
+from hoad._program.program import Program
 
 
 class Reader(HTMLParser):

@@ -10,7 +10,7 @@ import pytest
 from display.reading import evaluated, tables
 
 import hoad
-from hoad.display import format_program
+from hoad._display import format_program
 
 MATRIX = np.arange(1.0, 13.0).reshape(3, 4) / 8
 SMALL = np.array([0.25, 0.5, 1.5, 2.0])

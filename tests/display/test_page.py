@@ -13,8 +13,8 @@ from display.programs import HOSTILE, PROGRAMS, by_hand, chain
 from display.reading import tables
 
 import hoad
-from hoad.display import columns
-from hoad.program import Program
+from hoad._display import columns
+from hoad._program.program import Program
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

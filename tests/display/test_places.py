@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hoad.display.places import item_text, slice_text
+from hoad._display.places import item_text, slice_text
 
 
 def view_of(shape: tuple[int, ...], index: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:

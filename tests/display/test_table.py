@@ -12,9 +12,9 @@ from display import programs
 from display.reading import tables
 
 import hoad
-from hoad.display import format_program
-from hoad.display.table import ROWS
-from hoad.program import Program, Tape
+from hoad._display import format_program
+from hoad._display.table import ROWS
+from hoad._program.program import Program, Tape
 
 
 def by_hand(x: Any, y: Any) -> Any:

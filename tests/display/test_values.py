@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hoad.display.values import constant_text, value_text
+from hoad._display.values import constant_text, value_text
 
 
 @pytest.mark.parametrize(

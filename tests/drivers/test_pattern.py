@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad.drivers import dense
+from hoad._drivers import dense
 
 N = 24
 X = np.linspace(-0.9, 1.4, N)

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.threads import assume_cores
+from hoad._core.base.threads import assume_cores
 
 RNG = np.random.default_rng(8)
 

@@ -11,7 +11,7 @@ import pytest
 from engine.test_bits import require_bits
 
 import hoad
-from hoad._core.primitive import primitives
+from hoad._core.graph.primitive import primitives
 
 RNG = np.random.default_rng(31)
 

@@ -13,8 +13,8 @@ from reference import evaluate, evaluate_lanes
 from reference.listing import of_program
 
 import hoad
-from hoad._core import threads as core
-from hoad._core.recording import lowered
+from hoad._core.base import threads as core
+from hoad._core.record.recording import lowered
 
 # Around the lengths at which something changes: a run at all, a block, two blocks.
 LENGTHS = (2, 7, 15, 16, 17, 40, 130, 511, 512, 513, 1100)

@@ -15,7 +15,7 @@ import pytest
 import threadpoolctl
 
 import hoad
-from hoad._core import threads as core
+from hoad._core.base import threads as core
 
 SEVERAL = (1, 2, 3, 7)
 N = 400_011
@@ -241,7 +241,7 @@ def test_the_first_failure_of_calls_is_raised() -> None:
 PRELUDE = """
 import os, sys, numpy as np
 import hoad
-from hoad._core import threads
+from hoad._core.base import threads
 x = np.linspace(0.5, 1.5, 400_000)
 f = hoad.jit(lambda x: np.sum(((x * x - x) * x + x) * x) * x - x * x)
 """

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.ufuncs import mask, select, smul
+from hoad._core.kernels.scalar.ufuncs import mask, select, smul
 
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 OF_TWO = (np.logical_and, np.logical_or, np.logical_xor)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad import containers
-from hoad.transform import taylor
+from hoad._pytree import containers
+from hoad._transform import expansion as taylor
 
 
 @pytest.fixture(autouse=True)

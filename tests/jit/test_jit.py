@@ -25,9 +25,9 @@ import pytest
 from jit import models
 
 import hoad
-from hoad._core.blocks import blocks_taken
-from hoad.containers import leaves_of
-from hoad.drivers.jit import MOST_RECORDINGS, MOST_SIGNATURES
+from hoad._core.base.blocks import blocks_taken
+from hoad._pytree.containers import leaves_of
+from hoad._jit.jit import MOST_RECORDINGS, MOST_SIGNATURES
 
 X, Y = 1.25, -0.5
 VECTOR = np.array([1.0, -2.0, 3.0])

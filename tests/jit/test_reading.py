@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.reading import reads_of
-from hoad.arguments import parameters
+from hoad._core.jit.capture_analysis import reads_of
+from hoad._pytree.arguments import parameters
 
 KINDS = {
     "globals": ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"),

@@ -10,7 +10,7 @@ import pytest
 from loops.twins import unrolled
 
 import hoad
-from hoad.transform import loops as room
+from hoad._transform import loops as room
 
 F = Callable[[Any], Any]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loops.twins import nested, unrolled, vector_loss
 
 import hoad
-from hoad.transform import loops as room
+from hoad._transform import loops as room
 
 RNG = np.random.default_rng(5)
 POINT = np.concatenate([RNG.normal(size=9) * 0.4, RNG.normal(size=6), [0.7]])

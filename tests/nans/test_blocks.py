@@ -14,7 +14,7 @@ import pytest
 from nans.finding import error_of, marked
 
 import hoad
-from hoad._core.recording import WATCHERS
+from hoad._core.record.recording import WATCHERS
 
 
 def pole(x):

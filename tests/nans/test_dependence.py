@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.recording import const_value, lowered, node_row, operand_avals
-from hoad.dependence import links
+from hoad._core.record.recording import const_value, lowered, node_row, operand_avals
+from hoad._ops.dependence import links
 
 A = np.arange(1.0, 13.0).reshape(3, 4) / 7
 B = np.arange(1.0, 9.0).reshape(4, 2) / 5

@@ -14,11 +14,11 @@ import pytest
 import scipy.special
 
 import hoad
-from hoad._core.refusals import ADVICE
-from hoad._core.traced import FUNCTIONS, METHODS
-from hoad._core.where import name_of
-from hoad.numpy_protocol.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, INSTEAD, TRANSFORMS
-from hoad.primitive import known_primitive
+from hoad._core.trace.errors import ADVICE
+from hoad._core.trace.traced import FUNCTIONS, METHODS
+from hoad._core.base.where import name_of
+from hoad._numpy.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, INSTEAD, TRANSFORMS
+from hoad._ops.primitives import known_primitive
 
 X = np.array([1.5, -0.5, 2.25])
 GIVEN = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.primitive import primitives
+from hoad._core.graph.primitive import primitives
 from hoad.errors import TracedValueError
 
 XS = np.array([1.0, 2.0, 3.0])

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad import comparing
-from hoad._core.primitive import Signature, primitive_named, primitives, signature_at
-from hoad._core.tape import aval_count, intern_aval
-from hoad._core.template import kept_arrays
-from hoad._core.where import files_known, is_library
+from hoad._comparison import plain_calls as comparing
+from hoad._core.graph.primitive import Signature, primitive_named, primitives, signature_at
+from hoad._core.graph.tape import aval_count, intern_aval
+from hoad._core.sweep.rule_template import kept_arrays
+from hoad._core.base.where import files_known, is_library
 
 FEW = 3
 

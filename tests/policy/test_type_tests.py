@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad import comparing
+from hoad._comparison import plain_calls as comparing
 
 Choose = Callable[[Any], int]
 

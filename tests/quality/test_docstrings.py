@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.primitive import primitives
+from hoad._core.graph.primitive import primitives
 from hoad.errors import HoadError
 from hoad.rules import registry
 

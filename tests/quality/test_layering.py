@@ -19,41 +19,41 @@ import hoad
 # The house of docs/design, from the ground up: a place is a file, or a folder with all that is in it.
 FLOORS: dict[int, tuple[str, ...]] = {
     0: ("hoad/_core", "hoad/errors.py"),
-    1: ("hoad/adjugates.py", "hoad/primitive.py", "hoad/schedule.py"),
+    1: ("hoad/_ops/adjugates.py", "hoad/_ops/primitives.py", "hoad/_transform/checkpoint_schedule.py"),
     2: (
-        "hoad/arguments.py",
-        "hoad/comparing.py",
-        "hoad/containers.py",
-        "hoad/dependence.py",
+        "hoad/_pytree/arguments.py",
+        "hoad/_comparison/plain_calls.py",
+        "hoad/_pytree/containers.py",
+        "hoad/_ops/dependence.py",
         "hoad/lowlevel.pxd",
-        "hoad/lowlevel.py",
-        "hoad/numpy_protocol",
-        "hoad/parting.py",
-        "hoad/pickling.py",
-        "hoad/program.py",
-        "hoad/reached.py",
-        "hoad/ravel.py",
-        "hoad/reads.py",
-        "hoad/stores.py",
-        "hoad/target.py",
-        "hoad/trace.py",
-        "hoad/twins.py",
-        "hoad/type_tests.py",
+        "hoad/_program/address.py",
+        "hoad/_numpy",
+        "hoad/_comparison/divergence.py",
+        "hoad/_program/pickling.py",
+        "hoad/_program/program.py",
+        "hoad/_comparison/reachable_code.py",
+        "hoad/_pytree/ravel.py",
+        "hoad/_jit/environment_reader.py",
+        "hoad/_jit/escapes.py",
+        "hoad/_pytree/target.py",
+        "hoad/_program/trace.py",
+        "hoad/_jit/rebinding.py",
+        "hoad/_comparison/type_tests.py",
     ),
-    3: ("hoad/expansion", "hoad/rules"),
-    4: ("hoad/transform",),
-    5: ("hoad/drivers",),
-    6: ("hoad/check", "hoad/display", "hoad/implicit.py", "hoad/interop", "hoad/ode"),
+    3: ("hoad/_series", "hoad/rules"),
+    4: ("hoad/_transform",),
+    5: ("hoad/_drivers",),
+    6: ("hoad/check", "hoad/_display", "hoad/implicit.py", "hoad/interop", "hoad/ode"),
     7: (
         "hoad/__init__.py",
         "hoad/__main__.py",
-        "hoad/bench.py",
-        "hoad/cli.py",
-        "hoad/explanation.py",
-        "hoad/info.py",
+        "hoad/_cli/bench.py",
+        "hoad/_cli/main.py",
+        "hoad/_inspect/explain.py",
+        "hoad/_cli/info.py",
         "hoad/demo",
-        "hoad/nans",
-        "hoad/symbolic",
+        "hoad/_inspect",
+        "hoad/_symbolic",
     ),
 }
 TOP = max(FLOORS)
@@ -241,8 +241,8 @@ def test_scan_of_python() -> None:
 
 def test_scan_of_cython() -> None:
     source = (
-        '"""from hoad.drivers import no"""\n'
-        "from hoad._core.tape cimport (\n    Tape,  # from x import y\n    Node as N,\n)\n"
+        '"""from hoad._drivers import no"""\n'
+        "from hoad._core.graph.tape cimport (\n    Tape,  # from x import y\n    Node as N,\n)\n"
         "cimport numpy as cnp, cython\n"
         'cdef extern from "math.h": pass\n'
         "from .sweep cimport a, \\\n    b\n"
@@ -250,7 +250,7 @@ def test_scan_of_cython() -> None:
         "    text = 'it''s # not a comment'; from_x = 1\n"
     )
     assert list(cython_imports(source)) == [
-        Import("hoad._core.tape", ("Tape", "Node"), 2, True),
+        Import("hoad._core.graph.tape", ("Tape", "Node"), 2, True),
         Import("numpy", (), 6, True),
         Import("cython", (), 6, True),
         Import(".sweep", ("a", "b"), 8, True),
@@ -261,16 +261,16 @@ def test_scan_of_cython() -> None:
 @pytest.mark.parametrize(
     ("path", "target", "allowed"),
     [
-        ("hoad/drivers/first.py", "hoad/_core/tape.pyx", True),
-        ("hoad/drivers/first.py", "hoad/drivers/second.py", True),
-        ("hoad/drivers/first.py", "hoad/check/taylor.py", False),
-        ("hoad/drivers/first.py", "hoad/__init__.py", False),
-        ("hoad/_core/tape.pyx", "hoad/errors.py", True),
-        ("hoad/errors.py", "hoad/_core/tape.pyx", False),
-        ("hoad/trace.py", "hoad/numpy_protocol/door.py", False),
-        ("hoad/check/report.py", "hoad/display/table.py", False),
+        ("hoad/_drivers/gradient.py", "hoad/_core/graph/tape.pyx", True),
+        ("hoad/_drivers/gradient.py", "hoad/_drivers/hessian.py", True),
+        ("hoad/_drivers/gradient.py", "hoad/check/taylor_remainder.py", False),
+        ("hoad/_drivers/gradient.py", "hoad/__init__.py", False),
+        ("hoad/_core/graph/tape.pyx", "hoad/errors.py", True),
+        ("hoad/errors.py", "hoad/_core/graph/tape.pyx", False),
+        ("hoad/_program/trace.py", "hoad/_numpy/registry.py", False),
+        ("hoad/check/report.py", "hoad/_display/table.py", False),
         ("hoad/demo/fit.py", "hoad/__init__.py", True),
-        ("hoad/cli.py", "hoad/demo/__init__.py", True),
+        ("hoad/_cli/main.py", "hoad/demo/__init__.py", True),
     ],
 )
 def test_order_of_floors(path: str, target: str, allowed: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from hoad._core.primitive import UFUNC
+from hoad._core.graph.primitive import UFUNC
 from reference.listing import Constant, Listing, Operand, Row
 
 

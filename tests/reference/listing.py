@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad._core.primitive import Primitive, primitive_named
-from hoad._core.recording import const_value, node_row
-from hoad._core.tape import Aval, intern_aval
-from hoad._core.template import template_of, template_rows
+from hoad._core.graph.primitive import Primitive, primitive_named
+from hoad._core.record.recording import const_value, node_row
+from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.sweep.rule_template import template_of, template_rows
 
 # Operations that are linear in all operands together: zeros that are strong stay so.
 LINEAR = frozenset(

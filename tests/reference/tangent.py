@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.primitive import Primitive
-from hoad._core.tape import Aval
+from hoad._core.graph.primitive import Primitive
+from hoad._core.graph.tape import Aval
 from reference.adjoint import adjoint
 from reference.listing import Constant, Listing, Operand, template
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.primitive import UFUNC, Primitive, primitive_named
-from hoad._core.tape import Aval, intern_aval
+from hoad._core.graph.primitive import UFUNC, Primitive, primitive_named
+from hoad._core.graph.tape import Aval, intern_aval
 from reference.interpreter import compute
 from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, template
 

@@ -19,10 +19,10 @@ from rules.sampling import Rng, Sampler, beside, between, integers, mixed, posit
 
 import hoad
 import hoad.rules.special  # which declares its primitives only now
-from hoad._core import ufuncs
-from hoad._core.calls import apply_primitive
-from hoad._core.primitive import primitive_named
-from hoad._core.traced import is_traced
+from hoad._core.kernels.scalar import ufuncs
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.primitive import primitive_named
+from hoad._core.trace.traced import is_traced
 
 Function = Callable[..., Any]
 

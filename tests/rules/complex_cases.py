@@ -14,7 +14,7 @@ import numpy as np
 from mpmath import mp
 from rules.sampling import Rng, Sampler
 
-from hoad._core import ufuncs
+from hoad._core.kernels.scalar import ufuncs
 
 Function = Callable[..., Any]
 

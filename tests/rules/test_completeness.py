@@ -8,7 +8,7 @@ from reference import primal
 from rules.arrays import examples
 from rules.cases import BUILT_IN, CASES, WITHOUT_DERIVATIVE, Elementwise, Structured
 
-from hoad._core.primitive import Primitive, primitives
+from hoad._core.graph.primitive import Primitive, primitives
 
 
 def _declared_later(primitive: Primitive) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad.adjugates import mixed_adjugate
+from hoad._ops.adjugates import mixed_adjugate
 
 Function = Callable[[Any], Any]
 Rational = list[Any]  # coefficients of 1, t, ...

@@ -17,8 +17,8 @@ from rules.modes import along, pointwise, words
 from rules.oracle import partial
 
 import hoad
-from hoad._core.primitive import ufunc_primitive
-from hoad._core.traced import FUNCTIONS
+from hoad._core.graph.primitive import ufunc_primitive
+from hoad._core.trace.traced import FUNCTIONS
 from hoad.rules.registry import FUNCTION_PRIMITIVES
 
 scipy_special = pytest.importorskip("scipy.special")

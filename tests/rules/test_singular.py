@@ -15,7 +15,7 @@ import pytest
 from rules.modes import along, pointwise, words
 
 import hoad
-from hoad._core import ufuncs
+from hoad._core.kernels.scalar import ufuncs
 
 INF, NAN = np.inf, np.nan
 TINY, HUGE = 1e-300, 1e300

@@ -57,7 +57,7 @@ RULES = {
 
 WITH_A_WRONG_RULE = """
 import functools, sys
-from hoad._core.primitive import primitives
+from hoad._core.graph.primitive import primitives
 from hoad.rules.registry import set_rule
 
 name, operand, factor = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])

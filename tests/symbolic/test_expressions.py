@@ -13,7 +13,7 @@ import pytest
 
 import hoad
 from hoad.errors import ArgumentError, DTypeError, ShapeError
-from hoad.symbolic import Expression
+from hoad._symbolic import Expression
 
 x, y, z = hoad.symbols("x y z")
 v = hoad.symbols("v", shape=3)

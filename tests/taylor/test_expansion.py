@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
-from hoad.expansion import TaylorSeries
+from hoad._series import TaylorSeries
 
 N = 12
 VARIABLE = TaylorSeries.variable

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
 from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
-from hoad.expansion import PadeApproximant, TaylorSeries
+from hoad._series import PadeApproximant, TaylorSeries
 
 VARIABLE = TaylorSeries.variable
 Function = Callable[[Any], Any]

@@ -10,8 +10,8 @@ import pytest
 
 import hoad
 from hoad import derivatives
-from hoad.transform import taylor
-from hoad.transform.taylor import expand
+from hoad._transform import expansion as taylor
+from hoad._transform.expansion import expand
 
 ORDER = 12
 MATRIX = np.array([[1.5, 0.3], [0.3, 2.0]])

@@ -16,7 +16,7 @@ from rules.programs import BINARY, MIXING, UNARY, RandomProgram, numbers, progra
 
 import hoad
 from hoad import derivatives
-from hoad.transform.taylor import Expansion, arithmetic_of, expand
+from hoad._transform.expansion import Expansion, arithmetic_of, expand
 
 N = 5
 XS = np.array([0.1, 0.2, -0.4])

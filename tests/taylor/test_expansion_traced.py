@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
 from hoad.errors import ArgumentError, TracedValueError
-from hoad.expansion import TaylorSeries
+from hoad._series import TaylorSeries
 
 VARIABLE = TaylorSeries.variable
 Function = Callable[[Any], Any]

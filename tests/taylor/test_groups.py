@@ -15,9 +15,9 @@ import pytest
 from mpmath import mp
 
 import hoad
-from hoad._core.vector import targets
+from hoad._core.kernels.scalar.vector import targets
 from hoad.ode import taylor_integrate
-from hoad.transform.taylor import series_of
+from hoad._transform.expansion import series_of
 
 X = 0.3
 HOUSE = Path(hoad.__file__).parents[1]

@@ -21,8 +21,8 @@ from rules.test_taylor import NOT_CLOSED, distances
 from scipy import special as sc
 
 import hoad
-from hoad._core import ufuncs
-from hoad.transform.taylor import Expansion, expand, series_of
+from hoad._core.kernels.scalar import ufuncs
+from hoad._transform.expansion import Expansion, expand, series_of
 
 ORDER = 12
 CURVED = 3  # coefficients of a curve beyond its point

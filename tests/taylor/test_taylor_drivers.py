@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.containers import flatten
+from hoad._pytree.containers import flatten
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError, TracedValueError
 
 

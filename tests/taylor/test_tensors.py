@@ -17,9 +17,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
 from hoad.errors import ArgumentError, DomainError, DTypeError, GuardError, HoadError, ShapeError
-from hoad.transform.directions import combination, multi_indices, shared
-from hoad.transform.families import Family
-from hoad.transform.taylor import expand
+from hoad._transform.directions import combination, multi_indices, shared
+from hoad._transform.expansion_along_lines import Family
+from hoad._transform.expansion import expand
 
 RNG = np.random.default_rng(11)
 A = RNG.normal(size=(4, 4)) / 2

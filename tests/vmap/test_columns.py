@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad.transform import loops
-from hoad.transform.columns import in_columns
-from hoad.transform.lanes import run_lanes
-from hoad.transform.loops import Loop
+from hoad._transform import loops
+from hoad._transform.columns import in_columns
+from hoad._transform.lanes import run_lanes
+from hoad._transform.loops import Loop
 
 Function = Callable[..., Any]
 LENGTH = 1037  # no multiple of a block

@@ -21,8 +21,8 @@ import pytest
 from vmap import workers
 
 import hoad
-from hoad._core.primitive import primitive_named
-from hoad.transform import executors
+from hoad._core.graph.primitive import primitive_named
+from hoad._transform import executors
 
 RNG = np.random.default_rng(5)
 C = np.array([1.3, 0.2])

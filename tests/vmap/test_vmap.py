@@ -249,7 +249,7 @@ def test_a_branch_that_rounding_decides(f: Any) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 16])
 def test_the_number_of_threads_changes_no_bit(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hoad.transform.lanes.most_threads", lambda: 16)
+    monkeypatch.setattr("hoad._transform.lanes.most_threads", lambda: 16)
     x, c = RNG.normal(size=(30011, 2)), RNG.normal(size=2)
 
     def total(c: Any, count: int | None) -> Any:
@@ -262,7 +262,7 @@ def test_the_number_of_threads_changes_no_bit(threads: int, monkeypatch: pytest.
 
 
 def test_an_error_in_a_thread_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hoad.transform.lanes.most_threads", lambda: 4)
+    monkeypatch.setattr("hoad._transform.lanes.most_threads", lambda: 4)
 
     @hoad.primitive
     def picky(x: Any) -> Any:
@@ -278,7 +278,7 @@ def test_an_error_in_a_thread_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_primitives_in_python_are_called_one_at_a_time_unless_threads_are_asked_for(
     threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hoad.transform.lanes.most_threads", lambda: 4)
+    monkeypatch.setattr("hoad._transform.lanes.most_threads", lambda: 4)
     callers = set()
 
     @hoad.primitive(elementwise=True)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad._core.primitive import primitive_named
+from hoad._core.graph.primitive import primitive_named
 
 FUSE = "HOAD_TEST_FUSE"  # names a file in the environment of workers: the one that takes it away ends at once
 

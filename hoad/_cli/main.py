@@ -1,0 +1,263 @@
+"""The command line: `hoad`, or `python -m hoad`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import hoad
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = _parser()
+    given = _joined(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["bench"]:  # its options are those of the benchmarks, which this parser does not know
+        return _bench(parser, given[1:])
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        name = f"hoad {options.command}" if options.command else "hoad"
+        parser.exit(2, f"{name}: there is no {' '.join(unknown)}. See {name} --help.\n")
+    if options.command is None:
+        parser.print_help()
+        return 2
+    commands = {"check": _check, "demo": _demo, "info": _info, "tape": _tape}
+    try:
+        return commands[options.command](parser, options)
+    except BrokenPipeError:
+        # The reader has seen enough, as in `hoad demo | head`. Python would flush once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hoad", description="Higher-order automatic differentiation of plain NumPy programs."
+    )
+    parser.add_argument("--version", action="version", version=f"hoad {hoad.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    _add_check(commands)
+    _add_tape(commands)
+    about = "fit NIST's certified nonlinear regression data sets with exact derivatives"
+    demo = commands.add_parser("demo", help=about, description=f"F{about[1:]}.", allow_abbrev=False)
+    demo.add_argument(
+        "--set", action="append", default=[], metavar="NAME", dest="sets",
+        help="a set to fit (may be given several times, or several with commas; default: all)",
+    )  # fmt: skip
+    demo.add_argument(
+        "--start", choices=["1", "2", "both"], default="both",
+        help="NIST's starting values to begin from: 1 is far from the solution, 2 is near (default: both)",
+    )  # fmt: skip
+    demo.add_argument("--list", action="store_true", help="list the sets and end")
+    demo.add_argument("--json", action="store_true", help="write everything as JSON, at full precision")
+    about = "show versions, the processor and threads: what a report of a bug should say"
+    info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
+    info.add_argument("--json", action="store_true", help="write it as JSON")
+    commands.add_parser(
+        "bench", help="measure hoad beside its peers (in a clone; the benchmarks are no part of an installation)"
+    )
+    return parser
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser(
+        "check",
+        help="check the derivatives of a function, hoad's or your own",
+        description=CHECK,
+        epilog=CHECK_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument(
+        "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
+    )
+    check.add_argument(
+        "--at", action="append", required=True, metavar="X",
+        help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
+        "argument of the function",
+    )  # fmt: skip
+    check.add_argument(
+        "--along", action="append", default=[], metavar="V",
+        help="the direction of the Taylor test, one for each --at (default: a random one, always the same)",
+    )  # fmt: skip
+    check.add_argument(
+        "--order", type=int, metavar="N",
+        help="the highest order of the Taylor test (default: 2, or that of the derivatives given), or of --modes "
+        "(default: 4)",
+    )  # fmt: skip
+    check.add_argument(
+        "--modes", action="store_true",
+        help="compare every mode of hoad with every other, in place of the Taylor test",
+    )  # fmt: skip
+    check.add_argument(
+        "--gradient", metavar="MODULE:FUNCTION",
+        help="your own gradient (or Jacobian), to be checked component by component in place of hoad's",
+    )  # fmt: skip
+    check.add_argument("--hessian", metavar="MODULE:FUNCTION", help="your own Hessian, likewise")
+    check.add_argument(
+        "--plot", metavar="FILE", help="draw the convergence to a file, .png, .svg or .pdf (needs matplotlib)"
+    )
+
+
+CHECK = """\
+Check derivatives: the remainder |f(x + hv) - T_n(h)| beyond the Taylor polynomial of
+degree n must fall like h^(n+1) as h falls, which an error of one per cent in a derivative
+spoils. What you have written by hand is compared with differences of f that carry an
+estimate of their own error, and with hoad."""
+
+CHECK_EXAMPLES = """\
+examples:
+  hoad check numpy:tanh --at 0.3 --order 4
+  hoad check model:loss --at 1.0,2.0 --gradient model:loss_gradient
+  hoad check model:loss --at=-1.0,2.0 --plot convergence.png
+  hoad check model:loss --at 1.0,2.0 --modes --order 6
+
+exit status:
+  0  every derivative is right
+  1  one is wrong, or could not be judged (a kink, noise)
+  2  the command cannot be understood, or the function cannot be evaluated there"""
+
+
+def _add_tape(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    tape = commands.add_parser(
+        "tape",
+        help="show the tapes of a function and of its derivatives: tables, a graph, a page",
+        description=TAPE,
+        epilog=TAPE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    tape.add_argument(
+        "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
+    )
+    tape.add_argument(
+        "--at", action="append", required=True, metavar="X",
+        help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
+        "argument of the function",
+    )  # fmt: skip
+    tape.add_argument(
+        "--order", type=int, default=1, metavar="N",
+        help="how often to differentiate: 0 shows the recording alone (default: 1)",
+    )  # fmt: skip
+    tape.add_argument(
+        "--simplify", action=argparse.BooleanOptionalAction, default=True,
+        help="as derivatives are computed, or with every node, contribution and constant, for reading",
+    )  # fmt: skip
+    tape.add_argument(
+        "--format", choices=["plain", "markdown", "html"], default="plain", help="of the table (default: plain)"
+    )
+    tape.add_argument(
+        "--rows", type=int, default=200, metavar="N",
+        help="the most rows to show of a tape, the first and the last of them; 0 shows all (default: 200)",
+    )  # fmt: skip
+    tape.add_argument(
+        "--html", metavar="FILE", help="write a page to explore the tapes in a browser, in place of the table"
+    )
+    tape.add_argument("--dot", metavar="FILE", help="write the graph for Graphviz, in place of the table; - for here")
+    tape.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+TAPE = """\
+Show what hoad records of a function, and the tapes of its derivatives: every operation
+with its value at the point, every adjoint with the node it belongs to."""
+
+TAPE_EXAMPLES = """\
+A function of several results, and every derivative after a vector of them, is
+differentiated for a symbolic seed: an input more, without a value (?).
+
+examples:
+  hoad tape numpy:tanh --at 0.3
+  hoad tape model:loss --at 1.0,2.0 --no-simplify
+  hoad tape model:loss --at 1.0,2.0 --order 2 --html tape.html --open
+  hoad tape model:loss --at=-1.0,2.0 --dot - | dot -Tsvg > tape.svg
+
+exit status:
+  0  the tapes were shown, or written
+  2  the command cannot be understood, or the function cannot be recorded there"""
+
+POINTS = ("--at", "--along")
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """Arguments with ``--at -1,2`` as ``--at=-1,2``: argparse would take the point for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1] in POINTS and argument[:1] == "-" and argument[1:2] in tuple("0123456789."):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad._cli.check import run
+    from hoad._pytree.target import UsageError
+
+    try:
+        return run(
+            options.function, options.at, options.along, options.order, options.gradient, options.hessian,
+            options.modes, options.plot, sys.stdout,
+        )  # fmt: skip
+    except UsageError as error:
+        parser.exit(2, f"hoad check: {error}\n")
+
+
+def _tape(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad._cli.tape import run
+    from hoad._pytree.target import UsageError
+
+    try:
+        return run(
+            options.function, options.at, options.order, options.simplify, options.format, options.rows,
+            options.html, options.dot, options.open, sys.stdout, sys.stderr,
+        )  # fmt: skip
+    except UsageError as error:
+        parser.exit(2, f"hoad tape: {error}\n")
+
+
+def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    from hoad._cli.bench import NoBenchmarksError, run
+
+    try:
+        return run(arguments)
+    except NoBenchmarksError as error:
+        parser.exit(2, f"hoad bench: {error}\n")
+    except KeyboardInterrupt:
+        return 130
+
+
+def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from hoad._cli.info import run
+
+    return run(options.json, sys.stdout)
+
+
+def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    # Imported when asked for: the data and the drawing are no part of `import hoad`.
+    from hoad.demo.command import UnknownSetError, resolve, run, show_list
+
+    if options.list:
+        return show_list(sys.stdout)
+    try:
+        names = resolve([name for entry in options.sets for name in entry.split(",") if name])
+    except UnknownSetError as error:
+        parser.exit(2, f"hoad demo: {error} See hoad demo --list.\n")
+    starts = (1, 2) if options.start == "both" else (int(options.start),)
+    return run(names, starts, options.json, sys.stdout, sys.stderr)

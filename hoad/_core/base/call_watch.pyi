@@ -1,0 +1,38 @@
+"""Looking at the functions that Python enters and calls, without a call of Python's for each."""
+
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, TypeVar, final
+
+from hoad._core.jit.capture_analysis import CHANGING as CHANGING
+from hoad._core.jit.capture_analysis import STEADY as STEADY
+from hoad._core.base.where import CHANGING_CODE as CHANGING_CODE
+
+@final
+class Watch:
+    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
+
+    What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
+    it happens to run, whatever was called there. A profiler that is there already goes on.
+
+    It notes, too, what gives something else at every call, whoever calls it: functions in C, of which nearly all of
+    Python's library makes its own; what Python tells audit hooks; code of `CHANGING_CODE`; and whether NumPy's global
+    generator was drawn from, which only SciPy does by itself.
+    """
+
+    unknown: str | None
+    impure: str | None
+    loads: bool
+    def __init__(self, expected: dict[int, CodeType]) -> None: ...
+    def __enter__(self) -> Watch: ...
+    def __exit__(self, *_: object) -> None: ...
+    def is_steady(self) -> bool: ...
+    def began(self, phase: str, info: dict[str, int]) -> None: ...
+    def ended(self, phase: str, info: dict[str, int]) -> None: ...
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None: ...
+
+_Given = TypeVar("_Given")
+
+def unwatched(
+    function: Callable[..., _Given], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
+) -> _Given: ...

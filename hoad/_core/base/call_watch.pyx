@@ -1,0 +1,419 @@
+"""Looking at the functions that Python enters and calls, without a call of Python's for each."""
+
+cimport cython
+
+import gc
+import os
+import sys
+
+import numpy as np
+
+from hoad._core.jit.capture_analysis import CHANGING, STEADY
+from hoad._core.base.where import CHANGING_CODE
+
+from cpython.object cimport PyObject
+from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.ref cimport Py_DECREF
+from libc.stdint cimport uintptr_t
+
+from hoad._core.base.where cimport Origin, here, is_library, origin_of, standard_name
+
+cdef extern from "Python.h":
+    ctypedef struct PyFrameObject:
+        pass
+    ctypedef int (*Py_tracefunc)(PyObject*, PyFrameObject*, int, PyObject*) except -1
+    ctypedef struct PyThreadState:
+        Py_tracefunc c_profilefunc
+        PyObject* c_profileobj
+    enum:
+        PyTrace_CALL
+        PyTrace_C_CALL
+    ctypedef struct PyTypeObject:
+        const char* tp_name
+        PyTypeObject* tp_base
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+    ctypedef struct PyCFunctionObject:
+        PyMethodDef* m_ml
+        PyObject* m_self
+        PyObject* m_module
+    bint PyCFunction_Check(PyObject*) noexcept
+    bint PyModule_Check(PyObject*) noexcept
+    bint PyType_Check(PyObject*) noexcept
+    PyTypeObject* Py_TYPE(PyObject*) noexcept
+    PyFrameObject* PyEval_GetFrame() noexcept
+    int PySys_AddAuditHook(int (*hook)(const char*, PyObject*, void*) noexcept, void*) except -1
+    PyThreadState* PyThreadState_Get() noexcept
+    void PyEval_SetProfile(Py_tracefunc function, PyObject* owner) except *
+    void* PyFrame_GetCode(PyFrameObject* frame) noexcept
+
+# ---- what gives something else at every call ------------------------------------------------------------------------
+
+# Functions in C, by module or class, of modules whose other functions depend on their arguments only.
+cdef dict CHANGING_IN = {
+    "_io": frozenset(["open", "open_code", "peek", "read", "read1", "readall", "readinto", "readinto1", "readline",
+                      "readlines", "tell"]),
+    "datetime": frozenset(["astimezone", "fromtimestamp", "now", "timestamp", "today", "utcnow"]),
+    "functools": frozenset(["cache_clear", "cache_info"]),
+}
+# The same where only a call by the user's own code counts: libraries do as they please with these.
+cdef dict CHANGING_FOR_USERS = {
+    "ContextVar": frozenset(["get"]),
+    "_contextvars": frozenset(["copy_context"]),
+    "_thread": frozenset(["get_ident", "get_native_id"]),
+    "_weakref": frozenset(["getweakrefcount", "getweakrefs"]),
+    "builtins": frozenset(["__subclasses__"]),
+    "decimal": frozenset(["getcontext", "localcontext"]),
+    "gc": frozenset(["get_count", "get_objects", "get_referents", "get_referrers", "get_stats", "get_threshold",
+                     "isenabled"]),
+    "sys": frozenset(["_current_frames", "getallocatedblocks", "getprofile", "getrecursionlimit", "getrefcount",
+                      "getswitchinterval", "gettrace"]),
+}
+# Streams in memory.
+cdef frozenset STEADY_CLASSES = frozenset(["_io.BytesIO", "_io.StringIO"])
+# What Python tells audit hooks of, by the first part of its name.
+cdef frozenset CHANGING_EVENTS = frozenset(
+    """_posixsubprocess _thread _winapi ctypes fcntl ftplib glob http imaplib mmap msvcrt nntplib open os pathlib poplib
+    pty resource shutil signal smtplib socket sqlite3 subprocess syslog telnetlib tempfile urllib webbrowser
+    winreg""".split()
+)
+cdef str COPIES_GENERATORS = os.path.join("numpy", "random", "_pickle.py")
+# Modules of Python's library that look at clocks, threads and files for what they write or show, which is no result.
+cdef tuple TELLING = ("dataclasses", "logging", "reprlib", "traceback", "warnings")
+
+cdef enum Call:
+    PURE            # and so is any other call of that function
+    PURE_HERE       # for this object, but maybe not for others
+    IMPURE
+    IMPURE_FOR_USERS
+
+cdef uintptr_t[1024] PURE_CALLS         # functions met before, each at the place that its address gives
+cdef int watching = 0                   # how many watches there are, in all threads
+cdef bint is_listening = False
+
+
+cdef Call kind_of_call(PyCFunctionObject* function) except *:
+    """What to think of a function in C."""
+    cdef uintptr_t method = <uintptr_t>function.m_ml
+    cdef uintptr_t at = (method >> 4) % 1024
+    if PURE_CALLS[at] == method:
+        return Call.PURE
+    found = look_at_call(function)
+    if found == Call.PURE:
+        PURE_CALLS[at] = method
+    return found
+
+
+cdef Call look_at_call(PyCFunctionObject* function) except *:
+    cdef str name = function.m_ml.ml_name.decode()
+    cdef PyObject* x = function.m_self
+    if name in STEADY:
+        return Call.PURE
+    if x == NULL or PyModule_Check(x):
+        return look_at_name((<str>module_of(function)).partition(".")[0], module_of(function), name)
+    if PyType_Check(x):
+        found = look_at_method(<PyTypeObject*>x, name)
+        if found != Call.PURE:
+            return found
+    return look_at_method(Py_TYPE(x), name)
+
+
+cdef str module_of(PyCFunctionObject* function):
+    """The module of a function in C that is no method; empty where it says none."""
+    found = None if function.m_module == NULL else <object>function.m_module
+    return found if isinstance(found, str) else ""
+
+
+cdef Call look_at_method(PyTypeObject* kind, str name) except *:
+    """The same for a method, of whichever class that its object is of in C."""
+    while kind != NULL:
+        full = kind.tp_name.decode()
+        if full in STEADY_CLASSES:
+            return Call.PURE_HERE
+        found = look_at_name(full.partition(".")[0] if "." in full else "builtins", full, name)
+        if found != Call.PURE:
+            return found
+        kind = kind.tp_base
+    return Call.PURE
+
+
+cdef Call look_at_name(str module, str full, str name) except *:
+    if module in CHANGING or name in CHANGING_IN.get(module, ()):
+        return Call.IMPURE
+    if name in CHANGING_FOR_USERS.get(module, ()) or name in CHANGING_FOR_USERS.get(full, ()):
+        return Call.IMPURE_FOR_USERS
+    return Call.PURE
+
+
+cdef str name_of_call(PyCFunctionObject* function):
+    """What users call a function in C."""
+    cdef str name = function.m_ml.ml_name.decode()
+    cdef PyObject* x = function.m_self
+    if x == NULL or PyModule_Check(x):
+        module = module_of(function)
+        return f"{'os' if module in ('posix', 'nt') else module.lstrip('_')}.{name}"
+    kind = <type>x if PyType_Check(x) else type(<object>x)
+    return f"{kind.__qualname__}.{name}"
+
+
+cdef bint makes_generator(object frame) except -1:
+    """Whether a frame makes a random generator, by a seed or a copy: it is given another state than it has at first."""
+    code = frame.f_code
+    if code.co_name == "check_random_state":
+        return origin_of(code.co_filename) == Origin.SCIPYS and frame.f_locals.get("seed") is not None
+    return code.co_name.endswith("_ctor") and code.co_filename.endswith(COPIES_GENERATORS)
+
+
+cdef bint is_quiet(object frame) except -1:
+    """Whether what happens in a frame is no result of the user's function: hoad's work, an import, what is told.
+
+    An import is once, and what it reads is the code.
+    """
+    while frame is not None:
+        code = frame.f_code
+        origin = origin_of(code.co_filename)
+        if origin == Origin.HOADS:
+            return True
+        if origin == Origin.USERS and code.co_name != "<module>":
+            return False
+        if makes_generator(frame):
+            return True
+        if origin != Origin.USERS:
+            name = standard_name(code.co_filename)
+            if name is not None and (name.startswith(TELLING) or (
+                    name.startswith("importlib._bootstrap") and code.co_name == "_find_and_load")):
+                return True
+        frame = frame.f_back
+    return False
+
+
+cdef object state_of(object random):
+    """The state of NumPy's global generator, to be compared."""
+    if isinstance(random, dict):
+        return [(key, state_of(x)) for key, x in random.items()]
+    return random.tobytes() if isinstance(random, np.ndarray) else random
+
+
+cdef object global_state():
+    """The same, None where it is not loaded yet."""
+    module = sys.modules.get("numpy.random.mtrand")
+    return None if module is None else state_of(module._rand.get_state(legacy=False))
+
+
+cdef int listen() except -1:
+    """Have Python tell of files, processes and the like, for as long as it runs: an audit hook cannot be taken back."""
+    global is_listening
+    if not is_listening:
+        PySys_AddAuditHook(heard, NULL)
+        is_listening = True
+    return 0
+
+
+cdef int heard(const char* event, PyObject* arguments, void* _) noexcept:
+    """What Python tells, in any thread: noted by the watches of this one, unless it collects garbage."""
+    cdef PyThreadState* state
+    cdef Watch watch
+    if watching == 0:
+        return 0
+    state = PyThreadState_Get()
+    if state.c_profilefunc != <Py_tracefunc>entered:
+        return 0
+    watch = <Watch>state.c_profileobj
+    name = event.decode()
+    if name.partition(".")[0] in CHANGING_EVENTS or name == "builtins.input":
+        while True:
+            if not watch.collecting:
+                watch.note(f"it calls {name}", <object><PyObject*>PyEval_GetFrame())
+            if watch.before != <Py_tracefunc>entered:
+                break
+            watch = <Watch>watch.owner
+    return 0
+
+
+# ---- what is entered ------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Watch:
+    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
+
+    What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
+    it happens to run, whatever was called there. A profiler that is there already goes on.
+
+    It notes, too, what gives something else at every call, whoever calls it: functions in C, of which nearly all of
+    Python's library makes its own; what Python tells audit hooks; code of `CHANGING_CODE`; and whether NumPy's global
+    generator was drawn from, which only SciPy does by itself.
+    """
+
+    cdef dict expected          # code by its identity
+    cdef void* known            # the code that was found there last
+    cdef readonly str unknown   # the name of what was noted last
+    cdef readonly str impure    # what gives something else at every call, and where it was met first
+    cdef readonly bint loads    # whether NumPy's generators were loaded: was one drawn from?
+    cdef bint meets_scipy
+    cdef bint noting
+    cdef object drawn           # the state of the global generator when SciPy was met first
+    cdef size_t thread          # the one that is watched
+    cdef bint collecting        # whether that thread collects garbage now
+    cdef Py_tracefunc before    # the profile function before this one, and what it was given
+    cdef object owner
+
+    def __init__(self, dict expected not None):
+        self.expected = expected
+
+    def __enter__(self):
+        global watching
+        cdef PyThreadState* state = PyThreadState_Get()
+        self.thread = <size_t>PyThread_get_thread_ident()
+        self.before = state.c_profilefunc
+        self.owner = None if state.c_profileobj == NULL else <object>state.c_profileobj
+        gc.callbacks.insert(0, self.began)      # others' callbacks are not the function's either
+        gc.callbacks.append(self.ended)
+        listen()
+        watching += 1
+        PyEval_SetProfile(entered, <PyObject*>self)
+        return self
+
+    def __exit__(self, *_):
+        global watching
+        watching -= 1
+        for callback in (self.began, self.ended):
+            if callback in gc.callbacks:
+                gc.callbacks.remove(callback)
+        if PyThreadState_Get().c_profileobj == <PyObject*>self:
+            self.put_back()
+        self.is_steady()
+
+    def is_steady(self):
+        """Whether nothing was met so far that gives something else at every call."""
+        if self.meets_scipy and self.impure is None:
+            state = global_state()
+            self.loads = self.drawn is None and state is not None
+            if self.drawn is not None and self.drawn != state:
+                self.impure = "it draws from NumPy's global random generator"
+        return self.impure is None and not self.loads
+
+    cdef int put_back(self) except -1:
+        """Set the profile function before this one."""
+        PyEval_SetProfile(self.before, self.owner_before())
+        return 0
+
+    cdef PyObject* owner_before(self) noexcept:
+        return NULL if self.before == NULL else <PyObject*>self.owner
+
+    cdef int go_on(self) except -1:
+        """Be the profile function again, unless somebody has set another one since it was put back."""
+        cdef PyThreadState* state = PyThreadState_Get()
+        if state.c_profilefunc == self.before and state.c_profileobj == self.owner_before():
+            PyEval_SetProfile(entered, <PyObject*>self)
+        return 0
+
+    def began(self, phase, info):
+        """What the garbage collector calls first."""
+        if phase == "start" and <size_t>PyThread_get_thread_ident() == self.thread:
+            self.collecting = True
+
+    def ended(self, phase, info):
+        """What it calls last."""
+        if phase == "stop" and <size_t>PyThread_get_thread_ident() == self.thread:
+            self.collecting = False
+
+    def __call__(self, frame, event, argument):
+        """What Python calls where somebody put this back, as Python knows it."""
+        PyEval_SetProfile(entered, <PyObject*>self)
+        if event == "call" and not self.collecting:
+            self.look(<PyFrameObject*>frame)
+        elif event == "c_call" and not self.collecting:
+            self.look_at_call(<PyObject*>frame, <PyObject*>argument)
+
+    cdef int look(self, PyFrameObject* frame) except -1:
+        """Note the code of a frame, if it is unknown."""
+        code = <object><PyObject*>PyFrame_GetCode(frame)
+        Py_DECREF(code)
+        if <void*>code == self.known:
+            return 0
+        if <size_t><PyObject*>code in self.expected:
+            self.known = <void*>code
+            return 0
+        origin = origin_of(code.co_filename)
+        if origin == Origin.SCIPYS:
+            self.meet_scipy()
+        elif origin == Origin.CHANGING:
+            self.look_at_library(code, <object>frame)
+        if origin != Origin.USERS:
+            return 0
+        above = (<object>frame).f_back
+        if above is None or not is_library(above.f_code.co_filename):
+            self.unknown = getattr(code, "co_qualname", code.co_name)
+        return 0
+
+    cdef int look_at_call(self, PyObject* frame, PyObject* function) except -1:
+        """Note a function in C that is called in a frame, if it gives something else at every call."""
+        if not PyCFunction_Check(function):
+            return 0
+        found = kind_of_call(<PyCFunctionObject*>function)
+        if found == Call.IMPURE or (
+                found == Call.IMPURE_FOR_USERS and not is_library((<object>frame).f_code.co_filename)):
+            self.note(f"it calls {name_of_call(<PyCFunctionObject*>function)}", <object>frame)
+        return 0
+
+    cdef int look_at_library(self, code, frame) except -1:
+        """The same for code of `CHANGING_CODE` that is entered."""
+        name = standard_name(code.co_filename)
+        changing = CHANGING_CODE[name]
+        if changing is not None and code.co_name not in changing:
+            return 0
+        if name == "importlib" and frame.f_back is not None:
+            if origin_of(frame.f_back.f_code.co_filename) == Origin.SCIPYS:
+                return 0
+        self.note(f"it calls {name}.{getattr(code, 'co_qualname', code.co_name)}", frame)
+        return 0
+
+    cdef int meet_scipy(self) except -1:
+        """Remember the state of NumPy's global generator, before SciPy can draw from it."""
+        if not self.meets_scipy:
+            self.meets_scipy = True
+            self.drawn = global_state()
+        return 0
+
+    cdef int note(self, str what, frame) except -1:
+        """Note what gives something else at every call."""
+        if self.impure is None and not self.noting:
+            self.noting = True      # what is asked here is told, too
+            try:
+                if not is_quiet(frame):
+                    self.impure = f"{what} at {here()}"
+            finally:
+                self.noting = False
+        return 0
+
+
+cpdef object unwatched(object function, tuple args, dict keywords=None):
+    """What a function gives, whatever it calls: hoad's own work on what was recorded, and what outlives the call.
+
+    Programs are made once of what was recorded already, and rules give templates once for all calls, so that a look at
+    them would find something the first time only. And where many functions of hoad's run, to look at each takes longer
+    than they do. Nothing of the user's may run within but rules, which are a library's.
+    """
+    cdef PyThreadState* state = PyThreadState_Get()
+    cdef dict given = {} if keywords is None else keywords
+    if state.c_profilefunc != <Py_tracefunc>entered:
+        return function(*args, **given)
+    watch = <Watch>state.c_profileobj
+    watch.put_back()
+    try:
+        return function(*args, **given)
+    finally:
+        watch.go_on()
+
+
+cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:
+    cdef Watch watch = <Watch>owner
+    if watch.before != NULL:
+        watch.before(<PyObject*>watch.owner, frame, event, argument)
+    if watch.collecting:
+        return 0
+    if event == PyTrace_CALL:
+        watch.look(frame)
+    elif event == PyTrace_C_CALL:
+        watch.look_at_call(<PyObject*>frame, argument)
+    return 0

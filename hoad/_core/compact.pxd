@@ -1,5 +1,0 @@
-"""Dropping what no output of a new tape needs."""
-
-from hoad._core.tape cimport Frame, Graph, int32_t
-
-cdef int compact(Graph graph, Frame start, int32_t* outputs, int32_t count) except -1

@@ -1,5 +1,0 @@
-"""Contractions: sums of products as products of matrices."""
-
-from hoad._core.engine cimport Lowered
-
-cdef int contract(Lowered program) except -1

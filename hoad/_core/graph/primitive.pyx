@@ -1,0 +1,370 @@
+"""Primitives and signatures.
+
+The table of primitives is filled while modules are imported and when a user declares one.
+"""
+
+import gc
+import os
+import sys
+from array import array
+from importlib import import_module
+
+from cpython.object cimport PyObject
+
+from hoad._core.kernels.scalar.scalar cimport scalar1, scalar2
+from hoad._core.graph.tape cimport (
+    ARITY,
+    AVAL_FLOAT,
+    F_EXT,
+    OP_ADD,
+    OP_ASSEMBLE,
+    OP_DIVIDE,
+    OP_FIRST_FREE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_POWER,
+    OP_RESULT,
+    OP_SDIV,
+    OP_SELECT,
+    OP_SMUL,
+    OP_SSMUL,
+    OP_SQRT,
+    OP_SQUARE,
+    OP_STOP,
+    OP_SUBTRACT,
+    Node,
+    aval_of,
+)
+from hoad._core.kernels.scalar.vector cimport arithmetic, is_faster, vector1, vector2
+
+from hoad.errors import NoRuleError
+
+# Operations that the core knows by number.
+NUMBERS = {
+    "input": OP_INPUT,
+    "identity": OP_IDENTITY,
+    "result": OP_RESULT,
+    "item": OP_ITEM,
+    "assemble": OP_ASSEMBLE,
+    "stop_gradient": OP_STOP,
+    "add": OP_ADD,
+    "subtract": OP_SUBTRACT,
+    "multiply": OP_MULTIPLY,
+    "divide": OP_DIVIDE,
+    "negative": OP_NEGATIVE,
+    "power": OP_POWER,
+    "smul": OP_SMUL,
+    "ssmul": OP_SSMUL,
+    "sdiv": OP_SDIV,
+    "mask": OP_MASK,
+    "select": OP_SELECT,
+    "square": OP_SQUARE,
+    "sqrt": OP_SQRT,
+}
+
+RESULTS_LIMIT = <int>MOST_RESULTS
+
+STRUCTURE = K_STRUCTURE
+UFUNC = K_UFUNC
+GUFUNC = K_GUFUNC
+REDUCE = K_REDUCE
+STRIDED = K_STRIDED
+GATHER = K_GATHER
+PUT = K_PUT
+CONCATENATE = K_CONCATENATE
+PYTHON = K_PYTHON
+
+# By number. A primitive of the user's is not kept here: it lasts as long as something else refers to it, and then its
+# number is given to another. Where its number stands, in a node, there is its signature too, which refers to it.
+cdef PyObject* PRIMITIVES[65536]
+cdef int N_PRIMITIVES = 0
+cdef int N_DECLARED = 0          # of those that do not last
+cdef list LASTING = []
+cdef list GIVEN_BACK = []        # numbers
+cdef dict BY_NAME = {}           # of those that last
+UFUNCS = {}                      # ufunc -> Primitive
+TABLES = {}                      # package -> the module with the rules of its ufuncs, imported when one is met
+
+
+cdef class Primitive:
+    """An operation hoad can record; derivatives come from its one rule."""
+
+    def __init__(self, str name, *, object function=None, int kind=K_PYTHON, int nin=1, int nout=1,
+                 bint commutative=False, bint is_bool=False, bint costly=False, bint linear=False,
+                 bint multilinear=False, object infer=None, object describe=None, tuple linear_in=(),
+                 object param_names=None, bint lasting=True):
+        global N_PRIMITIVES, N_DECLARED
+        cdef Info* info
+        cdef int op
+        cdef bint has_kernels = lasting and name not in BY_NAME     # else it only shares a name with one of ours
+        if not 1 <= nout <= MOST_RESULTS:
+            raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
+        op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
+        if not lasting:
+            N_DECLARED += 1
+            if N_DECLARED % MOST_PASSING == 0:
+                forget_passing()
+        if op >= OP_FIRST_FREE:
+            if N_PRIMITIVES > 65535 and not GIVEN_BACK:
+                forget_passing()
+                gc.collect()
+            op = GIVEN_BACK.pop() if GIVEN_BACK else max(N_PRIMITIVES, <int>OP_FIRST_FREE)
+        if op > 65535:
+            raise OverflowError(
+                "hoad can number 65 536 primitives that are in use at once, and all numbers are taken. Declare a "
+                "primitive once, outside of loops, and give it what differs as a parameter."
+            )
+        self.name = name
+        self.op = op
+        self.function = function
+        self.kind = kind
+        self.elementwise = kind == K_UFUNC
+        self.nin = nin
+        self.nout = nout
+        self.infer = infer
+        self.describe = describe
+        self.linear_in = linear_in
+        self.param_names = param_names
+        PRIMITIVES[op] = <PyObject*>self
+        N_PRIMITIVES = max(N_PRIMITIVES, op + 1)
+        self.is_passing = not lasting
+        self.derived = {}
+        if lasting:
+            LASTING.append(self)
+            BY_NAME.setdefault(name, self)
+        ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
+        info = &INFO[op]
+        info.kind = <uint8_t>kind
+        info.commutative = commutative
+        info.is_bool = is_bool
+        info.costly = costly
+        info.linear = linear
+        info.multilinear = multilinear
+        info.nout = <uint8_t>nout
+        info.f1 = scalar1(name) if nin == 1 and has_kernels else NULL
+        info.f2 = scalar2(name) if nin == 2 and has_kernels else NULL
+        info.v1 = vector1(name) if info.f1 != NULL else NULL
+        info.v2 = vector2(name) if info.f2 != NULL else NULL
+        info.forms = arithmetic(name) if info.f2 != NULL else NULL
+        if kind == K_UFUNC:
+            UFUNCS[function] = self
+
+    def __dealloc__(self):
+        if self.is_passing and GIVEN_BACK is not None:
+            PRIMITIVES[self.op] = NULL
+            GIVEN_BACK.append(self.op)
+
+    def __repr__(self):
+        return f"Primitive({self.name})"
+
+    @property
+    def lasts(self):
+        """Whether it is kept for good, as ours are."""
+        return not self.is_passing
+
+    def has_kernel(self, bint for_arrays):
+        """Whether rows of doubles have a kernel of ours, for arrays one that takes the place of NumPy's loop."""
+        cdef Info* info = &INFO[self.op]
+        if info.forms != NULL or self.op == OP_NEGATIVE or self.op == OP_SQUARE or self.op == OP_SELECT or info.is_bool:
+            return True
+        return (info.v1 != NULL or info.v2 != NULL) and (not for_arrays or is_faster(self.name))
+
+    @property
+    def has_one_rule(self):
+        """Whether the derivative of an elementwise operation is that of one rule, the same at all points."""
+        if self.kind != K_UFUNC or self.rule is None or self.expansion is not None or self.kernel is not None:
+            return False
+        return self.nout == 1 and not self.per_call and not self.of_programs
+
+    def keywords(self, params):
+        """The parameters as a rule receives them."""
+        if params is None:
+            return {}
+        return dict(params) if self.param_names is None else dict(zip(self.param_names, params))
+
+    def require_rule(self, where=None):
+        """The rule, or `NoRuleError` naming the user's line."""
+        if self.rule is None:
+            at = f" (recorded at {os.path.basename(where)})" if where else ""
+            raise NoRuleError(
+                f"{self.name} has no derivative rule{at}. Declare one with @hoad.rules.vjp({self.name}), or "
+                "hoad.stop_gradient its argument if it is constant."
+            )
+        return self.rule
+
+
+cdef Primitive primitive_of(int op):
+    return <Primitive>PRIMITIVES[op]
+
+
+EPOCH = 0
+
+
+def rules_epoch():
+    """How many rules have been given so far, to any primitive."""
+    return EPOCH
+
+
+def next_epoch():
+    """A rule is given: what was derived from rules by way of programs is out of date."""
+    global EPOCH
+    EPOCH += 1
+
+
+cdef object params_of(Graph graph, int32_t i):
+    """The parameters of what node `i` is; None if it has none."""
+    cdef Node* node = &graph.nodes[i]
+    if node.op == OP_ITEM:
+        return (node.b,)
+    if node.op == OP_RESULT:
+        return (graph.pool[graph.exts[node.a].first + 1],)
+    if node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
+        return (<Signature>graph.exts[node.a].sig).params
+    return None
+
+
+cdef int rules_version(Primitive primitive) noexcept:
+    """What changes when a template of `primitive` is out of date; a program can hold any primitive."""
+    return EPOCH if primitive.of_programs else primitive.version
+
+
+cdef int primitive_count() noexcept:
+    return N_PRIMITIVES
+
+
+def primitives():
+    """All primitives, in the order of their numbers."""
+    return [<Primitive>PRIMITIVES[op] for op in range(N_PRIMITIVES) if PRIMITIVES[op] != NULL]
+
+
+def load_tables():
+    """Import the tables of the packages that are in use."""
+    for package, table in TABLES.items():
+        if package in sys.modules:
+            import_module(table)
+
+
+def ufunc_primitive(ufunc):
+    """The primitive of a ufunc, or None; an unknown one is looked for in the tables of the packages that are in use."""
+    if ufunc not in UFUNCS:
+        load_tables()
+    return UFUNCS.get(ufunc)
+
+
+def primitive_named(str name):
+    """The primitive of this name, or None; one of another package by its name there."""
+    if name not in BY_NAME and (package := name.rpartition(".")[0]) in TABLES:
+        import_module(TABLES[package])
+    return BY_NAME.get(name)
+
+
+# ---- signatures -----------------------------------------------------------------------------------------------------
+
+cdef class Signature:
+    """A primitive at given parameters and abstract operands: its results, its plan, its templates."""
+
+    def __repr__(self):
+        operands = ", ".join(map(repr, self.avals))
+        results = ", ".join(map(repr, self.results))
+        return f"{self.primitive.name}({operands}) -> {results}"
+
+
+cdef enum:
+    MOST_SIGNATURES = 4096
+    MOST_PASSING = 256      # primitives of the user's, declared one after another
+
+# (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied. An entry
+# holds its primitive, so that its number is no other's.
+cdef dict SIGNATURES = {}
+
+# All signatures that have templates, in the table or no longer. A template holds the signatures of its nodes, its own
+# perhaps, and the garbage collector does not look into tapes: so templates are forgotten here, or stay for good.
+cdef list TEMPLATED = []
+
+
+cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count):
+    """The signature of `primitive` at these operands; infers the results when it is new."""
+    cdef Signature sig
+    cdef int32_t i
+    cdef object key
+    if primitive.of_programs:       # a table that outlives a program would keep it alive
+        return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), None)
+    if primitive.kind == K_PYTHON and params is not None:
+        # parameters that compare equal may differ: 0.0 and -0.0, 1 and True
+        key = (primitive.op, params, repr(params), *[avals[i] for i in range(count)])
+    elif count == 1:
+        key = (primitive.op, params, avals[0])
+    elif count == 2:
+        key = (primitive.op, params, avals[0], avals[1])
+    else:
+        key = (primitive.op, params, *[avals[i] for i in range(count)])
+    sig = <Signature>SIGNATURES.get(key)
+    if sig is not None:
+        return sig
+    return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)
+
+
+cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
+    cdef Signature sig = Signature.__new__(Signature)
+    sig.primitive = primitive
+    sig.params = params
+    sig.avals = avals
+    sig.results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
+    sig.templates = {}
+    if key is not None:
+        if len(SIGNATURES) >= MOST_SIGNATURES:
+            forget_templates()
+            SIGNATURES.clear()
+        SIGNATURES[key] = sig
+    return sig
+
+
+cdef int forget_templates() except -1:
+    """Forget all templates; those in use are made again."""
+    cdef list signatures = TEMPLATED[:]
+    TEMPLATED.clear()
+    for sig in signatures:
+        (<Signature>sig).templates.clear()
+    return 0
+
+
+cdef int forget_passing() except -1:
+    """Forget the signatures of primitives that give their numbers back, which are made again where one is in use."""
+    cdef tuple known = tuple(SIGNATURES.items())
+    forget_templates()
+    for key, sig in known:
+        if (<Signature>sig).primitive.is_passing:
+            SIGNATURES.pop(key, None)
+    return 0
+
+
+cdef bint is_of_numbers(Primitive primitive, tuple avals) noexcept:
+    """Whether an operation gives one float for floats, as those with kernels do: NumPy takes long to say so."""
+    cdef Info* info = &INFO[primitive.op]
+    if primitive.kind != K_UFUNC or info.is_bool or primitive.nout != 1 or (info.f1 == NULL and info.f2 == NULL):
+        return False
+    for aval in avals:
+        if (<Aval>aval).number != AVAL_FLOAT:
+            return False
+    return len(avals) == primitive.nin
+
+
+def signature_at(Primitive primitive not None, object params, avals):
+    """The signature of a primitive for these operands."""
+    cdef int32_t[::1] numbers = array("i", [aval.number for aval in avals] or [0])
+    return signature(primitive, params, &numbers[0], len(avals))
+
+
+def make_signature(Primitive primitive, object params, tuple avals, tuple results):
+    """A signature outside the table, for a node whose parameters are its own (the places of an assemble node)."""
+    cdef Signature sig = Signature.__new__(Signature)
+    sig.primitive = primitive
+    sig.params = params
+    sig.avals = avals
+    sig.results = results
+    sig.templates = {}
+    return sig

@@ -1,0 +1,29 @@
+"""Graphs as plain data, for pickling."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+from hoad._core.graph.primitive import Primitive
+from hoad._core.graph.tape import Graph
+
+@final
+class Table:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+@final
+class Reading:
+    def __init__(self, data: dict[str, Any], find: Callable[[Any], Primitive]) -> None: ...
+    def read_constants(self, kinds: Any, numbers: Any, arrays: Any) -> None: ...
+    def signature(self, operation: Any, params: Any, avals: Any, results: Any) -> Any: ...
+
+def graph_data(
+    graph: Graph,
+    end: int,
+    n_guards: int,
+    describe: Callable[[Primitive], Any],
+    check: Callable[[Primitive, Any], None],
+) -> dict[str, Any]: ...
+def graph_from(data: dict[str, Any], find: Callable[[Any], Primitive]) -> Graph: ...
+def node_rows(graph: Graph, end: int) -> list[tuple[Primitive, int, list[int], Any, Any]]: ...
+def graph_of_rows(rows: list[Any], constants: list[Any]) -> Graph: ...
+def check_tape(graph: Graph, window: Any, before: tuple[int, int], inputs: Any, outputs: Any) -> None: ...

@@ -1,0 +1,15 @@
+"""Cutting the end of a graph off, as a graph of its own."""
+
+from hoad._core.graph.tape cimport Frame, Graph
+
+cdef class Segment:
+    cdef readonly Graph graph
+    cdef readonly list constants    # operands of the graph it was cut off, of arrays, where those became inputs
+    cdef readonly list outer        # the same, of nodes before the cut
+    cdef readonly list inputs       # nodes: of the constants, of what was asked for as an input, of the outer nodes
+    cdef readonly list outputs
+    cdef dict place                 # operand of the graph it was cut off -> operand
+
+cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole)
+cdef Frame drop_guards(Graph graph, Frame frame) except *
+cdef Frame keep_constants(Graph graph, Frame frame, list constants) except *

@@ -1,0 +1,723 @@
+"""Graphs and abstract values: the storage under every tape."""
+
+import math
+from pickle import UnpicklingError
+
+import numpy as np
+
+cimport cython
+from cpython.list cimport PyList_GET_ITEM
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
+from libc.math cimport NAN
+from libc.string cimport memcmp, memcpy, memset
+
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport HOAD_CHECKED, HUGE, give, resized
+from hoad._core.base.where cimport user_position
+
+cnp.import_array()
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+
+# ---- abstract values ------------------------------------------------------------------------------------------------
+
+@cython.no_gc
+cdef class Aval:
+    """What is known of a value before it is computed: dtype and shape."""
+
+    def __repr__(self):
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+    def __reduce__(self):
+        return checked_aval, aval_key(self)
+
+
+cdef int MOST_AXES = 64              # of NumPy's arrays
+cdef object MOST_BYTES = 1 << 47        # that a machine can address
+
+# How many abstract values are made until those that nothing uses are given back. A checked build gives them back soon,
+# and their numbers to no other, so that a number that is used without being held is found.
+cdef enum:
+    SPARE_AVALS = 4096
+    SPARE_AVALS_CHECKED = 16
+    MOST_DTYPES = 64        # whose tables stay when they are empty
+
+cdef list AVALS = []                # by number
+cdef list FREE_NUMBERS = []
+cdef dict TABLES = {}               # dtype -> {shape: Aval}
+cdef int32_t n_avals = 0
+cdef int32_t sweep_at = SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS
+cdef int64_t n_sweeps = 0
+cdef Aval GONE = Aval.__new__(Aval)     # what stands under a number that was given back
+GONE.number = -1
+cdef type ndarray = np.ndarray
+cdef object FLOAT64 = np.dtype(np.float64)
+cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
+
+
+cpdef Aval intern_aval(object dtype, tuple shape):
+    """The one `Aval` of this dtype and shape."""
+    cdef dict table
+    cdef Aval aval
+    if dtype not in TABLES:
+        dtype = np.dtype(dtype)
+    table = TABLES.setdefault(dtype, {})
+    aval = table.get(shape)
+    if aval is not None:
+        aval.used = n_sweeps
+    else:
+        aval = Aval.__new__(Aval)
+        aval.dtype = dtype
+        aval.shape = shape
+        aval.ndim = len(shape)
+        aval.itemsize = aval.dtype.itemsize
+        aval.size = 1
+        for n in shape:
+            aval.size *= n
+        aval.inexact = aval.dtype.kind in "fc"
+        aval.is_float64 = aval.dtype == np.float64
+        aval.is_complex = aval.dtype.kind == "c"
+        aval.used = n_sweeps
+        add_aval(aval)
+    return aval
+
+
+cdef int add_aval(Aval aval) except -1:
+    """Number a new abstract value, and give back those that are out of use when there are many."""
+    global n_avals
+    if FREE_NUMBERS:
+        aval.number = FREE_NUMBERS.pop()
+        AVALS[aval.number] = aval
+    else:
+        aval.number = len(AVALS)
+        AVALS.append(aval)
+    TABLES.setdefault(aval.dtype, {})[aval.shape] = aval
+    n_avals += 1
+    if n_avals >= sweep_at:
+        sweep_avals()
+    return 0
+
+
+cdef int sweep_avals() except -1:
+    """Give back the abstract values that nothing holds and nobody asked for or let go since the last sweep.
+
+    What keeps a number beyond the call that found it holds the abstract value: `hold_aval`. So a number that is only
+    passed on stays for thousands of others.
+    """
+    global n_avals, n_sweeps, sweep_at
+    cdef PyObject* found
+    cdef int32_t i
+    for i in range(AVAL_BOOL + 1, <int32_t>len(AVALS)):
+        found = PyList_GET_ITEM(AVALS, i)
+        if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<Aval>found).used >= n_sweeps:
+            continue        # the list and the table are two
+        TABLES[(<Aval>found).dtype].pop((<Aval>found).shape)
+        AVALS[i] = GONE
+        n_avals -= 1
+        if not HOAD_CHECKED:
+            FREE_NUMBERS.append(i)
+    if len(TABLES) > MOST_DTYPES:
+        for dtype in list(TABLES):
+            if dtype != FLOAT64 and not TABLES[dtype]:      # the table of float64 is `FLOATS`
+                TABLES.pop(dtype)
+    n_sweeps += 1
+    sweep_at = n_avals + max(SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS, n_avals // 2)
+    return 0
+
+
+cdef void hold_aval(int32_t number) noexcept:
+    """Keep an abstract value until `release_aval`, for who remembers its number."""
+    if number > AVAL_BOOL:
+        Py_INCREF(<object>PyList_GET_ITEM(AVALS, number))
+
+
+cdef void release_aval(int32_t number) noexcept:
+    cdef PyObject* found
+    if number > AVAL_BOOL:
+        found = PyList_GET_ITEM(AVALS, number)
+        (<Aval>found).used = n_sweeps
+        Py_DECREF(<object>found)
+
+
+def aval_count():
+    """How many abstract values there are."""
+    return n_avals
+
+
+def aval_key(Aval aval not None):
+    """What `checked_aval` makes it of, elsewhere too."""
+    return aval.dtype.newbyteorder("<").str, tuple([int(n) for n in aval.shape])
+
+
+def checked_aval(dtype, shape):
+    """The `Aval` of a dtype, in the byte order of this machine, and a shape, both out of a pickle."""
+    if type(dtype) is not str or type(shape) is not tuple or not all([type(n) is int and n >= 0 for n in shape]):
+        raise UnpicklingError(f"{dtype!r} and {shape!r} in this pickle are no dtype and no shape")
+    kind = np.dtype(dtype).newbyteorder("=")
+    if kind.kind not in "biufc" or kind.itemsize > 16 or len(shape) > MOST_AXES or (
+            math.prod([max(n, 1) for n in shape]) > MOST_BYTES // kind.itemsize):
+        raise UnpicklingError(f"no array of numbers has the dtype {dtype!r} and the shape {shape!r} in this pickle")
+    return intern_aval(kind, shape)
+
+
+assert intern_aval(np.dtype(np.float64), ()).number == AVAL_FLOAT
+assert intern_aval(np.dtype(np.bool_), ()).number == AVAL_BOOL
+
+
+cdef Aval aval_of(int32_t number):
+    if HOAD_CHECKED and AVALS[number] is GONE:
+        raise AssertionError(f"the abstract value {number} was given back while it was in use")
+    return <Aval>AVALS[number]
+
+
+cdef bint is_plain_float64(cnp.ndarray array) noexcept:
+    """Whether an array holds float64 in the byte order of the machine."""
+    return cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE and cnp.PyArray_ISNOTSWAPPED(array)
+
+
+cdef int32_t aval_number(object array) except -1:
+    """The number of an array's abstract value; float64 arrays are found by shape alone."""
+    cdef object shape = array.shape
+    cdef Aval known
+    if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
+        known = FLOATS.get(shape)
+        if known is not None:
+            known.used = n_sweeps
+            return known.number
+        return intern_aval(FLOAT64, shape).number
+    return intern_aval(array.dtype, shape).number
+
+
+# ---- graphs ---------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    MOST_MOVES = 4096   # rows up to which a table of a checked build moves with each
+
+
+cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
+    """Make room for `wanted` rows."""
+    cdef int64_t rows = capacity[0]
+    cdef void* moved
+    if wanted <= rows:
+        return 0
+    if wanted < 0:
+        raise MemoryError("a tape holds at most 2**31 - 1 nodes")
+    rows = min(max(2 * rows, <int64_t>wanted, 64), 2147483647)
+    if HOAD_CHECKED and wanted < MOST_MOVES:
+        rows = wanted
+    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
+    if moved == NULL:
+        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
+    table[0] = moved
+    capacity[0] = <int32_t>rows
+    return 0
+
+
+cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
+    """Give back what lies beyond `wanted` rows of a long table, if that is much."""
+    cdef void* moved
+    if capacity[0] * itemsize <= HUGE or capacity[0] - wanted < capacity[0] // 4:
+        return
+    wanted = max(wanted, 64)
+    moved = resized(table[0], capacity[0] * itemsize, wanted * itemsize)
+    if moved != NULL:
+        table[0] = moved
+        capacity[0] = wanted
+
+
+cdef inline void copy(void* to, const void* origin, size_t nbytes) noexcept:
+    """memcpy, which may not be given the NULL of an empty table."""
+    if nbytes:
+        memcpy(to, origin, nbytes)
+
+
+cdef class Graph:
+    """Nodes, operands, constants and values of one recording and of all that was derived from it."""
+
+    def __cinit__(self, bint valued=True):
+        self.valued = valued
+        self.thread = PyThread_get_thread_ident()
+        memset(self.const_cache, 0, sizeof(self.const_cache))
+
+    def __dealloc__(self):
+        self.release_tables()
+
+    cdef void close(self) noexcept:
+        """End the recording: traced values of it raise from now on, and the tables are given back."""
+        self.thread = 0
+        self.release_tables()
+
+    cdef void release_tables(self) noexcept:
+        cdef Frame nothing
+        memset(&nothing, 0, sizeof(nothing))
+        self.drop_beyond(nothing)
+        self.restore()
+        give(self.nodes, self.capacity * sizeof(Node))
+        give(self.slots, self.capacity * sizeof(Slot))
+        give(self.consts, self.cap_consts * sizeof(Const))
+        give(self.exts, self.cap_exts * sizeof(Ext))
+        give(self.pool, self.cap_pool * sizeof(int32_t))
+        give(self.guards, self.cap_guards * sizeof(Guard))
+        give(self.notes, self.cap_notes * sizeof(int32_t))
+        give(self.frames, self.cap_frames * sizeof(Frame))
+        self.nodes = NULL
+        self.slots = NULL
+        self.consts = NULL
+        self.exts = NULL
+        self.pool = NULL
+        self.guards = NULL
+        self.notes = NULL
+        self.frames = NULL
+        self.capacity = self.cap_consts = self.cap_exts = self.cap_pool = self.cap_guards = 0
+        self.cap_notes = 0
+        self.n_frames = self.cap_frames = 0
+        self.captured = None
+        self.positions = self.sweeps = self.bodies = None
+
+    cdef void drop_beyond(self, Frame to) noexcept:
+        """Release what rows beyond `to` hold, and forget them."""
+        cdef int32_t i
+        for i in range(to.start, self.size if self.has_objects else 0):
+            if self.nodes[i].flags & F_OBJ:
+                Py_XDECREF(self.slots[i].o)
+        for i in range(to.n_exts, self.n_exts):
+            Py_XDECREF(self.exts[i].sig)
+            Py_XDECREF(self.exts[i].code)
+            release_aval(self.exts[i].aval)
+        for i in range(to.n_consts, self.n_consts):
+            self.release_const(i)
+        for i in range(to.n_guards, self.n_guards):
+            if self.guards[i].is_object:
+                Py_XDECREF(self.guards[i].expected.o)
+            Py_XDECREF(self.guards[i].code)
+        self.size = to.start
+        self.n_exts = to.n_exts
+        self.n_pool = to.n_pool
+        self.n_consts = to.n_consts
+        self.n_guards = to.n_guards
+
+    cdef void release_const(self, int32_t i) noexcept:
+        if self.consts[i].aval > AVAL_BOOL:
+            Py_XDECREF(self.consts[i].value.o)
+            release_aval(self.consts[i].aval)
+
+    cdef void trim(self) noexcept:
+        """Give back the room of long tables; the next tape on this graph asks for it again."""
+        cdef int32_t slots_capacity, nodes_capacity
+        self.restore()
+        slots_capacity = nodes_capacity = self.capacity
+        shrink(<void**>&self.slots, &slots_capacity, self.size, sizeof(Slot))
+        shrink(<void**>&self.nodes, &nodes_capacity, self.size, sizeof(Node))
+        self.capacity = min(slots_capacity, nodes_capacity)
+        shrink(<void**>&self.consts, &self.cap_consts, self.n_consts, sizeof(Const))
+
+    # ---- appending
+
+    cdef int reserve(self, int32_t more) except -1:
+        """Make room for more nodes."""
+        cdef int32_t slots_capacity
+        self.restore()
+        slots_capacity = self.capacity
+        grow(<void**>&self.slots, &slots_capacity, self.size + more, sizeof(Slot))
+        grow(<void**>&self.nodes, &self.capacity, self.size + more, sizeof(Node))
+        if self.positions is not None and self.thread:
+            self.watch_next()
+        return 0
+
+    # ---- watched recordings: every node keeps the user's line. Appending is not slowed down for it elsewhere, since a
+    # watched graph has room for one node only, so that the next one comes through `reserve`
+
+    cdef int watch(self) except -1:
+        """Keep the user's line of every node from now on, and whose derivative it is."""
+        self.positions = []
+        self.sweeps = []
+        self.withhold()
+        return 0
+
+    cdef int watch_next(self) except -1:
+        """Keep the user's line of the node that is about to be appended."""
+        cdef tuple position = user_position()
+        del self.positions[self.size:]
+        self.positions += [position] * (self.size + 1 - len(self.positions))
+        self.withheld = self.capacity - self.size - 1
+        self.capacity = self.size + 1
+        return 0
+
+    cdef void withhold(self) noexcept:
+        self.withheld += self.capacity - self.size
+        self.capacity = self.size
+
+    cdef void restore(self) noexcept:
+        self.capacity += self.withheld
+        self.withheld = 0
+
+    cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
+        cdef int32_t i = self.size
+        cdef Node* node
+        if i == self.capacity:
+            self.reserve(1)
+        node = &self.nodes[i]
+        node.op = op
+        node.flags = flags
+        node.a = a
+        node.b = b
+        self.slots[i].d = value
+        self.size = i + 1
+        return i
+
+    cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
+                          int32_t aval) except -1:
+        """Append a node with an extension row; array nodes of a valued recording keep the user's line."""
+        cdef int32_t row = self.n_exts
+        cdef Ext* ext
+        grow(<void**>&self.exts, &self.cap_exts, row + 1, sizeof(Ext))
+        grow(<void**>&self.pool, &self.cap_pool, self.n_pool + count + 1, sizeof(int32_t))
+        ext = &self.exts[row]
+        ext.first = self.n_pool
+        ext.count = count
+        if count:
+            memcpy(self.pool + self.n_pool, operands, count * sizeof(int32_t))
+        self.n_pool += count
+        Py_INCREF(sig)
+        ext.sig = <PyObject*>sig
+        ext.code = NULL
+        ext.line = 0
+        ext.aval = aval
+        hold_aval(aval)
+        self.n_exts = row + 1
+        if aval == AVAL_BOOL:
+            flags |= F_BOOL
+        return self.push(op, flags | F_EXT, row, aval, NAN)
+
+    cdef int set_position(self, int32_t node) except -1:
+        cdef Ext* ext = &self.exts[self.nodes[node].a]
+        cdef tuple position = user_position()
+        if position[0] is not None:
+            Py_INCREF(position[0])
+            ext.code = <PyObject*>position[0]
+            ext.line = position[1]
+        return 0
+
+    cdef int set_object(self, int32_t node, object value) except -1:
+        """Give `node` its value: a float or truth value for scalars, else an ndarray."""
+        cdef Node* row = &self.nodes[node]
+        if operand_aval(self, node) > AVAL_BOOL:
+            Py_INCREF(value)
+            if row.flags & F_OBJ:
+                Py_XDECREF(self.slots[node].o)
+            self.slots[node].o = <PyObject*>value
+            row.flags |= F_OBJ | F_VALUED
+            self.has_objects = True
+        else:
+            self.slots[node].d = <double>value
+            row.flags |= F_VALUED
+        return 0
+
+    cdef int32_t push_const(self, int32_t aval) except -1:
+        cdef int32_t i = self.n_consts
+        grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
+        self.consts[i].aval = aval
+        hold_aval(aval)
+        self.has_truths |= aval == AVAL_BOOL
+        self.n_consts = i + 1
+        return i
+
+    cdef int32_t const_float(self, double value) except? -1:
+        """The constant operand of this value; the last few are found again, by their bits (so -0.0 and nan too)."""
+        cdef uint64_t bits
+        cdef int slot
+        cdef int32_t i
+        memcpy(&bits, &value, sizeof(bits))
+        slot = <int>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+        i = self.const_cache[slot] - 1
+        if 0 <= i < self.n_consts and self.consts[i].aval == AVAL_FLOAT:
+            if memcmp(&self.consts[i].value.d, &bits, sizeof(bits)) == 0:
+                return ~i
+        i = self.push_const(AVAL_FLOAT)
+        self.consts[i].value.d = value
+        self.const_cache[slot] = i + 1
+        return ~i
+
+    cdef int32_t const_bool(self, bint value) except? -1:
+        cdef int32_t i = self.push_const(AVAL_BOOL)
+        self.consts[i].value.d = 1.0 if value else 0.0
+        return ~i
+
+    cdef int32_t const_object(self, object array) except? -1:
+        """The constant operand of this ndarray, which must not change any more."""
+        cdef int32_t aval = aval_number(array)
+        cdef int32_t i
+        cdef int slot = -1
+        if aval == AVAL_FLOAT:
+            return self.const_float(<double>array[()])
+        if aval == AVAL_BOOL:
+            return self.const_bool(<bint>array[()])
+        if array.ndim == 0:
+            i = self.known_number(array, aval, &slot)
+            if i >= 0:
+                return ~i
+        i = self.push_const(aval)
+        Py_INCREF(array)
+        self.consts[i].value.o = <PyObject*>array
+        if slot >= 0:
+            self.const_cache[slot] = i + 1
+        return ~i
+
+    cdef int32_t known_number(self, object array, int32_t aval, int* slot) except? -2:
+        """The constant of this number of another dtype than float64, or -1, and where to keep it if it fits there."""
+        cdef uint64_t words[2]
+        cdef size_t n = array.itemsize
+        cdef int32_t i
+        if n > sizeof(words):
+            return -1
+        words[0] = words[1] = 0
+        memcpy(words, cnp.PyArray_DATA(<cnp.ndarray>array), n)
+        slot[0] = <int>(((words[0] * 31 + words[1]) * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+        i = self.const_cache[slot[0]] - 1
+        if (0 <= i < self.n_consts and self.consts[i].aval == aval
+                and memcmp(cnp.PyArray_DATA(<cnp.ndarray>self.consts[i].value.o), words, n) == 0):
+            return i
+        return -1
+
+    cdef object copy_of(self, object array):
+        """The constant that holds a captured array as it was, or None."""
+        cdef tuple known = None if self.captured is None else self.captured.get(id(array))
+        if known is None or <int32_t>known[1] < ~(self.n_consts - 1):
+            return None
+        return <object>self.consts[~<int32_t>known[1]].value.o
+
+    cdef int32_t capture(self, object array) except? -1:
+        """The constant operand for an array of the user's, as it is now."""
+        cdef object key = id(array)
+        cdef object copy
+        cdef int32_t operand
+        if array.ndim == 0:
+            return self.const_object(in_native_order(np.array(array)))
+        if self.captured is None:
+            self.captured = {}
+            self.captured_order = []
+        copy = self.copy_of(array)
+        if copy is not None and same_bytes(array, copy):
+            return <int32_t>self.captured[key][1]
+        copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
+        if type(copy) is not ndarray:
+            copy = np.array(copy, subok=False)
+        operand = self.const_object(copy)
+        self.captured[key] = (array, operand)
+        self.captured_order.append(key)
+        return operand
+
+    cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1:
+        cdef Guard* guard
+        cdef tuple position = user_position()
+        grow(<void**>&self.guards, &self.cap_guards, self.n_guards + 1, sizeof(Guard))
+        guard = &self.guards[self.n_guards]
+        guard.node = node
+        guard.expected = expected
+        guard.is_object = is_object
+        if is_object:
+            Py_INCREF(<object>expected.o)
+        guard.code = NULL
+        guard.line = position[1]
+        if position[0] is not None:
+            Py_INCREF(position[0])
+            guard.code = <PyObject*>position[0]
+        self.n_guards += 1
+        return 0
+
+    # ---- running derivatives
+
+    cdef int enter(self) except -1:
+        """Begin a nested derivative here."""
+        cdef int32_t capacity = self.cap_frames
+        grow(<void**>&self.frames, &capacity, self.n_frames + 1, sizeof(Frame))
+        self.cap_frames = capacity
+        self.frames[self.n_frames] = self.frame
+        self.n_frames += 1
+        self.entries += 1
+        self.frame.start = self.size
+        self.frame.n_consts = self.n_consts
+        self.frame.n_exts = self.n_exts
+        self.frame.n_pool = self.n_pool
+        self.frame.n_guards = self.n_guards
+        self.frame.live = 0
+        return 0
+
+    cdef int leave(self) except -1:
+        """End the innermost derivative; what it left alive counts for the one around it."""
+        cdef int64_t live = self.frame.live
+        self.n_frames -= 1
+        self.frame = self.frames[self.n_frames]
+        self.frame.live += live
+        return 0
+
+    cdef int rewind(self, Frame to) except -1:
+        """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
+        cdef int32_t k = 3 * (to.start - self.notes_start)
+        self.drop_beyond(to)
+        while self.bodies is not None and <int32_t>self.bodies[-1][0] >= to.start:
+            self.bodies.pop()
+            self.bodies = self.bodies or None
+        if self.positions is not None and self.thread:
+            self.withhold()
+            while self.sweeps and <int32_t>self.sweeps[-1][0] >= to.start:
+                self.sweeps.pop()
+            if self.cap_notes > k:
+                memset(self.notes + k, 0xFF, (self.cap_notes - k) * sizeof(int32_t))
+        return self.forget_captured(to.n_consts)
+
+    cdef int forget_captured(self, int32_t n_consts) except -1:
+        """Forget captured arrays whose constants lie beyond: an entry would name another one later."""
+        cdef tuple known
+        while self.captured_order:
+            known = self.captured.get(self.captured_order[-1])
+            if known is not None and ~<int32_t>known[1] < n_consts:
+                break
+            self.captured.pop(self.captured_order.pop(), None)
+        return 0
+
+    cdef void held(self, int32_t operand) noexcept:
+        """A traced value of `operand` has been made."""
+        self.count_alive(operand, 1)
+
+    cdef void released(self, int32_t operand) noexcept:
+        """A traced value of `operand` has died."""
+        if operand >= self.frame.start:
+            self.frame.live -= 1
+        else:
+            self.count_alive(operand, -1)
+
+    cdef void count_alive(self, int32_t operand, int change) noexcept:
+        """Count a traced value for the derivative that its node or constant belongs to."""
+        cdef bint constant = operand < 0
+        cdef int32_t row = ~operand if constant else operand
+        cdef int k
+        if operand == ZERO:
+            return
+        if row >= (self.frame.n_consts if constant else self.frame.start):
+            self.frame.live += change
+            return
+        for k in range(self.n_frames - 1, -1, -1):
+            if row >= (self.frames[k].n_consts if constant else self.frames[k].start):
+                self.frames[k].live += change
+                return
+
+    # ---- reading
+
+    cdef object value_of(self, int32_t operand):
+        """The value of an operand as Python sees it: float, bool or ndarray; None when it has none."""
+        cdef Slot slot
+        cdef int32_t aval = operand_aval(self, operand)
+        if operand < 0:
+            slot = self.consts[~operand].value
+        else:
+            if not self.nodes[operand].flags & F_VALUED:
+                return None
+            slot = self.slots[operand]
+        if aval == AVAL_FLOAT:
+            return slot.d
+        if aval == AVAL_BOOL:
+            return slot.d != 0.0
+        return <object>slot.o
+
+    cdef void drop_notes(self) noexcept:
+        """Forget whose adjoints or tangents the nodes are."""
+        give(self.notes, self.cap_notes * sizeof(int32_t))
+        self.notes = NULL
+        self.cap_notes = 0
+
+    cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1:
+        """Remember which swept node emitted `node`, whose adjoint or tangent it is, and which contribution to it."""
+        cdef int32_t k = 3 * (node - self.notes_start)
+        cdef int32_t known = self.cap_notes
+        grow(<void**>&self.notes, &self.cap_notes, k + 3, sizeof(int32_t))
+        memset(self.notes + known, 0xFF, (self.cap_notes - known) * sizeof(int32_t))
+        self.notes[k] = swept
+        self.notes[k + 1] = target
+        self.notes[k + 2] = part
+        return 0
+
+    cdef bint is_noted(self, int32_t node) noexcept:
+        """Whether it is remembered whose adjoint or tangent `node` is."""
+        cdef int32_t k = 3 * (node - self.notes_start) + 1
+        return 0 < k < self.cap_notes and self.notes[k] >= 0
+
+    cpdef object where(self, int32_t node):
+        """'file:line' of the user's code that recorded an array node, or any node of a watched recording; or None."""
+        cdef Ext* ext
+        if self.positions is not None and 0 <= node < len(self.positions):
+            code, line = self.positions[node]
+            return None if code is None else f"{code.co_filename}:{line}"
+        if node < 0 or not self.nodes[node].flags & F_EXT:
+            return None
+        ext = &self.exts[self.nodes[node].a]
+        if ext.code == NULL:
+            return None
+        return f"{(<object>ext.code).co_filename}:{ext.line}"
+
+    cdef Graph fork(self, int32_t size, int32_t n_guards):
+        """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""
+        cdef Graph other = Graph(self.valued)
+        cdef int32_t i
+        other.thread = 0
+        other.reserve(2 * size + size // 2)     # another tape is to follow
+        grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
+        grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
+        grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
+        grow(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
+        copy(other.nodes, self.nodes, size * sizeof(Node))
+        copy(other.slots, self.slots, size * sizeof(Slot))
+        copy(other.consts, self.consts, self.n_consts * sizeof(Const))
+        copy(other.exts, self.exts, self.n_exts * sizeof(Ext))
+        copy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
+        copy(other.guards, self.guards, n_guards * sizeof(Guard))
+        other.n_guards = n_guards
+        other.size = size
+        other.n_consts = self.n_consts
+        other.n_exts = self.n_exts
+        other.n_pool = self.n_pool
+        other.has_objects = self.has_objects
+        other.has_truths = self.has_truths
+        other.positions = None if self.positions is None else self.positions[:size]
+        other.sweeps = self.sweeps if isinstance(self.sweeps, dict) else None
+        for i in range(size if other.has_objects else 0):
+            if other.nodes[i].flags & F_OBJ:
+                Py_XINCREF(other.slots[i].o)
+        for i in range(other.n_exts):
+            Py_XINCREF(other.exts[i].sig)
+            Py_XINCREF(other.exts[i].code)
+            hold_aval(other.exts[i].aval)
+        for i in range(other.n_consts):
+            if other.consts[i].aval > AVAL_BOOL:
+                Py_XINCREF(other.consts[i].value.o)
+                hold_aval(other.consts[i].aval)
+        for i in range(other.n_guards):
+            if other.guards[i].is_object:
+                Py_XINCREF(other.guards[i].expected.o)
+            Py_XINCREF(other.guards[i].code)
+        return other
+
+
+cdef object in_native_order(object array):
+    """The array in the byte order of the machine, which the kernels read."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+cdef bint same_bytes(object array, object copy):
+    """Whether `array` still holds the bytes of `copy`."""
+    cdef cnp.ndarray a = <cnp.ndarray>array
+    cdef cnp.ndarray b = <cnp.ndarray>copy
+    cdef int d
+    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
+        return False
+    if not cnp.PyArray_ISNOTSWAPPED(a):
+        return False
+    for d in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
+            return False
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a = <cnp.ndarray>cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+    return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(b)) == 0

@@ -1,5 +1,0 @@
-"""Steps of a series that are done at once."""
-
-from hoad._core.series cimport Series
-
-cdef int group(Series series) except -1

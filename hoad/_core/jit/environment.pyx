@@ -1,0 +1,287 @@
+"""What a function read besides its arguments, and whether it is still so.
+
+A `World` is a list of watches. Each looks at one place where Python keeps a value, and compares what is there with what
+was there: by identity, and where that differs, numbers and text by their content. Nothing of the user's is run.
+"""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from libc.string cimport memcmp
+
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport give, take
+from hoad._core.graph.tape cimport Graph, same_bytes
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject* Py_TYPE(PyObject*) noexcept
+    PyObject* PyDict_GetItemWithError(PyObject*, PyObject*) except? NULL
+    int PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**) noexcept
+    Py_ssize_t PyDict_Size(PyObject*) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM(PyObject*, Py_ssize_t) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
+    PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
+    PyObject* PyCell_GET(PyObject*) noexcept
+    PyObject* PyFunction_GET_CODE(PyObject*) noexcept
+    PyObject* PyFunction_GET_DEFAULTS(PyObject*) noexcept
+    PyObject* PyFunction_GET_KW_DEFAULTS(PyObject*) noexcept
+    object PyObject_GenericGetAttr(object, object)
+    PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
+    double PyFloat_AS_DOUBLE(object) noexcept
+
+cdef enum Kind:
+    ITEM            # owner[key] of a dict, or that it has none
+    CELL            # what a closure cell holds
+    ATTRIBUTES      # of these names, in the dictionary of an object
+    SLOT            # one attribute that lies in a slot
+    CLASS           # of these names, what the class and those it derives from say
+    TYPE            # the class of an object
+    FUNCTION        # code and defaults
+    LIST            # all items
+    MAPPING         # all items of a dict, in their order
+    CONTENT         # all items of a set, a deque and the like
+    ARRAY           # shape, dtype and all bytes
+    LAYOUT          # shape and dtype
+    FLAGS           # flags and strides of an array
+    CACHE           # items of a dict that only grows, in their order, whatever came after them
+
+KINDS = {"item": ITEM, "cell": CELL, "attributes": ATTRIBUTES, "slot": SLOT, "class": CLASS, "type": TYPE,
+         "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
+         "flags": FLAGS, "cache": CACHE}
+
+cdef str DICT = "__dict__"
+
+
+cdef class _Absent:
+    """What stands for nothing where a tuple holds what was found."""
+
+    def __repr__(self):
+        return "ABSENT"
+
+
+ABSENT = _Absent()
+cdef PyObject* NOTHING = <PyObject*>ABSENT
+
+
+cdef class World:
+    """What was read, as it was."""
+
+    def __cinit__(self, list watches not None):
+        """Of (kind, owner, key, expected, name) each; `expected` is `ABSENT` where there was nothing."""
+        cdef int k
+        self.alive = watches
+        self.size = len(watches)
+        self.watches = <Watch*>take(max(1, self.size) * sizeof(Watch))
+        if self.watches == NULL:
+            raise MemoryError
+        for k in range(self.size):
+            kind, owner, key, expected, _ = watches[k]
+            self.watches[k].kind = KINDS[kind]
+            self.watches[k].owner = <PyObject*>owner
+            self.watches[k].key = <PyObject*>key
+            self.watches[k].expected = <PyObject*>expected
+
+    def __dealloc__(self):
+        give(self.watches, max(1, self.size) * sizeof(Watch))
+
+    def change(self):
+        """The name of the first thing that is not as it was, or None; a cache that has grown is not."""
+        cdef int k = self.first_change()
+        cdef int j
+        for j in range(self.size if k < 0 else 0):
+            if self.watches[j].kind == CACHE and has_grown(&self.watches[j]):
+                return self.alive[j][4]
+        return None if k < 0 else self.alive[k][4]
+
+    def changed_arrays(self):
+        """The arrays that hold something else than they did."""
+        cdef int k
+        return [self.alive[k][1] for k in range(self.size)
+                if self.watches[k].kind == ARRAY and not holds(&self.watches[k])]
+
+    def share(self, Graph graph not None):
+        """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep.
+
+        Other recordings may have this world, too: what they find in it holds the same. That no pointer is read while it
+        is exchanged rests on the GIL; who compares holds what it compares.
+        """
+        cdef int k
+        for k in range(self.size):
+            if self.watches[k].kind != ARRAY:
+                continue
+            copy = graph.copy_of(<object>self.watches[k].owner)
+            kind, owner, key, expected, name = self.alive[k]
+            if copy is not None and copy.dtype == expected.dtype and same_bytes(expected, copy):
+                self.alive[k] = kind, owner, key, copy, name
+                self.watches[k].expected = <PyObject*>copy
+
+    cdef int first_change(self) except -2:
+        """The number of the first watch that finds something else, or -1."""
+        cdef int k
+        for k in range(self.size):
+            if not holds(&self.watches[k]):
+                return k
+        return -1
+
+
+cdef inline bint is_same(PyObject* found, PyObject* expected) except -1:
+    """Whether what was found, or NULL, is what was expected."""
+    if found == expected:
+        return True
+    if found == NULL:
+        return expected == NOTHING
+    if expected == NOTHING:
+        return False
+    return same(<object>found, <object>expected)
+
+
+cdef bint same(object x, object y) except -1:
+    """Whether two objects are one, or numbers or text of the same content; tuples, item by item."""
+    cdef double a, b
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if type(x) is float:
+        a, b = PyFloat_AS_DOUBLE(x), PyFloat_AS_DOUBLE(y)
+        return memcmp(&a, &b, sizeof(double)) == 0
+    if type(x) is int or type(x) is str or type(x) is bytes:
+        return x == y
+    if type(x) is complex:
+        return same(x.real, y.real) and same(x.imag, y.imag)
+    if issubclass(type(x), np.generic) and type(x) is not np.void and type(x) is not np.object_:
+        return x.dtype == y.dtype and x.tobytes() == y.tobytes()
+    if type(x) is tuple:
+        return all_same(<PyObject*>x, <PyObject*>y)
+    return False
+
+
+cdef bint all_same(PyObject* found, PyObject* expected) except -1:
+    """`same` for the items of two tuples."""
+    cdef Py_ssize_t k
+    if PyTuple_GET_SIZE(found) != PyTuple_GET_SIZE(expected):
+        return False
+    for k in range(PyTuple_GET_SIZE(expected)):
+        if not is_same(PyTuple_GET_ITEM(found, k), PyTuple_GET_ITEM(expected, k)):
+            return False
+    return True
+
+
+cdef bint holds(Watch* w) except -1:
+    """Whether a watch finds what was there."""
+    if w.kind == ITEM:
+        return is_same(PyDict_GetItemWithError(w.owner, w.key), w.expected)
+    if w.kind == CELL:
+        return is_same(PyCell_GET(w.owner), w.expected)
+    if w.kind == TYPE:
+        return <PyObject*>Py_TYPE(w.owner) == w.expected
+    if w.kind == FUNCTION:
+        return holds_function(w)
+    if w.kind == CLASS:
+        return holds_class(w)
+    if w.kind == ATTRIBUTES:
+        return holds_attributes(w)
+    if w.kind == LIST:
+        return holds_list(w)
+    if w.kind == MAPPING:
+        return holds_mapping(w)
+    if w.kind == CACHE:
+        return has_items(w)
+    if w.kind == CONTENT:
+        items = tuple(<object>w.owner)
+        return all_same(<PyObject*>items, w.expected)
+    if w.kind == ARRAY:
+        return has_layout(w) and same_bytes(<object>w.owner, <object>w.expected)
+    if w.kind == LAYOUT:
+        return has_layout(w)
+    if w.kind == FLAGS:
+        return (<object>w.owner).flags.num == (<tuple>w.expected)[0] and (<object>w.owner).strides == (
+            <tuple>w.expected)[1]
+    return holds_slot(w)
+
+
+cdef bint has_layout(Watch* w) except -1:
+    """Whether an array has the shape and dtype of what was expected."""
+    cdef cnp.ndarray a = <cnp.ndarray>w.owner
+    cdef cnp.ndarray b = <cnp.ndarray>w.expected
+    cdef int d
+    if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
+        return False
+    for d in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
+            return False
+    return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
+
+
+cdef bint holds_function(Watch* w) except -1:
+    cdef PyObject* defaults = PyFunction_GET_DEFAULTS(w.owner)
+    cdef PyObject* keywords = PyFunction_GET_KW_DEFAULTS(w.owner)
+    return (PyFunction_GET_CODE(w.owner) == PyTuple_GET_ITEM(w.expected, 0)
+            and is_same(NOTHING if defaults == NULL else defaults, PyTuple_GET_ITEM(w.expected, 1))
+            and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
+
+
+cdef bint holds_class(Watch* w) except -1:
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(w.key)):
+        if not is_same(_PyType_Lookup(<PyTypeObject*>w.owner, PyTuple_GET_ITEM(w.key, k)),
+                       PyTuple_GET_ITEM(w.expected, k)):
+            return False
+    return True
+
+
+cdef bint holds_attributes(Watch* w) except -1:
+    cdef object attributes = PyObject_GenericGetAttr(<object>w.owner, DICT)
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(w.key)):
+        if not is_same(PyDict_GetItemWithError(<PyObject*>attributes, PyTuple_GET_ITEM(w.key, k)),
+                       PyTuple_GET_ITEM(w.expected, k)):
+            return False
+    return True
+
+
+cdef bint holds_slot(Watch* w) except -1:
+    try:
+        found = PyObject_GenericGetAttr(<object>w.owner, <object>w.key)
+    except AttributeError:
+        found = ABSENT
+    return is_same(<PyObject*>found, w.expected)
+
+
+cdef bint holds_list(Watch* w) except -1:
+    cdef Py_ssize_t k
+    if PyList_GET_SIZE(w.owner) != PyTuple_GET_SIZE(w.expected):
+        return False
+    for k in range(PyTuple_GET_SIZE(w.expected)):
+        if not is_same(PyList_GET_ITEM(w.owner, k), PyTuple_GET_ITEM(w.expected, k)):
+            return False
+    return True
+
+
+cdef bint holds_mapping(Watch* w) except -1:
+    return 2 * PyDict_Size(w.owner) == PyTuple_GET_SIZE(w.expected) and has_items(w)
+
+
+cdef bint has_grown(Watch* w) except -1:
+    return 2 * PyDict_Size(w.owner) > PyTuple_GET_SIZE(w.expected)
+
+
+cdef bint has_items(Watch* w) except -1:
+    """Keys and values, which lie one after the other in what was expected; and maybe others after them."""
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t k = 0
+    cdef PyObject* key
+    cdef PyObject* value
+    if 2 * PyDict_Size(w.owner) < PyTuple_GET_SIZE(w.expected):
+        return False
+    while k < PyTuple_GET_SIZE(w.expected) and PyDict_Next(w.owner, &at, &key, &value):
+        if not (is_same(key, PyTuple_GET_ITEM(w.expected, k)) and is_same(value, PyTuple_GET_ITEM(w.expected, k + 1))):
+            return False
+        k += 2
+    return True

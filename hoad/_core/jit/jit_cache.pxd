@@ -1,0 +1,94 @@
+"""Calling recorded functions again."""
+
+from cpython.object cimport PyObject
+
+cimport numpy as cnp
+
+from hoad._core.runtime.engine cimport Lowered, Workspace
+from hoad._core.graph.tape cimport Aval, int32_t, int64_t
+from hoad._core.jit.environment cimport World
+
+cdef enum Kind:
+    NUMBER          # a float
+    ARRAY           # an array, of one shape and dtype
+    FIXED           # anything else, by identity, or numbers and text by value
+    STATIC          # what was said to be static, by value
+
+cdef enum:
+    MOST_AXES = 64
+
+cdef struct Place:              # what a signature takes in one place, or an output gives
+    int kind
+    int ndim
+    int type_number
+    void* cls                   # of what has no axes: code may ask for it
+    int first                   # the first place at which the same array stands: code may ask if one is the other
+    cnp.npy_intp dims[MOST_AXES]
+
+cdef class Zeros:               # what tells whether an array holds the zeros of a recording
+    cdef int32_t others         # calls that were no replays
+    cdef object writer          # the recording that was the last to write, and where
+    cdef size_t at
+
+    cdef bint are_in(self, object recorded, object out) except -1
+
+cdef class Room:                # the memory of one run
+    cdef char* memory
+    cdef int64_t size
+    cdef Workspace work
+    cdef list held              # the inputs as arrays; those of numbers are its own
+
+cdef class Recorded:
+    cdef readonly object program
+    cdef readonly World world
+    cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
+    cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
+    cdef object into                # writes what the function gives to arrays, or says why it cannot be written there
+    cdef bint has_constants         # numbers that no run computes are among what it gives
+    cdef Lowered lowered
+    cdef int epoch                  # of the rules that it was recorded with
+    cdef Place* targets             # of each output
+    cdef Room spare                 # a room that nobody uses, and more of them
+    cdef list rooms
+    cdef int32_t threads            # that a run may use; 0 for as many as may be
+    cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
+    cdef bint may_stop              # a run may end before its results are there
+    cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
+    cdef Zeros zeros                # whether they are, or None
+
+    cdef Room enter(self)
+    cdef int leave(self, Room room) except -1
+    cdef int run(self, Room room, bint is_over) except -1
+    cdef bint lay_under(self, Room room, object out) except -1
+    cdef bint fits(self, object out) except -1
+    cdef object values(self, Room room, list made)
+    cdef object write(self, Room room, object out)
+
+cdef class Signature:
+    cdef Place* places
+    cdef readonly int size
+    cdef readonly tuple fixed       # what is expected in every place, None where a number or an array is
+    cdef list classes               # of the arguments, which places name
+    cdef list firsts                # where the same array stands first, of each place
+    cdef readonly object form       # what is compared besides: None for arguments by position, without containers
+    cdef public list recorded       # those of them used last come first
+    cdef public object refusal      # why nothing more is recorded, or None
+    cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
+    cdef public list reasons        # why it was recorded again
+
+    cdef public Recorded latest     # the one used last
+
+    cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
+    cdef bint fits_one(self, int k, PyObject* x) except -1
+    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1
+    cdef object replay(self, PyObject** args, object out)
+    cdef object attempt(self, Recorded recorded, PyObject** args, object out)
+
+cdef class Jitted:
+    cdef void* vectorcall
+    cdef dict __dict__
+    cdef public list signatures     # those called last come first
+    cdef readonly object driver
+    cdef bint takes_out             # arrays to write to, by the keyword `out`
+
+    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n)

@@ -1,0 +1,86 @@
+"""Calling recorded functions again."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+from typing_extensions import Self
+
+from hoad._core.runtime.engine import Lowered
+from hoad._core.record.recording import WATCHERS as WATCHERS
+from hoad._core.graph.tape import Aval
+from hoad._core.jit.environment import World
+
+class Room:
+    """The memory of one run."""
+
+@final
+class Zeros:
+    """Whether an array that is given to write to holds the zeros that a recording leaves as they are.
+
+    The caller says so; but what one recording wrote there is no zero of another.
+    """
+
+    def other(self) -> None: ...
+
+class Recorded:
+    """A program that was recorded for a signature, and the world that its function read."""
+
+    def __init__(
+        self,
+        program: Any,
+        lowered: Lowered,
+        world: World,
+        live: list[Any],
+        arrange: Callable[[list[Any]], Any] | None,
+        into: Callable[[Any, Any], Any],
+        has_constants: bool = False,
+        threads: int = 0,
+        zeros: Zeros | None = None,
+    ) -> None: ...
+    @property
+    def program(self) -> Any: ...
+    @property
+    def world(self) -> World: ...
+    @property
+    def live(self) -> list[Any]: ...
+    @property
+    def arrange(self) -> Callable[[list[Any]], Any] | None: ...
+
+class Signature:
+    """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
+
+    def __new__(
+        cls,
+        kinds: list[Aval | None],
+        fixed: tuple[Any, ...],
+        static: list[bool],
+        form: Any,
+        leaves: list[Any],
+        firsts: list[int],
+    ) -> Self: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def fixed(self) -> tuple[Any, ...]: ...
+    @property
+    def form(self) -> Any: ...
+    recorded: list[Recorded]
+    refusal: str | None
+    reasons: list[str]
+    live: list[Any] | str
+    latest: Recorded | None
+    def given(self, leaves: list[Any], form: Any, firsts: list[int]) -> bool: ...
+    def given_at(self, k: int, leaf: Any) -> bool: ...
+
+class Jitted:
+    """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
+
+    __wrapped__: Callable[..., Any]
+    signatures: list[Signature]
+    @property
+    def driver(self) -> Any: ...
+    def __init__(self, f: Callable[..., Any], driver: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def program(self, *args: Any, **kwargs: Any) -> Any: ...
+    def replayed(self, signature: Signature, leaves: list[Any], out: Any) -> tuple[str, Any]: ...

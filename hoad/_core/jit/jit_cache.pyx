@@ -1,0 +1,565 @@
+"""Calling recorded functions again: what was given is matched, what was read is checked, and the program is run.
+
+A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with
+what was recorded for it: programs, and the world that the function read. A call takes the first recording whose world
+is as it was and whose guards hold. Only if there is none is Python asked.
+"""
+
+from types import MethodType
+
+import numpy as np
+
+cimport cython
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+from libc.string cimport memmove, memset
+
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport give, take
+from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
+from hoad._core.ops.plan cimport FAILED_WITHIN
+from hoad._core.graph.primitive cimport EPOCH
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
+from hoad._core.jit.environment cimport World, same
+
+from hoad._core.record.recording import WATCHERS
+
+from hoad.errors import GuardError, ShapeError
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef object (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+        void* tp_call
+    enum:
+        Py_TPFLAGS_HAVE_VECTORCALL
+    Py_ssize_t PyVectorcall_NARGS(size_t) noexcept
+    void* PyVectorcall_Call
+    ctypedef struct PyTupleObject:
+        PyObject** ob_item
+    int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
+    bint PyFloat_CheckExact(PyObject*) noexcept
+    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
+    PyTypeObject* Py_TYPE(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM(PyObject*, Py_ssize_t) noexcept
+
+cdef enum:
+    DONE = 0
+    OTHER_BRANCH = 1
+    RAISED = 2
+
+    LONG = 4000         # numbers from which on a run is worth letting other threads in
+
+cdef type ndarray = np.ndarray
+cdef object NEXT = object()     # nothing recorded fits
+cdef object FAILED = object()   # what was recorded raises
+
+
+# ---- what was recorded ----------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Zeros:
+    """Whether an array that is given to write to holds the zeros that a recording leaves as they are.
+
+    The caller says so; but what one recording wrote there is no zero of another.
+    """
+
+    def other(self):
+        """Note a call that was no replay."""
+        self.others += 1
+        self.writer = None
+
+    cdef bint are_in(self, object recorded, object out) except -1:
+        """Whether a recording may leave its zeros in an array; notes that it writes there."""
+        cdef size_t at = <size_t>cnp.PyArray_DATA(<cnp.ndarray>out) if type(out) is ndarray else 0
+        cdef bint found = self.others <= 1 or (self.writer is recorded and self.at == at and at != 0)
+        self.writer, self.at = recorded, at
+        return found
+
+
+cdef class Room:
+    """The memory of one run."""
+
+    def __dealloc__(self):
+        give(self.memory, self.size)
+
+
+cdef class Recorded:
+    """A program that was recorded for a signature, and the world that its function read."""
+
+    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange, into,
+                 bint has_constants=False, int32_t threads=0, Zeros zeros=None):
+        """`live` are the arrays that are the last inputs of the program."""
+        cdef int32_t k
+        self.program = program
+        self.lowered = lowered
+        self.world = world
+        self.live = live
+        self.arrange = arrange
+        self.into = into
+        self.has_constants = has_constants
+        self.threads = threads
+        self.rooms = []
+        self.epoch = EPOCH
+        self.targets = <Place*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(Place))
+        if self.targets == NULL:
+            raise MemoryError
+        for k in range(lowered.n_outputs):
+            describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
+        self.is_long = lowered.numbers() > LONG or lowered.worth > 1
+        self.may_stop = lowered.may_fail()
+        self.zeros = zeros
+        self.blank = -1
+        if zeros is not None and lowered.n_outputs == 1:
+            self.blank = lowered.blank_below(lowered.outputs[0].register)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.targets)
+
+    cdef Room enter(self):
+        """A room that nobody uses."""
+        cdef Room room = self.spare
+        cdef int32_t k
+        cdef Aval aval
+        if room is not None:
+            self.spare = None
+            return room
+        if self.rooms:
+            return <Room>self.rooms.pop()
+        room = Room.__new__(Room)
+        room.size = self.lowered.workspace_size(1)
+        room.memory = <char*>take(room.size)
+        if room.memory == NULL:
+            room.size = 0
+            raise MemoryError(f"no memory for a workspace of {self.lowered.workspace_size(1)} bytes")
+        self.lowered.lay_out(room.memory, 1, &room.work)
+        room.held = []
+        for k in range(self.lowered.n_inputs):
+            aval = aval_of(self.lowered.inputs[k].aval)
+            room.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
+        return room
+
+    cdef int leave(self, Room room) except -1:
+        """Keep a room for the next run, without the arrays that it was given."""
+        cdef int32_t k
+        for k in range(self.lowered.n_inputs):
+            if self.lowered.inputs[k].aval > AVAL_BOOL:
+                room.held[k] = None
+        if self.spare is None:
+            self.spare = room
+        else:
+            self.rooms.append(room)
+        return 0
+
+    cdef int run(self, Room room, bint is_over) except -1:
+        """Run the program on what the room holds; `is_over` if the result is made where its zeros are already."""
+        cdef int code
+        self.lowered.place_inputs(room.held, &room.work)
+        if is_over and self.blank >= 0:
+            room.work.uniform[self.blank].o = room.work.uniform[self.lowered.outputs[0].register].o
+        room.work.threads = self.lowered.threads(self.threads)
+        if self.is_long:
+            with nogil:
+                code = self.lowered.interpret(&room.work)
+        else:
+            code = self.lowered.interpret(&room.work)
+        if not code:
+            return DONE
+        if code == GUARD_FAILED or code == FAILED_WITHIN:
+            return OTHER_BRANCH
+        try:
+            self.lowered.raise_failure(code, &room.work)
+        except GuardError:
+            return OTHER_BRANCH
+        except Exception:
+            pass
+        return RAISED
+
+    cdef bint lay_under(self, Room room, object out) except -1:
+        """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
+        cdef int32_t register
+        if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
+            return False
+        if type(out) is tuple or not is_ready(<cnp.ndarray>out):
+            return False
+        register = self.lowered.outputs[0].register
+        if self.lowered.uniform[register] <= 0:
+            return False
+        for held in room.held:
+            if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
+                return False
+        room.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
+        return True
+
+    cdef bint fits(self, object out) except -1:
+        """Whether what a run computes is all that is given, and can be written where it is asked for as it is."""
+        cdef int32_t k
+        cdef int32_t n = self.lowered.n_outputs
+        if self.has_constants:
+            return False
+        if type(out) is not tuple:
+            return n == 1 and can_be_written(&self.targets[0], <PyObject*>out)
+        if PyTuple_GET_SIZE(<PyObject*>out) != n:
+            return False
+        for k in range(n):
+            if not can_be_written(&self.targets[k], PyTuple_GET_ITEM(<PyObject*>out, k)):
+                return False
+        return True
+
+    cdef object values(self, Room room, list made):
+        """What the function gives, of the arrays that were made for it if there are any."""
+        cdef int32_t k
+        if made is None:
+            made = [None] * self.lowered.n_outputs if self.arrange is not None else None
+        if made is None:
+            return self.lowered.result(&self.lowered.outputs[0], &room.work)
+        for k in range(self.lowered.n_outputs):
+            if made[k] is None:
+                made[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+        return made[0] if self.arrange is None else self.arrange(made)
+
+    cdef object write(self, Room room, object out):
+        """Write what the function gives to arrays."""
+        cdef int32_t k
+        if not self.fits(out):
+            return self.into(out, self.values(room, None))
+        if type(out) is not tuple:
+            copy_out(self.lowered, room, 0, <cnp.ndarray>out)
+            return out
+        given = {}          # what lies in an argument, which an output before it may be written over
+        for k in range(self.lowered.n_outputs):
+            if self.lowered.outputs[k].aval > AVAL_BOOL and (
+                    self.lowered.uniform[self.lowered.outputs[k].register] == 0):
+                given[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+        for k in range(self.lowered.n_outputs):
+            if k in given:
+                (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
+            else:
+                copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+        return out
+
+
+cdef bint can_be_written(Place* target, PyObject* out) noexcept:
+    """Whether an output can be written to an array."""
+    return type(<object>out) is ndarray and fits_array(target, <cnp.ndarray>out) and (
+        cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
+
+
+cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except -1:
+    """Copy an output to an array that fits."""
+    cdef Output* output = &program.outputs[k]
+    if output.aval == AVAL_FLOAT and is_ready(out):
+        (<double*>cnp.PyArray_DATA(out))[0] = room.work.uniform[output.register].d
+    elif output.aval == AVAL_BOOL or not is_ready(out):
+        (<object>out)[...] = program.result(output, &room.work)
+    else:
+        memmove(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+    return 0
+
+
+# ---- what it was recorded for ---------------------------------------------------------------------------------------
+
+cdef class Signature:
+    """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
+
+    def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form, list leaves not None,
+                  list firsts not None):
+        """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==.
+
+        The `leaves` are the arguments, of which numbers and arrays of no dimensions count by their classes; `firsts`
+        says of each where the same array stands first.
+        """
+        cdef int k
+        self.size = len(kinds)
+        self.fixed = fixed
+        self.form = form
+        self.recorded = []
+        self.reasons = []
+        self.live = []
+        self.classes = [type(leaf) for leaf in leaves]
+        self.places = <Place*>PyMem_RawMalloc(max(1, self.size) * sizeof(Place))
+        if self.places == NULL:
+            raise MemoryError
+        memset(self.places, 0, max(1, self.size) * sizeof(Place))
+        self.firsts = firsts
+        for k in range(self.size):
+            self.places[k].first = firsts[k]
+            if kinds[k] is None:
+                self.places[k].kind = STATIC if static[k] else FIXED
+                continue
+            describe(&self.places[k], kinds[k])
+            self.places[k].cls = <void*>Py_TYPE(PyList_GET_ITEM(<PyObject*>leaves, k))
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.places)
+
+    def given(self, list leaves, form, list firsts):
+        """Whether these leaves, in this form, are what it is for."""
+        return len(leaves) == self.size and self.form == form and self.firsts == firsts and (
+            all(map(self.given_at, range(self.size), leaves)))
+
+    def given_at(self, int k, leaf):
+        """Whether leaf k is what it is for."""
+        return bool(self.fits_one(k, <PyObject*>leaf))
+
+    cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1:
+        cdef int k
+        if n != self.size or self.form is not None:
+            return False
+        for k in range(self.size):
+            if not self.fits_one(k, args[k]):
+                return False
+            if self.places[k].kind < FIXED and type(<object>args[k]) is ndarray and (
+                    self.places[k].first != first_of(args, k)):
+                return False
+        return True
+
+    cdef inline bint fits_one(self, int k, PyObject* x) except -1:
+        """Whether an argument is what its place takes."""
+        cdef Place* place = &self.places[k]
+        if place.kind == NUMBER or place.kind == ARRAY:
+            if type(<object>x) is ndarray:
+                return (place.ndim > 0 or place.cls == <void*>ndarray) and fits_array(place, <cnp.ndarray>x)
+            # numbers go by their class; arrays of other classes, of any shape, are looked at where they are recorded
+            return place.ndim == 0 and <void*>Py_TYPE(x) == place.cls and not isinstance(<object>x, ndarray)
+        if same(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k)):
+            return True
+        return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
+
+    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1:
+        """Let the inputs of a program be these arguments."""
+        cdef int k
+        cdef int at = 0
+        for k in range(self.size):
+            if self.places[k].kind < FIXED:
+                place_one(recorded.lowered, held, at, args[k])
+                at += 1
+        for k in range(len(recorded.live)):
+            place_one(recorded.lowered, held, at + k, <PyObject*>recorded.live[k])
+        return 0
+
+    cdef object replay(self, PyObject** args, object out):
+        """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises."""
+        cdef Recorded recorded
+        cdef World checked = None
+        cdef bint changed = True
+        cdef object found
+        cdef Py_ssize_t k
+        for k in range(len(self.recorded)):
+            recorded = <Recorded>self.recorded[k]
+            if recorded.world is not checked:
+                checked = recorded.world
+                changed = checked.first_change() >= 0
+            if changed or recorded.epoch != EPOCH:
+                continue
+            found = self.attempt(recorded, args, out)
+            if found is not NEXT:
+                if k and self.latest is recorded:       # twice in turn: it is tried first from now on
+                    self.recorded = [recorded, *[other for other in self.recorded if other is not recorded]]
+                self.latest = recorded
+                return found
+        return NEXT
+
+    cdef object attempt(self, Recorded recorded, PyObject** args, object out):
+        """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
+        cdef Room room = recorded.enter()
+        cdef list made = None
+        cdef bint is_there = False
+        cdef bint is_over = False
+        cdef int code
+        try:
+            self.place(recorded, room.held, args)
+            if recorded.is_long and out is None:
+                made = recorded.lowered.place_outputs(&room.work)
+            elif out is not None:
+                is_there = recorded.lay_under(room, out)
+            if out is not None and recorded.zeros is not None:
+                is_over = recorded.zeros.are_in(recorded, out) and is_there
+            code = recorded.run(room, is_over)
+            if code == DONE and is_there:
+                return out
+            if code == DONE:
+                return recorded.values(room, made) if out is None else recorded.write(room, out)
+            return NEXT if code == OTHER_BRANCH else FAILED
+        finally:
+            if made is not None or is_there:    # the registers of results pointed to them
+                recorded.lowered.lay_out(room.memory, 1, &room.work)
+            recorded.leave(room)
+
+
+cdef inline int first_of(PyObject** args, int k) noexcept:
+    """Where the same object as argument k stands first."""
+    cdef int j
+    for j in range(k):
+        if args[j] == args[k]:
+            return j
+    return k
+
+
+cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:
+    """Whether contiguous arrays share memory."""
+    cdef char* a = <char*>cnp.PyArray_DATA(x)
+    cdef char* b = <char*>cnp.PyArray_DATA(y)
+    return a < b + cnp.PyArray_NBYTES(y) and b < a + cnp.PyArray_NBYTES(x)
+
+
+cdef int describe(Place* place, Aval aval) except -1:
+    """Let a place take what has this shape and dtype."""
+    cdef int d
+    place.kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
+    place.ndim = aval.ndim
+    place.type_number = (<cnp.dtype>aval.dtype).num
+    if aval.ndim > MOST_AXES:
+        raise ShapeError(f"jit takes arrays of up to {<int>MOST_AXES} axes, but one of them has {aval.ndim}.")
+    for d in range(aval.ndim):
+        place.dims[d] = aval.shape[d]
+    return 0
+
+
+cdef bint is_equal(object x, object y) except -1:
+    """Whether two static arguments count as one: of one class, and equal by their own account."""
+    return type(x) is type(y) and not isinstance(x, (bool, int, float, complex, str, bytes, tuple)) and bool(x == y)
+
+
+cdef inline bint fits_array(Place* place, cnp.ndarray array) noexcept:
+    """Whether an array has the shape and dtype of its place."""
+    cdef int d
+    if cnp.PyArray_TYPE(array) != place.type_number or cnp.PyArray_NDIM(array) != place.ndim:
+        return False
+    for d in range(place.ndim):
+        if cnp.PyArray_DIM(array, d) != place.dims[d]:
+            return False
+    return True
+
+
+cdef inline int place_one(Lowered program, list held, int at, PyObject* x) except -1:
+    """Let input `at` of a program be a number or an array."""
+    if program.inputs[at].aval <= AVAL_BOOL:
+        (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
+            PyFloat_AS_DOUBLE(x) if PyFloat_CheckExact(x) else <double><object>x)
+    elif type(<object>x) is ndarray and is_ready(<cnp.ndarray>x):
+        held[at] = <object>x
+    else:
+        held[at] = np.array(<object>x, aval_of(program.inputs[at].aval).dtype, order="C")
+    return 0
+
+
+cdef inline bint is_ready(cnp.ndarray array) noexcept:
+    """Whether a program can read an array where it lies."""
+    return cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+cdef class Jitted:
+    """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
+
+    def __cinit__(self, *_):
+        self.vectorcall = <void*>call
+        self.signatures = []
+
+    def __init__(self, f, driver):
+        """Of the function, and of what is asked where nothing recorded fits a call."""
+        self.__wrapped__ = f
+        self.driver = driver
+        self.takes_out = driver.takes_out
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self):
+        return self.driver.reduced(self)
+
+    def __repr__(self):
+        return f"<hoad.jit of {self.__wrapped__!r}>"
+
+    def program(self, *args, **kwargs):
+        """The program that a call with these arguments runs; it is recorded if there is none yet.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the function.
+
+        Returns
+        -------
+        Program
+            One tape, whose inputs are the floats and arrays among the arguments.
+        """
+        return self.driver.program(self, args, kwargs)
+
+    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n):
+        """The signature that arguments by position fit, or None."""
+        cdef Signature signature
+        cdef Py_ssize_t k
+        for k in range(len(self.signatures)):
+            signature = <Signature>self.signatures[k]
+            if signature.fits(args, n):
+                if k:
+                    self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
+                return signature
+        return None
+
+    def replayed(self, Signature signature not None, list leaves not None, out):
+        """(what became of the replay: "done", "other" or "raised"; what the function gives) for these leaves."""
+        cdef tuple given = tuple(leaves)
+        found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
+        if found is NEXT or found is FAILED:
+            return "other" if found is NEXT else "raised", None
+        return "done", found
+
+
+cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names):
+    """A call with positional arguments, and perhaps `out`, is matched here; all others go to Python."""
+    cdef Jitted jitted = <Jitted>this
+    cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf)
+    cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t k
+    cdef Signature signature = None
+    cdef object out = None
+    cdef object found = None
+    cdef dict kwargs
+    if n_names == 1 and jitted.takes_out and <object>PyTuple_GET_ITEM(names, 0) == "out":
+        out = <object>args[n]
+        n_names = 0
+    if n_names == 0 and not is_watched():
+        signature = jitted.signature_of(args, n)
+        if signature is not None:
+            found = signature.replay(args, out)
+            if found is not NEXT and found is not FAILED:
+                return found
+    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names)}
+    if n_names and jitted.takes_out:
+        out = kwargs.pop("out", None)
+    return jitted.driver.call(jitted, tuple([<object>args[k] for k in range(n)]), kwargs, out, signature,
+                              found is FAILED)
+
+
+cdef inline bint is_watched() except -1:
+    """Whether something looks at results in this context."""
+    cdef PyObject* found = NULL
+    cdef bint is_empty
+    PyContextVar_Get(<PyObject*>WATCHERS, NULL, &found)
+    is_empty = PyTuple_GET_SIZE(found) == 0
+    Py_DECREF(<object>found)
+    return not is_empty
+
+
+def _install():
+    """Let jitted functions be called by the protocol that makes no tuple of arguments."""
+    cdef Jitted some = Jitted.__new__(Jitted)
+    cdef PyTypeObject* kind = <PyTypeObject*>Jitted
+    kind.tp_vectorcall_offset = <char*>&some.vectorcall - <char*><PyObject*>some
+    kind.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL
+    kind.tp_call = PyVectorcall_Call
+
+
+_install()

@@ -1,0 +1,29 @@
+"""Nodes that run a program, done without Python: what a primitive may offer in place of its function."""
+
+cimport numpy as cnp
+
+cnp.import_array()
+
+
+cdef class Native:
+    """What computes the results of one signature from its operands, in as many threads at a time as call it.
+
+    Operands and results are those of a `Plan`: contiguous arrays of the dtypes in the signature, a truth value as a
+    byte. It never calls Python, and gives 0, or a code of `hoad._core.ops.plan`. Where it gives `FAILED_WITHIN`, the
+    function of the primitive is called on the same operands, to raise the exception; where it gives `UNFINISHED`, to
+    do all of it instead. Results do not hang on the number of threads that it may use.
+    """
+
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        return 0
+
+
+def run(Native native not None, list operands not None, list results not None):
+    """Fill the results from the operands: contiguous arrays that fit the native form, a few of them."""
+    cdef char* at[288]
+    cdef int i
+    cdef int count = len(operands)
+    for i, array in enumerate(operands + results):
+        at[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+    if native.call(at, at + count, 1):
+        raise RuntimeError("a node could not be computed; this is an error in hoad")

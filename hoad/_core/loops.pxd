@@ -1,9 +1,0 @@
-"""Running a lowered program again and again."""
-
-cimport numpy as cnp
-
-from hoad._core.engine cimport Lowered, Workspace
-from hoad._core.tape cimport int64_t
-
-cdef cnp.ndarray addresses(list arrays)
-cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1

@@ -1,0 +1,28 @@
+"""The door between tapes and the engine."""
+
+from typing import final
+
+from typing_extensions import Self
+
+from hoad._core.runtime.engine import Lowered
+from hoad._core.graph.tape import Graph
+
+@final
+class Lowering:
+    """The making of one program."""
+
+    def __new__(cls, graph: Graph, low: int, high: int, keep: bool) -> Self: ...
+
+def lower(
+    graph: Graph,
+    outputs: list[int],
+    inputs: list[int],
+    varying: list[bool],
+    floor: int = 0,
+    guards: int = 0,
+    keep: bool = False,
+    once: bool = False,
+) -> Lowered: ...
+
+class NoValueError(RuntimeError):
+    """A value is asked for that hangs on an input without one."""

@@ -1,0 +1,5 @@
+"""From steps on single numbers to chains of rows."""
+
+from hoad._core.runtime.engine cimport Lowered
+
+cdef int schedule(Lowered program, bint once) except -1

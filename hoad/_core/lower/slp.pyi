@@ -1,0 +1,9 @@
+"""Sections: the steps of a program on their way to runs."""
+
+from typing import final
+
+from hoad._core.lower.lower.fusion import Runs
+
+@final
+class Section(Runs):
+    """The steps of a program that have no lanes, on their way to runs."""

@@ -1,0 +1,13 @@
+"""Computing what is recorded, at once: the values of one node from those of its operands."""
+
+from hoad._core.graph.primitive cimport Primitive, Signature
+from hoad._core.graph.tape cimport Graph, int32_t
+
+cdef enum:
+    FEW = 16        # operands for which there is room on the stack
+
+cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count)
+cdef int check_numbers(Primitive primitive, Signature sig) except -1
+
+cdef inline double scalar_value(Graph graph, int32_t operand) noexcept:
+    return graph.consts[~operand].value.d if operand < 0 else graph.slots[operand].d

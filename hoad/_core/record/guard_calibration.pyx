@@ -1,0 +1,101 @@
+"""What a recording took out as numbers (`hoad.value`), as a replay rounds it."""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.string cimport memcpy
+
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport give, take
+from hoad._core.runtime.engine cimport Check, Lowered, Workspace
+from hoad._core.graph.primitive cimport primitive_of
+from hoad._core.graph.tape cimport Aval, Graph, Guard, aval_of, int32_t, int64_t, node_operands, operand_aval, uint8_t
+
+cnp.import_array()
+
+# What rounds to a grid, whose steps may be as small as what rounding leaves; or runs a program, which may.
+cdef frozenset ROUNDING = frozenset(
+    "floor ceil trunc rint floor_divide remainder fmod modf divmod call steps linear_solve".split())
+
+
+cdef int settle(Lowered program, list values) except -1:
+    """Expect of what was taken out as floats what a run on `values`, those of the recording, gives of it.
+
+    Vector kernels and sums block by block may round otherwise than the recording did: a guard bit by bit of its
+    numbers would fail at the very arguments that were recorded. What was rounded to a grid, as by floor, stays: a
+    step of it may be small beside it, and other arguments give the same numbers. So does what differs by more than
+    rounding.
+    """
+    cdef int32_t checks = program.n_checks
+    cdef int64_t size = program.workspace_size(1)
+    cdef list held = program.converted(values, 1)
+    cdef uint8_t[::1] gridded = on_grids(program.graph)
+    cdef char* memory = <char*>take(size)
+    cdef Workspace work
+    cdef cnp.ndarray found
+    cdef Guard* guard
+    cdef Check* check
+    cdef Aval aval
+    cdef int32_t i
+    cdef int code
+    if memory == NULL:
+        raise MemoryError
+    try:
+        program.lay_out(memory, 1, &work)
+        program.place_inputs(held, &work)
+        program.n_checks = 0
+        with nogil:
+            code = program.interpret(&work)
+        if code:            # what stopped it will stop a replay too
+            return 0
+        for i in range(checks):
+            check = &program.checks[i]
+            if check.nbytes == 0:
+                continue
+            guard = &program.graph.guards[check.guard]
+            if gridded[guard.node]:
+                continue
+            aval = aval_of(operand_aval(program.graph, guard.node))
+            found = np.empty(aval.shape, aval.dtype)
+            memcpy(cnp.PyArray_DATA(found), <char*>work.uniform[check.register].o, check.nbytes)
+            if not is_rounded(found, <cnp.ndarray>guard.expected.o):
+                continue
+            Py_INCREF(found)
+            Py_DECREF(<object>guard.expected.o)
+            guard.expected.o = <PyObject*>found
+            program.alive.append(found)
+            check.expected.o = <PyObject*>cnp.PyArray_DATA(found)
+    finally:
+        program.n_checks = checks
+        give(memory, size)
+    return 0
+
+
+cdef object on_grids(Graph graph):
+    """Of each node, whether it is or may be made of what was rounded to a grid: programs are not looked into."""
+    cdef uint8_t[::1] marks = np.zeros(graph.size, np.uint8)
+    cdef dict names = {}        # of operations
+    cdef const int32_t* operands
+    cdef int32_t i, k, count
+    cdef int op
+    for i in range(graph.size):
+        op = graph.nodes[i].op
+        if op not in names:
+            names[op] = primitive_of(op).name
+        marks[i] = names[op] in ROUNDING or (
+            names[op] == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
+        operands = node_operands(graph, i, &count)
+        for k in range(count):
+            if operands[k] >= 0 and marks[operands[k]]:
+                marks[i] = 1
+    return marks
+
+
+cdef bint is_rounded(cnp.ndarray x, cnp.ndarray y) except -1:
+    """Whether floats differ by rounding at most."""
+    if x.dtype.kind not in "fc":
+        return False
+    parts = [np.ravel(z).view(z.real.dtype) for z in (x, y)]
+    return np.array_equal(*map(np.signbit, parts)) and np.allclose(*parts, rtol=1e-9, atol=0.0, equal_nan=True)

@@ -1,0 +1,97 @@
+"""Chains: rows of doubles that go block by block through many operations."""
+
+cimport cython
+
+from libc.stdint cimport int32_t, int64_t
+
+from hoad._core.graph.tape cimport Slot
+from hoad._core.runtime.access_pattern cimport View
+
+cdef enum:
+    BLOCK = 512                 # coordinates of a block
+    MARGIN = 16                 # coordinates before it that a row may keep
+    BLOCKS_A_PART = 32          # at least, of a chain that threads share
+    SLOTS = -1                  # a place among the numbers of a workspace
+    ROW = -2                    # a row of the block
+
+cdef enum Move:                 # what an instruction does
+    M_ROWS                      # out = f(a, b), by a kernel of two operands
+    M_PAIR                      # out = f(a, b, c), by a kernel of two operations
+    M_ROW                       # out = f(a), by a kernel of one
+    M_GATHERED                  # out = f(a[k], b[m]), by a kernel of numbers gathered
+    M_EACH2                     # the same one by one, by a function of two numbers
+    M_EACH1
+    M_LOOP1                     # the same by a loop of NumPy's
+    M_LOOP2
+    M_LOAD                      # out = a, through its stride
+    M_COPY                      # out = 0 + a
+    M_STORE                     # out = a, through the stride of out
+    M_GATHER                    # out = a[k]
+    M_EXPAND                    # out = a, through its view
+    M_ZERO                      # out = 0
+    M_SUM                       # one number = the sum of a
+    M_SUMS                      # sums of a along an axis
+    M_SELECT                    # out = a where b else c, by a kernel
+    M_TRUTHS                    # out = a, bytes through their stride, as numbers 0 and 1
+    M_EXPAND_TRUTHS             # the same through their view
+    M_BYTES                     # out = whether a is not 0, as bytes
+
+cdef struct Place:              # where the row of an operand or a result lies
+    int32_t space               # SLOTS, ROW, or the register of an array
+    int32_t row                 # which of the rows of the block
+    int64_t start               # where coordinate 0 lies, in numbers; in a row, -1 for what lies one coordinate before
+    int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
+    const View* view            # where that does not say it, or NULL
+    bint is_truth               # truth values, in bytes: `start` and strides count those
+
+cdef struct Instruction:
+    void* function
+    void* data                  # for a loop of NumPy's
+    int32_t move
+    int32_t a, b, c, out        # places
+    int64_t low, high           # coordinates that it covers
+    int64_t reach               # how many before a block are read of what it makes
+    int32_t sum                 # which of the sums of the chain it is
+    int64_t along, behind       # of sums along an axis: its length, and the numbers behind it
+    int32_t* k                  # which numbers are gathered, from coordinate `low` on
+    int32_t* m
+
+
+@cython.final
+cdef class Chain:
+    cdef Place* places
+    cdef int32_t n_places, cap_places
+    cdef Instruction* code
+    cdef int32_t n_code, cap_code
+    cdef int32_t n_rows         # of a block
+    cdef int32_t* remembered    # rows whose last numbers are kept for the next block
+    cdef int32_t n_remembered, cap_remembered
+    cdef int32_t n_sums
+    cdef int32_t** tables       # of what is gathered
+    cdef int32_t n_tables, cap_tables
+    cdef int64_t low, high      # coordinates that any instruction covers
+    cdef int64_t reach          # the longest of an instruction
+    cdef int64_t grain          # coordinates that belong together: a part ends where they do
+    cdef int64_t cost           # numbers that it goes through
+    cdef bint is_whole          # it is not to be cut
+
+    cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1
+    cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
+                          int64_t high) except NULL
+    cdef void read_back(self, int32_t first, int64_t reach) noexcept
+    cdef int remember(self, int32_t row) except -1
+    cdef int32_t* new_table(self, int64_t count) except NULL
+    cdef int64_t scratch(self) noexcept
+    cdef int64_t scratch_of_part(self) noexcept nogil
+    cdef int32_t threads(self) noexcept nogil
+    cdef void run(self, Slot* u, char* scratch, int32_t threads) noexcept nogil
+    cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil
+    cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil
+    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil
+    cdef int32_t store_together(self, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil
+    cdef void store(self, Instruction* code, double** bases, int64_t start, int64_t low, int64_t high) noexcept nogil
+    cdef int64_t blocks(self) noexcept nogil
+    cdef int64_t blocks_of_part(self) noexcept nogil
+    cdef void hold_together(self, int64_t grain) noexcept
+    cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
+    cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil

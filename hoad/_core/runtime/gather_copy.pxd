@@ -1,0 +1,22 @@
+"""Arrays put together from single numbers."""
+
+cimport cython
+
+from libc.stdint cimport int32_t, int64_t
+
+from hoad._core.graph.tape cimport Slot
+
+cdef struct Stretch:            # of an array: numbers that follow each other where they come from, or zeros
+    int64_t start, count        # items
+    int32_t slot                # where the first comes from; below 0 for zeros
+
+
+@cython.final
+cdef class Pack:
+    cdef int32_t register       # of the array
+    cdef Stretch* stretches
+    cdef int32_t n_stretches, cap_stretches
+
+    cdef void run(self, Slot* u) noexcept nogil
+
+cdef Pack pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size)

@@ -1,0 +1,38 @@
+"""Running a lowered program for the rows of arrays at once."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from typing_extensions import Self
+
+from hoad._core.runtime.engine import Lowered
+from hoad._core.kernels.scalar.native_call import Native
+
+@final
+class Map(Native):
+    """A program to be run for so many rows."""
+
+    blocks: int
+    def __new__(cls, program: Lowered, takes: str, gives: str, length: int, rows_a_block: int = 0) -> Self: ...
+
+@final
+class Lanes:
+    """One run of a program for all rows."""
+
+    results: list[Any]
+    def __new__(
+        cls,
+        program: Lowered,
+        takes: str,
+        gives: str,
+        values: Sequence[Any],
+        length: int,
+        rows_a_block: int = 0,
+        first: int = 0,
+    ) -> Self: ...
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def rows_a_block(self) -> int: ...
+    def run(self, start: int, stop: int) -> None: ...
+    def collected(self) -> list[Any]: ...

@@ -1,0 +1,363 @@
+"""Running a lowered program again and again: loops whose body was recorded once, without Python and without the GIL.
+
+What an input takes at a step, and what becomes of an output, is said by a letter:
+
+    ``c``  carried: an input takes what the output in the same place among the carried gave at the step before
+    ``x``  an input takes the next row of an array
+    ``k``  an input is the same at all steps
+    ``y``  the output of every step is a row of the result
+    ``s``  the outputs of all steps are summed
+    ``w``  a truth value: the loop ends after the first step at which it is false
+"""
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.string cimport memset
+
+cimport cython
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Workspace, no_memory
+from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.ops.plan cimport FAILED_WITHIN, UNFINISHED
+from hoad._core.runtime.workspace cimport Port, Space, Spaces, describe, get, put
+from hoad._core.graph.tape cimport AVAL_FLOAT, Aval, Slot, aval_of, int32_t, int64_t
+
+from hoad.errors import GuardError, ShapeError
+
+cnp.import_array()
+
+cdef enum:
+    BETWEEN_SIGNALS = 1 << 16   # steps between two looks for an interruption
+    OFTEN = 1 << 28             # numbers between two of them, where steps are long
+
+cdef double ENDLESS = 4e18      # numbers
+
+cdef struct Role:               # what an input takes, or an output gives
+    Port port
+    char letter
+    bint is_single              # made of float32
+    int32_t at                  # which operand, or result
+    int32_t partner             # of an output that is carried: the input it becomes
+    int64_t buffers             # of an array that is carried: where two buffers in turn lie, among `more`
+
+cdef struct Pair:               # a double that is carried: read where one step leaves it, written where the next looks
+    int32_t given, taken
+    int64_t held                # in between, among `more`
+
+cdef struct Run:                # one run of a loop
+    Workspace* work
+    char* more
+    char** operands
+    char** results
+    int64_t done
+    bint ended
+
+
+@cython.final
+cdef class Steps(Native):
+    """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
+
+    cdef Lowered program
+    cdef Spaces spaces
+    cdef Role* roles            # inputs, then outputs
+    cdef int32_t n_in, n_out
+    cdef Role** rows            # the inputs that take rows
+    cdef Role** others          # the outputs but for doubles that are carried
+    cdef Role* end              # the output that ends the loop, or NULL
+    cdef Pair* pairs
+    cdef int32_t n_rows, n_others, n_pairs
+    cdef int64_t length
+    cdef bint backwards
+
+    def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, bint backwards):
+        cdef int64_t more = 0
+        self.program = program
+        self.n_in, self.n_out = program.n_inputs, program.n_outputs
+        self.length = length
+        self.backwards = backwards
+        self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
+        self.numbers = <int64_t>min(<double>length * program.numbers(), ENDLESS)
+        self.roles = <Role*>take_zeroed(self.tables())
+        if self.roles == NULL:
+            raise MemoryError
+        self.pairs = <Pair*>(self.roles + self.n_in + self.n_out)
+        self.rows = <Role**>(self.pairs + self.n_out)
+        self.others = self.rows + self.n_in
+        self.take_roles(takes)
+        more = self.give_roles(gives)
+        self.spaces = Spaces(program, 1, more)
+
+    def __dealloc__(self):
+        give(self.roles, self.tables())
+
+    cdef int64_t tables(self) noexcept:
+        """Bytes of the roles, the pairs and the lists of roles."""
+        cdef int64_t roles = self.n_in + self.n_out
+        return roles * (sizeof(Role) + sizeof(Role*)) + self.n_out * sizeof(Pair) + 8
+
+    cdef int take_roles(self, str takes) except -1:
+        cdef int32_t k
+        cdef Role* role
+        for k in range(self.n_in):
+            role = &self.roles[k]
+            describe(&role.port, self.program.inputs[k].register, aval_of(self.program.inputs[k].aval))
+            role.letter = ord(takes[k])
+            role.at = k
+            if role.letter == c"x":
+                self.rows[self.n_rows] = role
+                self.n_rows += 1
+        return 0
+
+    cdef int64_t give_roles(self, str gives) except -1:
+        """The bytes that a run takes for what is carried."""
+        cdef int32_t k
+        cdef int32_t carried = -1
+        cdef int32_t at = 0
+        cdef int64_t more = 0
+        cdef Role* role
+        cdef Aval aval
+        for k in range(self.n_out):
+            role = &self.roles[self.n_in + k]
+            aval = aval_of(self.program.outputs[k].aval)
+            describe(&role.port, self.program.outputs[k].register, aval)
+            role.letter = ord(gives[k])
+            role.is_single = aval.dtype == np.float32 or aval.dtype == np.complex64
+            role.at = at
+            if role.letter == c"w":
+                self.end = role
+                continue
+            at += 1
+            if role.letter == c"c":
+                carried += 1
+                while self.roles[carried].letter != c"c":
+                    carried += 1
+                role.partner = carried
+                if role.port.is_scalar:
+                    self.pairs[self.n_pairs].given = role.port.register
+                    self.pairs[self.n_pairs].taken = self.roles[carried].port.register
+                    self.pairs[self.n_pairs].held = more
+                    self.n_pairs += 1
+                    more += sizeof(double)
+                    continue
+                role.buffers = more
+                more += 2 * ((role.port.nbytes + 15) & ~<int64_t>15)
+            self.others[self.n_others] = role
+            self.n_others += 1
+        return more
+
+    # ---- steps
+
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        cdef Run run
+        cdef Space* space = self.spaces.enter()
+        cdef int code
+        if space == NULL:
+            return no_memory()
+        self.begin(&run, space, operands, results)
+        code = self.advance(&run, self.length)
+        if not code:
+            self.finish(&run)
+        self.spaces.leave(space)
+        return FAILED_WITHIN if code == GUARD_FAILED else code
+
+    cdef void begin(self, Run* run, Space* space, char** operands, char** results) noexcept nogil:
+        """Before the first step."""
+        cdef int32_t k
+        run.work, run.more = &space.work, space.more
+        run.operands, run.results = operands, results
+        run.done, run.ended = 0, False
+        for k in range(self.n_in):
+            if self.roles[k].letter != c"x":
+                put(run.work, &self.roles[k].port, operands[k])
+        for k in range(self.n_others):
+            if self.others[k].letter == c"s":
+                memset(results[self.others[k].at], 0, self.others[k].port.nbytes)
+
+    cdef int advance(self, Run* run, int64_t stop) noexcept nogil:
+        """Steps up to so many in all, or to where the loop ends."""
+        cdef int code
+        while run.done < stop and not run.ended:
+            code = self.step(run)
+            if code:
+                return code
+            run.done += 1
+            run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
+        return 0
+
+    cdef inline int step(self, Run* run) noexcept nogil:
+        cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
+        cdef Role* role
+        cdef int32_t k
+        cdef int code
+        for k in range(self.n_rows):
+            role = self.rows[k]
+            put(run.work, &role.port, run.operands[role.at] + row * role.port.nbytes)
+        code = self.program.run_uniform(run.work)       # nothing has lanes here
+        if not code and self.program.n_checks:
+            code = self.program.check(run.work)
+        if code:
+            return code
+        for k in range(self.n_others):
+            role = self.others[k]
+            if role.letter == c"s":
+                self.add(run, role)
+            elif role.letter == c"y":
+                get(run.work, &role.port, run.results[role.at] + row * role.port.nbytes)
+            else:
+                get(run.work, &role.port, self.buffer(run, role))
+        self.carry(run)
+        return 0
+
+    cdef inline char* buffer(self, Run* run, Role* role) noexcept nogil:
+        """Where a step puts an array that is carried."""
+        return run.more + role.buffers + (run.done & 1) * ((role.port.nbytes + 15) & ~<int64_t>15)
+
+    cdef inline void carry(self, Run* run) noexcept nogil:
+        """Let the next step take what this one gave."""
+        cdef Role* role
+        cdef int32_t k
+        for k in range(self.n_others):
+            role = self.others[k]
+            if role.letter == c"c":
+                put(run.work, &self.roles[role.partner].port, self.buffer(run, role))
+        for k in range(self.n_pairs):       # one may be given where another is taken
+            (<double*>(run.more + self.pairs[k].held))[0] = run.work.uniform[self.pairs[k].given].d
+        for k in range(self.n_pairs):
+            run.work.uniform[self.pairs[k].taken].d = (<double*>(run.more + self.pairs[k].held))[0]
+
+    cdef inline void add(self, Run* run, Role* role) noexcept nogil:
+        """Add a step's output to the sum."""
+        cdef char* sums = run.results[role.at]
+        cdef Slot* slot = &run.work.uniform[role.port.register]
+        cdef char* term = <char*>&slot.d if role.port.is_scalar else <char*>slot.o
+        cdef int64_t i
+        if role.is_single:
+            for i in range(role.port.nbytes // <int64_t>sizeof(float)):
+                (<float*>sums)[i] += (<float*>term)[i]
+        else:
+            for i in range(role.port.nbytes // <int64_t>sizeof(double)):
+                (<double*>sums)[i] += (<double*>term)[i]
+
+    cdef void finish(self, Run* run) noexcept nogil:
+        """Give what is carried out of the last step, or in where there was none."""
+        cdef int32_t k
+        cdef Role* role
+        for k in range(self.n_in, self.n_in + self.n_out):
+            role = &self.roles[k]
+            if role.letter == c"c":
+                get(run.work, &self.roles[role.partner].port, run.results[role.at])
+
+    # ---- from Python
+
+    def run(self, list values not None):
+        """(results of the outputs, steps done), on plain values of the inputs."""
+        cdef Run run
+        cdef Space* space
+        cdef int code
+        cdef int64_t between = max(1, min(<int64_t>BETWEEN_SIGNALS, OFTEN // self.program.numbers()))
+        operands = [self.operand(k, value) for k, value in enumerate(values)]
+        results = [self.result(k) for k in range(self.n_out) if self.roles[self.n_in + k].letter != c"w"]
+        cdef cnp.ndarray places = addresses(operands)
+        cdef cnp.ndarray targets = addresses(results)
+        space = self.spaces.enter()
+        if space == NULL:
+            raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
+        try:
+            self.begin(&run, space, <char**>cnp.PyArray_DATA(places), <char**>cnp.PyArray_DATA(targets))
+            space.work.threads = self.program.threads(0)
+            while run.done < self.length and not run.ended:
+                with nogil:
+                    code = self.advance(&run, min(run.done + between, self.length))
+                if code:
+                    raise_at_step(self.program, code, &space.work, run.done)
+                PyErr_CheckSignals()
+            self.finish(&run)
+        finally:
+            self.spaces.leave(space)
+        return [self.boxed(k, results[self.roles[self.n_in + k].at]) for k in range(self.n_out)
+                if self.roles[self.n_in + k].letter != c"w"], run.done
+
+    cdef object operand(self, int32_t k, object value):
+        """A value of input k as a contiguous array."""
+        cdef Aval aval = aval_of(self.program.inputs[k].aval)
+        shape = (self.length, *aval.shape) if self.roles[k].letter == c"x" else aval.shape
+        if np.shape(value) != shape:
+            raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
+        return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
+
+    cdef object result(self, int32_t k):
+        """Room for what output k gives."""
+        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        rows = (self.length,) if self.roles[self.n_in + k].letter == c"y" else ()
+        return np.empty(rows + aval.shape, aval.dtype)
+
+    cdef object boxed(self, int32_t k, object array):
+        """What output k gives: an array, or a number of its own."""
+        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        if self.roles[self.n_in + k].letter == c"y" or aval.ndim:
+            return array
+        return float(array) if aval.number == AVAL_FLOAT else array[()]
+
+
+@cython.final
+cdef class Count(Native):
+    """How many steps a loop takes until an output ends it; Python goes on where they are many, and may be endless."""
+
+    cdef Steps loop
+    cdef int64_t most
+
+    def __cinit__(self, Steps loop not None):
+        self.loop = loop
+        self.most = min(loop.length, OFTEN // loop.program.numbers())
+        self.may_fail = loop.may_fail
+        self.calls_python = self.most < loop.length
+        self.depth = loop.depth
+        self.numbers = self.most * loop.program.numbers()
+
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        cdef Run run
+        cdef Space* space = self.loop.spaces.enter()
+        cdef int code
+        if space == NULL:
+            return no_memory()
+        self.loop.begin(&run, space, operands, NULL)        # what is carried goes nowhere else
+        code = self.loop.advance(&run, self.most)
+        self.loop.spaces.leave(space)
+        (<int64_t*>results[0])[0] = run.done
+        if not code and not run.ended and run.done < self.loop.length:
+            return UNFINISHED
+        return FAILED_WITHIN if code == GUARD_FAILED else code
+
+
+cdef cnp.ndarray addresses(list arrays):
+    """Where the data of arrays lie."""
+    cdef cnp.ndarray found = np.empty(len(arrays), np.intp)
+    cdef Py_ssize_t k
+    for k in range(len(arrays)):
+        (<void**>cnp.PyArray_DATA(found))[k] = cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+    return found
+
+
+cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1:
+    """Raise what went wrong; of a guard, say at which step."""
+    try:
+        return program.raise_failure(code, work)
+    except GuardError as error:
+        if code != GUARD_FAILED:        # one of a program within
+            raise
+        k = program.checks[work.failed_check].guard
+        found = program.graph.guards[k].code
+        line = f" at {(<object>found).co_filename}:{program.graph.guards[k].line}" if found != NULL else ""
+        raise GuardError(
+            f"the body of this loop was recorded once, with a branch{line} that its step {step} does not take. Write "
+            "np.where in place of the branch, or a Python loop in place of this one."
+        ) from error
+
+
+def run_loop(Lowered program, str takes, str gives, values, int64_t length, bint backwards=False):
+    """Run a program `length` times (fewer where an output ``w`` ends it): (results of the outputs, steps done)."""
+    return Steps(program, takes, gives, length, backwards).run(list(values))

@@ -1,0 +1,170 @@
+"""Workspaces for programs within programs, and how values go in and out of them.
+
+Nothing here needs the GIL once it is made: a run takes a workspace that nobody uses, or a new one. Small ones are kept
+laid out from the second run on, for a program that runs but once has no use for them.
+"""
+
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+)
+from libc.stdlib cimport free, malloc
+
+cimport cython
+
+from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, no_memory
+from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.ops.plan cimport FAILED_WITHIN
+from hoad._core.graph.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t
+
+cdef enum:
+    SMALL = 1 << 15             # bytes of a workspace that is kept
+    DEEPEST = 32                # native runs in one another
+
+cdef int64_t TOO_LONG = <int64_t>1 << 31        # numbers: some seconds, in which Python would look for an interruption
+
+
+@cython.final
+cdef class Spaces:
+    """Workspaces of a program with so many lanes, each with `more` bytes beside its registers."""
+
+    def __cinit__(self, Lowered program not None, int32_t lanes, int64_t more):
+        cdef int k
+        self.program = program
+        self.lanes = lanes
+        self.size = (program.workspace_size(lanes) + 15) & ~<int64_t>15
+        self.more = more
+        self.is_small = self.size + more <= SMALL
+        if self.is_small:
+            for k in range(MOST_KEPT):
+                self.kept[k].lock = PyThread_allocate_lock()
+                if self.kept[k].lock == NULL:
+                    raise MemoryError
+
+    def __dealloc__(self):
+        cdef int k
+        for k in range(MOST_KEPT):
+            free(self.kept[k].memory)
+            if self.kept[k].lock != NULL:
+                PyThread_free_lock(self.kept[k].lock)
+
+    cdef Space* enter(self) noexcept nogil:
+        """A space for one run, or NULL where there is no memory."""
+        cdef int k
+        cdef Space* space
+        if self.is_warm:
+            for k in range(MOST_KEPT):
+                space = &self.kept[k]
+                if not PyThread_acquire_lock(space.lock, NOWAIT_LOCK):
+                    continue
+                if space.memory != NULL or self.prepare(space):
+                    return space
+                PyThread_release_lock(space.lock)
+                return NULL
+        self.is_warm = self.is_small
+        space = <Space*>malloc(sizeof(Space))
+        if space == NULL:
+            return NULL
+        space.lock = NULL
+        if self.prepare(space):
+            return space
+        free(space)
+        return NULL
+
+    cdef bint prepare(self, Space* space) noexcept nogil:
+        """Give a space its memory."""
+        space.memory = <char*>malloc(self.size + self.more + 1)
+        if space.memory == NULL:
+            return False
+        space.more = space.memory + self.size
+        self.program.lay_out(space.memory, self.lanes, &space.work)
+        self.program.place_presets(&space.work)
+        return True
+
+    cdef void leave(self, Space* space) noexcept nogil:
+        """The run is over."""
+        if space.lock != NULL:
+            PyThread_release_lock(space.lock)
+            return
+        free(space.memory)
+        free(space)
+
+
+cdef int64_t outside(Aval aval):
+    """Bytes of a value where arrays of its kind lie: a truth value is a byte."""
+    return aval.size * aval.itemsize
+
+
+cdef int describe(Port* port, int32_t register, Aval aval) except -1:
+    port.register = register
+    port.is_scalar = aval.number <= AVAL_BOOL
+    port.is_truth = aval.number == AVAL_BOOL
+    port.nbytes = outside(aval)
+    return 0
+
+
+# ---- a call ---------------------------------------------------------------------------------------------------------
+
+
+@cython.final
+cdef class Call(Native):
+    """A program that runs once, in so many threads at most; 0 for any."""
+
+    def __cinit__(self, Lowered program not None, int32_t most=0):
+        cdef int32_t k
+        cdef int32_t count = program.n_inputs + program.n_outputs
+        cdef set seen = set()
+        self.program = program
+        self.spaces = Spaces(program, 1, 0)
+        self.n_in, self.n_out = program.n_inputs, program.n_outputs
+        self.may_fail = program.may_fail()
+        self.depth = program.native_depth() + 1
+        self.numbers = program.numbers()
+        self.worth = min(program.worth, most) if most else program.worth
+        self.ports = <Port*>take_zeroed(count * sizeof(Port) + 1)
+        self.made_there = <bint*>take_zeroed(self.n_out * sizeof(bint) + 1)
+        if self.ports == NULL or self.made_there == NULL:
+            raise MemoryError
+        for k in range(self.n_in):
+            describe(&self.ports[k], program.inputs[k].register, aval_of(program.inputs[k].aval))
+        for k in range(self.n_out):
+            register = program.outputs[k].register
+            describe(&self.ports[self.n_in + k], register, aval_of(program.outputs[k].aval))
+            self.made_there[k] = program.uniform[<int32_t>register] > 0 and register not in seen
+            seen.add(register)
+
+    def __dealloc__(self):
+        give(self.ports, (self.n_in + self.n_out) * sizeof(Port) + 1)
+        give(self.made_there, self.n_out * sizeof(bint) + 1)
+
+    cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        cdef int32_t k
+        cdef int code
+        cdef Space* space = self.spaces.enter()
+        cdef Port* outputs = self.ports + self.n_in
+        if space == NULL:
+            return no_memory()
+        space.work.threads = min(threads, self.worth) if self.worth > 1 else 1
+        for k in range(self.n_in):
+            put(&space.work, &self.ports[k], operands[k])
+        for k in range(self.n_out):
+            if self.made_there[k]:
+                space.work.uniform[outputs[k].register].o = <PyObject*>results[k]
+        code = self.program.interpret(&space.work)
+        if not code:
+            for k in range(self.n_out):
+                get(&space.work, &outputs[k], results[k])
+        self.spaces.leave(space)
+        return FAILED_WITHIN if code == GUARD_FAILED else code
+
+
+def offered(Lowered program not None, Native native not None):
+    """A native run of a program; None if that calls Python, or takes so long that somebody may want to interrupt it.
+
+    Nor if it is too deep for a thread's stack: Python counts its calls.
+    """
+    return None if program.calls_python or native.numbers > TOO_LONG or native.depth > DEEPEST else native

@@ -1,5 +1,0 @@
-"""From steps on single numbers to chains of rows."""
-
-from hoad._core.engine cimport Lowered
-
-cdef int schedule(Lowered program, bint once) except -1

@@ -1,9 +1,0 @@
-"""Sections: the steps of a program on their way to runs."""
-
-from typing import final
-
-from hoad._core.runs import Runs
-
-@final
-class Section(Runs):
-    """The steps of a program that have no lanes, on their way to runs."""

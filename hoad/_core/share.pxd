@@ -1,5 +1,0 @@
-"""Shared work done once."""
-
-from hoad._core.engine cimport Lowered
-
-cdef int share(Lowered program) except -1

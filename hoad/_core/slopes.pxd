@@ -1,5 +1,0 @@
-"""Products of slopes of absolute values."""
-
-from hoad._core.tape cimport uint16_t
-
-cdef bint is_slope(uint16_t op) noexcept

@@ -1,0 +1,20 @@
+"""The reverse sweep; for compiled code."""
+
+from typing import final
+
+from typing_extensions import Self
+
+from hoad._core.sweep.builder import Emitter
+from hoad._core.graph.tape import Graph
+
+@final
+class Items:
+    """The adjoints of the items of one array."""
+
+    def __new__(cls, size: int) -> Self: ...
+
+@final
+class Sweep:
+    """One reverse sweep over the nodes from `low` up to `high`."""
+
+    def __new__(cls, graph: Graph, emitter: Emitter, low: int, high: int, notes: bool) -> Self: ...

@@ -1,0 +1,586 @@
+"""The reverse sweep: from adjoints of outputs to adjoints of inputs, on any stretch of a graph.
+
+It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is spliced
+with its adjoint in place of g. A rule is linear in g, so the sign of an adjoint is kept beside it. Contributions to
+items and slices of one array are collected and become one assemble node.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+
+cimport cython
+cimport numpy as cnp
+
+from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.sweep.builder cimport (
+    DEPENDS,
+    DEPENDS_A,
+    DEPENDS_B,
+    F_SLOPED,
+    IS_INPUT,
+    NEGATED,
+    OTHER_KIND,
+    PLAIN,
+    SPECIAL,
+    Emitter,
+    ScalarRule,
+    State,
+)
+from hoad._core.graph.primitive cimport (
+    INFO,
+    MOST_RESULTS,
+    Primitive,
+    Signature,
+    primitive_count,
+    primitive_of,
+    signature,
+)
+from hoad._core.graph.tape cimport (
+    ARITY,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    F_STRONG,
+    OP_ASSEMBLE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_NEGATIVE,
+    OP_RESULT,
+    OP_STOP,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Node,
+    aval_of,
+    int32_t,
+    int64_t,
+    node_operands,
+    operand_aval,
+    past_results,
+    uint8_t,
+    uint16_t,
+    uint64_t,
+)
+from hoad._core.sweep.rule_template cimport Template, is_odd, values_for, vjp_template
+
+from hoad._core.graph.primitive import primitive_named
+
+
+cnp.import_array()
+
+cdef enum:
+    FEW = 32
+
+# A contribution to a place in an array, in a list that starts at the array's node.
+cdef struct Piece:
+    int32_t next        # or -1
+    int32_t node        # the item, slice or gather node whose adjoint it is
+    int32_t adjoint
+    bint negated
+
+cdef int GETITEM = -1
+cdef int GATHER = -1
+
+
+@cython.final
+cdef class Items:
+    """The adjoints of the items of one array, by offset."""
+
+    cdef int32_t* bar
+    cdef State* state
+    cdef Py_ssize_t size
+    cdef int32_t count          # of the items that have one
+
+    def __cinit__(self, Py_ssize_t size):
+        cdef Py_ssize_t i
+        self.size = size
+        self.bar = <int32_t*>take(size * sizeof(int32_t))
+        self.state = <State*>take_zeroed(size * sizeof(State))
+        if self.bar == NULL or self.state == NULL:
+            raise MemoryError
+        for i in range(size):
+            self.bar[i] = ZERO
+
+    def __dealloc__(self):
+        give(self.bar, self.size * sizeof(int32_t))
+        give(self.state, self.size * sizeof(State))
+
+    cdef int add(self, Emitter emitter, int32_t offset, int32_t adjoint, bint negated) except -1:
+        self.count += self.bar[offset] == ZERO
+        return emitter.accumulate(&self.bar[offset], &self.state[offset], adjoint, negated)
+
+    cdef int write(self, Emitter emitter, cnp.npy_int64* offsets, int32_t* operands) except -1:
+        """Write the offsets that have an adjoint, in order, and their adjoints."""
+        cdef Py_ssize_t i
+        cdef int32_t k = 0
+        for i in range(self.size):
+            if self.bar[i] != ZERO:
+                offsets[k] = i
+                operands[k] = emitter.negative(self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
+                k += 1
+        return 0
+
+
+@cython.final
+cdef class Sweep:
+    """The state of one reverse sweep over the nodes ``[low, high)``."""
+
+    cdef Graph graph
+    cdef Emitter emitter
+    cdef int32_t low, high
+    cdef State* states          # what is known of a constant, and of each node
+    cdef State* state           # the latter
+    cdef int32_t* bar           # adjoint so far
+    cdef int32_t* pieces_of     # first piece + 1 of a node, or 0
+    cdef Piece* pieces
+    cdef int32_t n_pieces, cap_pieces
+    cdef bint notes
+    cdef int32_t* parts         # contributions so far, for notes
+
+    # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
+    cdef list kept              # templates in use
+    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
+    cdef int32_t n_rules
+
+    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
+        cdef int32_t size = max(1, high - low)
+        cdef int32_t i
+        self.graph = graph
+        self.emitter = emitter
+        self.low = low
+        self.high = high
+        self.notes = notes
+        self.kept = []
+        self.n_rules = 4 * primitive_count()
+        self.states = <State*>take_zeroed((size + 1) * sizeof(State))
+        self.state = self.states + 1
+        self.bar = <int32_t*>take(size * sizeof(int32_t))
+        self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
+        if notes:
+            self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
+        if not (self.states and self.bar and self.rules and (self.parts or not notes)):
+            raise MemoryError
+        for i in range(size):
+            self.bar[i] = ZERO
+
+    def __dealloc__(self):
+        cdef int32_t size = max(1, self.high - self.low)
+        give(self.states, (size + 1) * sizeof(State))
+        give(self.bar, size * sizeof(int32_t))
+        give(self.pieces_of, size * sizeof(int32_t))
+        PyMem_RawFree(self.pieces)
+        PyMem_RawFree(self.rules)
+        PyMem_RawFree(self.parts)
+
+    cdef int mark_dependent(self, list wrt) except -1:
+        """Find the nodes that depend differentiably on an input."""
+        cdef int32_t i, a, b
+        cdef const Node* nodes = self.graph.nodes
+        cdef const Node* node
+        cdef const uint8_t* arity = ARITY
+        cdef int32_t low = self.low
+        cdef State* state = self.state
+        cdef State of_a, of_b, found
+        # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
+        cdef bint alone = low == 0 and not self.graph.has_truths
+        state[-1] = SPECIAL
+        for i in wrt:
+            state[i - low] = IS_INPUT | DEPENDS
+        for i in range(low, self.high):
+            node = &nodes[i]
+            if node.flags & (F_EXT | F_BOOL) or node.op <= OP_STOP:
+                self.mark_any(i)
+                continue
+            a = node.a
+            b = node.b if arity[node.op] == 2 else -1
+            if alone:       # without branches that no one could predict
+                of_a = state[a if a >= 0 else -1]
+                of_b = state[b if b >= 0 else -1]
+            else:
+                of_a = self.kind_of(a)
+                of_b = self.kind_of(b) if arity[node.op] == 2 else 0
+            found = state[i - low]
+            if node.flags & (F_STRONG | F_SLOPED) or node.op == OP_NEGATIVE:
+                found |= SPECIAL
+            if (of_a | of_b) & DEPENDS:
+                found |= DEPENDS | (of_a & DEPENDS) << 4 | (of_b & DEPENDS) << 5
+                if not ((of_a | of_b) & OTHER_KIND or found & IS_INPUT):
+                    found |= PLAIN
+            state[i - low] = found
+        return 0
+
+    cdef int mark_any(self, int32_t i) except -1:
+        """Mark a node that is no operation on scalars, or gives a truth value."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef State* state = &self.state[i - self.low]
+        cdef int32_t k, n
+        cdef const int32_t* operands
+        if operand_aval(self.graph, i) != AVAL_FLOAT:
+            state[0] |= OTHER_KIND
+        if node.flags & (F_STRONG | F_BOOL | F_SLOPED):
+            state[0] |= SPECIAL
+        if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+            return 0
+        operands = node_operands(self.graph, i, &n)
+        for k in range(n):
+            if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+                if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
+                    state[0] |= DEPENDS
+                break
+        return 0
+
+    cdef inline State kind_of(self, int32_t operand) noexcept:
+        """Whether an operand depends, and whether it is something else than a float64 scalar."""
+        if operand >= self.low:
+            return self.state[operand - self.low]
+        return 0 if operand == ZERO or operand_aval(self.graph, operand) == AVAL_FLOAT else OTHER_KIND
+
+    cdef bint has_inexact_result(self, int32_t i) except -1:
+        """Whether a node with several results has one that has derivatives, the first aside."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        if ext.sig == NULL or <object>ext.sig is None:
+            return False
+        for aval in (<Signature>ext.sig).results[1:]:
+            if (<Aval>aval).inexact:
+                return True
+        return False
+
+    cdef int run(self) except -1:
+        cdef int32_t i = self.high - 1
+        cdef int32_t low = self.low
+        cdef bint fast = self.emitter.simplify and not self.notes
+        cdef State state
+        cdef int32_t before
+        while i >= low:
+            before = self.graph.size
+            if fast:
+                i = self.emitter.pull_back_plain(self.rules, i, self.bar, self.state, low)
+                if i < low:
+                    break
+            state = self.state[i - low]
+            if state & DEPENDS:
+                if self.pieces_of != NULL and self.pieces_of[i - low]:
+                    self.gather_pieces(i)
+                if not state & IS_INPUT:
+                    self.propagate(i)
+                if self.notes:
+                    self.note_rest(before, i)
+            i -= 1
+        return 0
+
+    cdef int note_rest(self, int32_t before, int32_t swept) except -1:
+        """Note of the nodes emitted since, which are nobody's adjoint, whose sweep emitted them."""
+        cdef int32_t node, k
+        for node in range(before, self.graph.size):
+            k = 3 * (node - self.graph.notes_start)
+            if k >= self.graph.cap_notes or self.graph.notes[k] < 0:
+                self.graph.note(node, swept, -1, -1)
+        return 0
+
+    cdef int accumulate(self, int32_t node, int32_t adjoint, bint negated, int32_t swept) except -1:
+        """Add a contribution, or minus it, to the adjoint of `node`."""
+        cdef int32_t* bar = &self.bar[node - self.low]
+        cdef State* state = &self.state[node - self.low]
+        cdef int32_t before
+        if not self.notes or adjoint == ZERO:
+            return self.emitter.accumulate(bar, state, adjoint, negated)
+        if not negated:
+            adjoint = self.annotated(node, adjoint, swept)
+        before = self.graph.size
+        self.emitter.accumulate(bar, state, adjoint, negated)
+        if self.graph.size > before and not state[0] & NEGATED:
+            self.graph.note(self.graph.size - 1, swept, node, 0)
+        return 0
+
+    cdef int32_t adjoint_of(self, int32_t node) except? -1:
+        """The adjoint of `node` so far, with its sign."""
+        cdef int32_t adjoint = self.bar[node - self.low]
+        if adjoint != ZERO and self.state[node - self.low] & NEGATED:
+            return self.emitter.negative(adjoint)
+        return adjoint
+
+    cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
+        """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
+        cdef int32_t* parts = &self.parts[node - self.low]
+        parts[0] += 1
+        return self.emitter.noted(adjoint, swept, node, parts[0])
+
+    # ---- one node
+
+    cdef int propagate(self, int32_t i) except -1:
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int32_t adjoint = self.bar[i - self.low]
+        cdef bint negated = self.state[i - self.low] & NEGATED != 0
+        cdef uint16_t op = node.op
+        if op == OP_RESULT or (node.flags & F_EXT and INFO[op].nout > 1):
+            return self.propagate_many(i)
+        if adjoint == ZERO:
+            return 0
+        if node.flags & F_EXT:
+            return self.propagate_ext(i, adjoint, negated)
+        if op == OP_ITEM:
+            return self.add_piece(node.a, i, adjoint, negated)
+        if op == OP_IDENTITY:
+            if node.a >= self.low and self.state[node.a - self.low] & DEPENDS:
+                self.accumulate(node.a, adjoint, negated, i)
+            return 0
+        if op == OP_INPUT:
+            return 0
+        return self.propagate_scalar(i, adjoint, negated)
+
+    cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
+        """A scalar operation of one or two operands, some of them perhaps truth values."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef State state = self.state[i - self.low]
+        cdef int32_t leaves[4]
+        cdef int32_t adjoints[2]
+        cdef bint negated_a = negated
+        cdef bint negated_b = negated
+        cdef Template template
+        leaves[0] = adjoint
+        leaves[1] = i
+        leaves[2] = node.a
+        leaves[3] = node.b
+        template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
+        if template.is_scalar and self.emitter.simplify:
+            template.splice_scalar(self.emitter, leaves, adjoints)
+            negated_a ^= template.scalar.negated[0]
+            negated_b ^= template.scalar.negated[1]
+        else:
+            template.splice(self.emitter, leaves, adjoints)
+        if state & DEPENDS_A:
+            self.accumulate(leaves[2], adjoints[0], negated_a, i)
+        if state & DEPENDS_B:
+            self.accumulate(leaves[3], adjoints[1], negated_b, i)
+        return 0
+
+    cdef Template scalar_template(self, int32_t i, int32_t active):
+        """The vjp template of a scalar operation; the next node of its kind finds its `ScalarRule` in the table."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int arity = ARITY[node.op]
+        cdef int32_t avals[2]
+        cdef Template template
+        cdef Signature sig
+        avals[0] = operand_aval(self.graph, node.a)
+        avals[1] = operand_aval(self.graph, node.b) if arity == 2 else 0
+        sig = signature(primitive_of(node.op), None, avals, arity)
+        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, &node.a, arity))
+        if template.is_scalar and self.state[i - self.low] & PLAIN and not sig.primitive.per_call:
+            self.kept.append(template)
+            self.rules[4 * <int32_t>self.graph.nodes[i].op + active] = &template.scalar
+        return template
+
+    cdef int propagate_ext(self, int32_t i, int32_t adjoint, bint negated) except -1:
+        cdef uint16_t op = self.graph.nodes[i].op
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef int32_t source
+        if op == OP_INPUT:
+            return 0
+        source = self.graph.pool[ext.first] if ext.count else ZERO
+        if op == OP_IDENTITY:
+            if source >= self.low and self.state[source - self.low] & DEPENDS:
+                self.accumulate(source, adjoint, negated, i)
+            return 0
+        if op == GETITEM or op == GATHER:
+            return self.add_piece(source, i, adjoint, negated)
+        if op == OP_ASSEMBLE:
+            return self.propagate_assembly(i, adjoint, negated)
+        return self.splice_node(i, &adjoint, negated)
+
+    cdef int propagate_many(self, int32_t i) except -1:
+        """A node with several results: when the first of them is reached, all adjoints are known."""
+        cdef int32_t few[MOST_RESULTS]
+        cdef int32_t k, nout
+        cdef bint some = False
+        if self.graph.nodes[i].op == OP_RESULT:
+            return 0
+        nout = INFO[self.graph.nodes[i].op].nout
+        for k in range(nout):
+            few[k] = self.adjoint_of(i + k) if i + k < self.high else ZERO
+            some = some or few[k] != ZERO
+        return self.splice_node(i, few, False) if some else 0
+
+    cdef int splice_node(self, int32_t i, const int32_t* adjoints, bint negated) except -1:
+        """Splice the template of a node with an extension row; what it gives is negated with its adjoints."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t count = ext.count
+        cdef int32_t nout = sig.primitive.nout
+        cdef int32_t few[FEW]
+        cdef int32_t* leaves = few
+        cdef int32_t* operands
+        cdef int32_t* found
+        cdef int32_t k
+        cdef uint64_t active = 0
+        cdef Template template
+        if 2 * (nout + count) > FEW:
+            leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+            if leaves == NULL:
+                raise MemoryError
+        operands = leaves + 2 * nout
+        found = operands + count
+        try:
+            for k in range(nout):
+                leaves[k] = adjoints[k]
+                leaves[nout + k] = i + k
+            for k in range(count):
+                operands[k] = self.graph.pool[ext.first + k]
+                if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:
+                    active |= <uint64_t>1 << k
+            if count > 64:
+                active = ~<uint64_t>0
+            if not active:
+                return 0
+            if negated and not is_odd(sig):       # no sign passes through what is not linear; `ext` may move
+                leaves[0] = self.emitter.negative(leaves[0])
+                negated = False
+            template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+                                    values_for(self.graph, sig, i, operands, count))
+            template.splice(self.emitter, leaves, found)
+            for k in range(count):
+                if found[k] != ZERO and operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+                    self.accumulate(operands[k], found[k], negated, i)
+        finally:
+            if leaves != few:
+                PyMem_RawFree(leaves)
+        return 0
+
+    # ---- items and slices
+
+    cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint, bint negated) except -1:
+        """Keep the adjoint of an item or slice until its array is reached."""
+        cdef Piece* moved
+        if array < self.low or not self.state[array - self.low] & DEPENDS:
+            return 0
+        if self.pieces_of == NULL:
+            self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
+            if self.pieces_of == NULL:
+                raise MemoryError
+        if self.n_pieces == self.cap_pieces:
+            self.cap_pieces = max(64, 2 * self.cap_pieces)
+            moved = <Piece*>PyMem_RawRealloc(self.pieces, self.cap_pieces * sizeof(Piece))
+            if moved == NULL:
+                raise MemoryError
+            self.pieces = moved
+        self.pieces[self.n_pieces].next = self.pieces_of[array - self.low] - 1
+        self.pieces[self.n_pieces].node = node
+        self.pieces[self.n_pieces].adjoint = adjoint
+        self.pieces[self.n_pieces].negated = negated
+        self.n_pieces += 1
+        self.pieces_of[array - self.low] = self.n_pieces
+        self.state[array - self.low] &= ~PLAIN      # a scalar can have a slice, x[None]; it is gathered first
+        return 0
+
+    cdef int gather_pieces(self, int32_t array) except -1:
+        """Make one assemble node of the pieces of `array`, and add it to its adjoint."""
+        cdef int32_t at = self.pieces_of[array - self.low] - 1
+        cdef int32_t node
+        cdef Piece* piece
+        cdef Items items = None
+        cdef list parts = []
+        cdef list operands = []
+        cdef Signature sig
+        cdef Ext* ext
+        cdef int64_t size
+        while at >= 0:
+            piece = &self.pieces[at]
+            node = piece.node
+            at = piece.next
+            if self.graph.nodes[node].op == OP_ITEM:
+                if items is None:
+                    items = Items(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
+                items.add(self.emitter, self.graph.nodes[node].b, piece.adjoint, piece.negated)
+                continue
+            operands.append(self.emitter.negative(piece.adjoint) if piece.negated else piece.adjoint)
+            ext = &self.graph.exts[self.graph.nodes[node].a]    # only now: the table may have moved
+            if self.graph.nodes[node].op == GATHER:
+                operands.append(self.graph.pool[ext.first + 1])
+                parts.append(None)
+            else:
+                sig = <Signature>ext.sig
+                size = (<Aval>sig.avals[0]).itemsize
+                shape, strides, start = sig.params
+                parts.append((start * size, shape, tuple([s * size for s in strides])))
+        self.accumulate(array, self.assembled(array, items, parts, operands), False, array)
+        return 0
+
+    cdef int32_t assembled(self, int32_t array, Items items, list parts, list operands) except? -1:
+        cdef int32_t n_items = 0 if items is None else items.count
+        cdef int32_t count = n_items + <int32_t>len(operands)
+        cdef cnp.ndarray offsets = np.empty(n_items, np.int64)
+        cdef cnp.ndarray all_operands = np.empty(count, np.int32)
+        cdef int32_t* to = <int32_t*>cnp.PyArray_DATA(all_operands)
+        cdef int32_t i
+        if items is not None:
+            items.write(self.emitter, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
+        for i in range(n_items, count):
+            to[i] = operands[i - n_items]
+        return self.emitter.assemble(operand_aval(self.graph, array), to, count, offsets, tuple(parts))
+
+    cdef int propagate_assembly(self, int32_t i, int32_t adjoint, bint negated) except -1:
+        """The adjoint of an assemble node: the item or slice of its adjoint at each place."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t first = ext.first
+        cdef int32_t k = 0
+        cdef int32_t pair[2]
+        cdef int32_t operand, operand_bar
+        offsets, parts = sig.params
+        for offset in offsets.tolist():
+            operand = self.graph.pool[first + k]
+            if operand >= self.low and self.state[operand - self.low] & DEPENDS:
+                self.accumulate(operand, self.emitter.item(adjoint, offset), negated, i)
+            k += 1
+        size = (<Aval>sig.results[0]).itemsize
+        for part in parts:
+            operand = self.graph.pool[first + k]
+            pair[0] = adjoint
+            if part is None:
+                pair[1] = self.graph.pool[first + k + 1]
+                k += 1
+            k += 1
+            if operand < self.low or not self.state[operand - self.low] & DEPENDS:
+                continue
+            operand_bar = taken(self.emitter, pair, part, operand_aval(self.graph, operand), size)
+            self.accumulate(operand, operand_bar, negated, i)
+        return 0
+
+
+cdef int32_t taken(Emitter emitter, const int32_t* pair, object part, int32_t aval, int64_t size) except? -1:
+    """The slice or gather of an array at a part of an assemble node; ``pair[1]`` holds the places of a gather."""
+    if part is None:
+        return emitter.emit_ext(primitive_of(GATHER), None, pair, 2, aval)
+    start, shape, strides = part
+    params = (tuple(shape), tuple([s // size for s in strides]), start // size)
+    return emitter.emit_ext(primitive_of(GETITEM), params, pair, 1, aval)
+
+
+cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, list wrt, bint notes=False,
+                        list asked=None):
+    """Adjoints of `wrt` when those of `targets` are `seeds` (operands, ZERO allowed): operands, or ZERO.
+
+    If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
+    """
+    global GETITEM, GATHER
+    cdef int32_t low, high, i
+    cdef Sweep sweep
+    if GETITEM < 0:
+        GATHER = (<Primitive>primitive_named("gather")).op
+        GETITEM = (<Primitive>primitive_named("getitem")).op
+    if not wrt:
+        return []
+    low = min(wrt)
+    high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
+    sweep = Sweep(graph, emitter, low, high, notes)
+    graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
+    sweep.mark_dependent(wrt)
+    emitter.learn(low, high)
+    for target, seed in zip(targets, seeds):
+        i = target
+        if i >= low and sweep.state[i - low] & DEPENDS:
+            sweep.accumulate(i, seed, False, i)
+    sweep.run()
+    return [sweep.adjoint_of(<int32_t>i) for i in (wrt if asked is None else asked)]

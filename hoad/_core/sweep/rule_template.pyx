@@ -1,0 +1,812 @@
+"""A rule at one signature, recorded once.
+
+The rule runs on unvalued traced values; what it records is the template of the reverse sweep. The template of the
+forward sweep is its transpose, made in `tangent`.
+"""
+
+from array import array
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+cimport cython
+
+from hoad._core.base.call_watch cimport unwatched
+from hoad._core.trace.calls cimport record_call
+from hoad._core.sweep.builder cimport F_SLOPED, FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
+from hoad._core.lower.lower.lower cimport lower
+from hoad._core.trace.coerce cimport operand_of
+from hoad._core.graph.primitive cimport (
+    INFO,
+    K_GUFUNC,
+    K_PYTHON,
+    TEMPLATED,
+    Primitive,
+    Signature,
+    forget_templates,
+    primitive_of,
+    rules_version,
+    signature,
+)
+from hoad._core.sweep.slopes cimport is_slope
+from hoad._core.graph.tape cimport (
+    ARITY,
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    F_OBJ,
+    F_STRONG,
+    F_VALUED,
+    OP_ADD,
+    OP_ASSEMBLE,
+    OP_DIVIDE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_RESULT,
+    OP_SDIV,
+    OP_SMUL,
+    OP_SQUARE,
+    OP_SSMUL,
+    OP_SUBTRACT,
+    ZERO,
+    Aval,
+    Ext,
+    Graph,
+    Node,
+    aval_of,
+    int64_t,
+    node_operands,
+    operand_aval,
+    uint16_t,
+)
+
+cdef dict METHODS
+
+from hoad._core.lower.lower.lower import NoValueError
+from hoad._core.graph.primitive import primitive_named
+from hoad._core.trace.coerce import new_input
+from hoad._core.trace.traced import METHODS, is_traced
+
+from hoad.errors import HoadError, NoRuleError, RuleError, count as counted
+
+cdef enum:
+    FEW = 64
+
+    HANGS_ON_INPUT = 1
+    REPLACED = 2
+    NEEDED = 4
+    ENTERS_AS_CONSTANT = 8
+
+
+@cython.final
+cdef class Template:
+    """What a rule records at one signature; `splice` emits it with other operands."""
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.steps)
+        PyMem_RawFree(self.outputs)
+        PyMem_RawFree(self.scalar.steps)
+        PyMem_RawFree(self.scalar.constants)
+
+    cdef int finish(self, list outputs) except -1:
+        """Keep these outputs and what they need."""
+        cdef Graph graph = self.graph
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        cdef bytearray needed = bytearray(graph.size)
+        self.n_outputs = len(outputs)
+        self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
+        if self.outputs == NULL:
+            raise MemoryError
+        for i in range(self.n_outputs):
+            self.outputs[i] = outputs[i]
+            if self.outputs[i] >= 0:
+                needed[self.outputs[i]] = 1
+        for k in range(graph.n_guards):
+            needed[graph.guards[k].node] = 1
+        for i in range(graph.size - 1, -1, -1):
+            if needed[i]:
+                operands = node_operands(graph, i, &n)
+                for k in range(n):
+                    if operands[k] >= 0:
+                        needed[operands[k]] = 1
+        self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
+        if self.steps == NULL:
+            raise MemoryError
+        for i in range(self.n_leaves, graph.size):
+            if needed[i] and graph.nodes[i].op != OP_INPUT:
+                self.steps[self.n_steps] = i
+                self.n_steps += 1
+        self.is_scalar = scalar_rule(self)
+        return 0
+
+    # ---- splicing
+
+    cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+        """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
+        cdef int32_t few[FEW]
+        cdef int32_t* place = few
+        cdef int32_t i, k
+        if emitter.simplify and self.is_scalar:
+            self.splice_scalar(emitter, leaves, outputs)
+            for k in range(self.n_outputs):
+                if self.scalar.negated[k] and outputs[k] != ZERO:
+                    outputs[k] = emitter.negative(outputs[k])
+            return 0
+        if self.graph.size > FEW:
+            place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
+            if place == NULL:
+                raise MemoryError
+        try:
+            for i in range(self.n_leaves):
+                place[i] = leaves[i]
+            for k in range(self.n_steps):
+                place[self.steps[k]] = self.emitted(emitter, self.steps[k], place)
+            for k in range(self.n_outputs):
+                outputs[k] = self.placed(emitter, self.outputs[k], place)
+            for k in range(self.graph.n_guards):
+                i = self.graph.guards[k].node
+                if place[i] >= 0:
+                    emitter.graph.add_guard(place[i], self.graph.guards[k].expected, self.graph.guards[k].is_object)
+        finally:
+            if place != few:
+                PyMem_RawFree(place)
+        return 0
+
+    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+        """As `splice`, for a rule on scalars, without the signs of the outputs."""
+        cdef Places at
+        cdef int32_t k
+        at.operand[0] = ZERO
+        at.special[0] = True
+        for k in range(self.n_leaves):
+            at.operand[FIRST_LEAF + k] = leaves[k]
+            at.special[FIRST_LEAF + k] = emitter.is_special(leaves[k])
+        emitter.splice(&self.scalar, &at)
+        for k in range(self.n_outputs):
+            outputs[k] = at.operand[self.scalar.outputs[k]]
+        return 0
+
+    cdef list replay(self, Emitter emitter, list inputs, list leaves):
+        """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs.
+
+        An output that is the symbolic zero is one of zeros: whoever asks for it is no sweep.
+        """
+        cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
+        cdef bytearray state = self.replayed(inputs)
+        cdef int32_t k, i
+        for k in range(len(inputs)):
+            place[<int32_t>inputs[k]] = leaves[k]
+        for i in range(self.graph.size):
+            if state[i] & ENTERS_AS_CONSTANT:
+                place[i] = operand_of(emitter.graph, self.graph.value_of(i))
+            elif state[i] & NEEDED and not state[i] & REPLACED:
+                place[i] = self.emitted(emitter, i, &place[0])
+        found = []
+        for k in range(self.n_outputs):
+            i = self.placed(emitter, self.outputs[k], &place[0])
+            found.append(emitter.zeros(operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
+        return found
+
+    cdef bytearray replayed(self, list inputs):
+        """What `replay` does with each node: what hangs on no input and has a value enters as a constant."""
+        cdef Graph graph = self.graph
+        cdef bytearray state = bytearray(graph.size)
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        for i in inputs:
+            state[i] = REPLACED | HANGS_ON_INPUT
+        for i in range(graph.size):
+            operands = node_operands(graph, i, &n)
+            for k in range(n):
+                if operands[k] >= 0 and state[operands[k]] & HANGS_ON_INPUT:
+                    state[i] |= HANGS_ON_INPUT
+        for k in range(self.n_outputs):
+            if self.outputs[k] >= 0:
+                state[self.outputs[k]] |= NEEDED
+        for i in range(graph.size - 1, -1, -1):
+            if not state[i] & NEEDED or state[i] & REPLACED:
+                continue
+            if not state[i] & HANGS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
+                state[i] |= ENTERS_AS_CONSTANT
+                continue
+            operands = node_operands(graph, i, &n)
+            for k in range(n):
+                if operands[k] >= 0:
+                    state[operands[k]] |= NEEDED
+        return state
+
+    cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+        """Emit one node."""
+        cdef Node* node = &self.graph.nodes[i]
+        if node.flags & F_EXT:
+            return self.splice_ext(emitter, i, place)
+        if node.op == OP_ITEM:
+            return emitter.item(place[node.a], node.b)
+        if node.op == OP_IDENTITY:
+            return self.placed(emitter, node.a, place)
+        return emitter.emit(node.op, self.placed(emitter, node.a, place),
+                            self.placed(emitter, node.b, place) if ARITY[node.op] == 2 else 0)
+
+    cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1:
+        """The operand of the graph spliced into for one of the template's."""
+        cdef int32_t aval
+        if operand >= 0:
+            return place[operand]
+        if operand == ZERO:
+            return ZERO
+        aval = self.graph.consts[~operand].aval
+        if aval == AVAL_FLOAT:
+            return emitter.graph.const_float(self.graph.consts[~operand].value.d)
+        if aval == AVAL_BOOL:
+            return emitter.graph.const_bool(self.graph.consts[~operand].value.d != 0)
+        return emitter.graph.const_object(<object>self.graph.consts[~operand].value.o)
+
+    cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+        cdef Graph graph = self.graph
+        cdef Node* node = &graph.nodes[i]
+        cdef Ext* ext = &graph.exts[node.a]
+        cdef int32_t* operands
+        cdef int32_t k, zeros = 0
+        cdef int32_t count = ext.count
+        cdef Signature sig
+        cdef list seeds
+        cdef object strong = None
+        if node.op == OP_RESULT:
+            k = place[graph.pool[ext.first]]
+            return ZERO if k == ZERO else k + graph.pool[ext.first + 1]
+        if node.op == OP_IDENTITY:
+            return self.placed(emitter, graph.pool[ext.first], place)
+        sig = <Signature>ext.sig
+        operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+        if operands == NULL:
+            raise MemoryError
+        try:
+            for k in range(count):
+                operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
+                zeros += operands[k] == ZERO
+            if sig.primitive.of_programs and sig.params[0]._linear:
+                seeds = [operands[k] for k in range(count - <int32_t>sig.params[0]._linear, count)]
+                if all([k == <int32_t>ZERO for k in seeds]):
+                    return ZERO
+                strong = strong_seeds(emitter, sig, seeds)
+            if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
+                    zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
+                for k in range(count):
+                    if operands[k] == ZERO:
+                        operands[k] = emitter.zeros(operand_aval(graph, graph.pool[ext.first + k]))
+            if node.op == OP_ASSEMBLE:
+                if zeros == count:
+                    return ZERO
+                return emitter.assemble(node.b, operands, count, sig.params[0], sig.params[1])
+            return emitter.emit_ext(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
+        finally:
+            PyMem_RawFree(operands)
+
+
+cdef object strong_seeds(Emitter emitter, Signature sig, list seeds):
+    """Parameters of a call that knows of its seeds which are zero (2), and whose zeros are strong (1); None if it does.
+
+    A seed that was the symbolic zero when the template was made is an array of zeros in it: only the call still knows.
+    """
+    cdef tuple known = sig.params[0]._strong_seeds()
+    cdef tuple strong = tuple([
+        2 if k == <int32_t>ZERO else was or int(emitter.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
+    return (sig.params[0]._with_strong(strong),) if strong != known else None
+
+
+# ---- rules on scalars -----------------------------------------------------------------------------------------------
+
+cdef bint scalar_rule(Template template) except -1:
+    """Decode a template of float64 scalars into its `ScalarRule`, signs moved to the outputs; False if it is not one.
+
+    A rule is linear in g, so a sign costs no node: it passes through products, quotients and sums.
+    """
+    cdef Graph graph = template.graph
+    cdef ScalarRule* rule = &template.scalar
+    cdef int32_t k
+    cdef dict places = {ZERO: 0}        # of operands
+    cdef set signs = set()              # operands that are minus what their place holds
+    cdef list constants = []
+    if (not template.n_leaves or template.n_outputs > 2 or template.n_leaves > LEAVES or graph.n_guards
+            or FIRST_LEAF + LEAVES + 5 * template.n_steps > PLACES):
+        return False
+    for k in range(template.n_leaves):
+        if operand_aval(graph, k) != AVAL_FLOAT:
+            return False
+        places[k] = FIRST_LEAF + k
+    for k in range(template.n_steps):
+        if not add_constants(graph, template.steps[k], places, constants):
+            return False
+    rule.n_constants = len(constants)
+    rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
+    rule.steps = <Step*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(Step))
+    if rule.constants == NULL or rule.steps == NULL:
+        raise MemoryError
+    for k in range(rule.n_constants):
+        rule.constants[k] = constants[k]
+    for k in range(template.n_steps):
+        add_step(rule, graph, template.steps[k], places, signs)
+    rule.outputs[1] = 0
+    for k in range(template.n_outputs):
+        if template.outputs[k] not in places:
+            return False
+        rule.outputs[k] = places[template.outputs[k]]
+        rule.negated[k] = template.outputs[k] in signs
+    return True
+
+
+cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) except -1:
+    """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
+    cdef Node* node = &graph.nodes[i]
+    cdef int32_t k, n
+    cdef const int32_t* operands
+    if node.flags & F_EXT or node.op == OP_ITEM or node.op == OP_RESULT:
+        return False
+    operands = node_operands(graph, i, &n)
+    for k in range(n):
+        if operands[k] < 0 and operands[k] not in places:
+            if graph.consts[~operands[k]].aval != AVAL_FLOAT:
+                return False
+            places[operands[k]] = FIRST_LEAF + LEAVES + len(constants)
+            constants.append(graph.consts[~operands[k]].value.d)
+    return True
+
+
+cdef int add_step(ScalarRule* rule, Graph graph, int32_t i, dict places, set signs) except -1:
+    """Append node `i`, or only note which place it is, or minus which."""
+    cdef uint16_t op = graph.nodes[i].op
+    cdef int32_t a = graph.nodes[i].a
+    cdef int32_t b = graph.nodes[i].b
+    cdef bint binary = ARITY[op] == 2
+    cdef bint of_a = a in signs
+    cdef bint of_b = binary and b in signs
+    cdef bint negated = False
+    if op == OP_IDENTITY or op == OP_NEGATIVE:
+        places[i] = places[a]
+        if of_a != (op == OP_NEGATIVE):
+            signs.add(i)
+        return 0
+    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SSMUL, OP_SDIV):
+        negated = of_a != of_b
+    elif op == OP_MASK:
+        negated = of_b
+    elif op == OP_ADD or op == OP_SUBTRACT:
+        negated = of_a              # -a + b is -(a - b)
+        if of_a != of_b:
+            op = OP_SUBTRACT if op == OP_ADD else OP_ADD
+    elif op != OP_SQUARE:           # anything else needs the number itself
+        places[i] = push_step(rule, op, signed(rule, a, places, signs), signed(rule, b, places, signs) if binary else 1)
+        return 0
+    if op == OP_SUBTRACT and negated:
+        negated = False
+        a, b = b, a
+    places[i] = push_step(rule, op, places[a], places[b] if binary else 1)
+    if negated:
+        signs.add(i)
+    return 0
+
+
+cdef int signed(ScalarRule* rule, int32_t operand, dict places, set signs) except -1:
+    """The place of an operand with its sign."""
+    return push_step(rule, OP_NEGATIVE, places[operand], 1) if operand in signs else places[operand]
+
+
+cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
+    """Append a step; its place."""
+    rule.steps[rule.n_steps].op = op
+    rule.steps[rule.n_steps].a = a
+    rule.steps[rule.n_steps].b = b
+    rule.steps[rule.n_steps].special = (INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
+                                        or is_slope(op))
+    rule.steps[rule.n_steps].commutative = INFO[op].commutative
+    rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
+                                      else F_STRONG if op in (OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
+                                      else F_SLOPED if is_slope(op) else 0)
+    rule.n_steps += 1
+    return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
+
+
+# ---- making templates -----------------------------------------------------------------------------------------------
+
+cdef str describe(Signature sig):
+    """Whose rule it is, for messages."""
+    if sig.primitive.of_programs:
+        return sig.params[0]._described
+    rule = sig.primitive.rule_name or "the rule"
+    return f"{rule} of {sig.primitive.name}"
+
+
+cdef list inputs_of(Graph graph, tuple avals):
+    return [new_input(graph, aval) for aval in avals]
+
+
+cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object where):
+    """Call the rule; returns its tuple, checked for form."""
+    from hoad._core.record.recording import RUNNING
+    cdef Primitive primitive = sig.primitive
+    rule = primitive.require_rule(where)
+    keywords = primitive.keywords(sig.params)
+    many = primitive.nout > 1
+    before = RUNNING.set(graph)     # a derivative taken in the rule is nested in the template
+    args = (tuple(g) if many else g[0], tuple(p) if many else p[0], *x)
+    try:
+        adjoints = unwatched(rule, args, keywords) if is_kept(primitive) else rule(*args, **keywords)
+    except HoadError as error:
+        raise type(error)(f"{describe(sig)} cannot be recorded: {error}") from error
+    except Exception as error:
+        raise RuleError(
+            f"{describe(sig)}, called at {sig}, raised {type(error).__name__}: {error}. A rule takes (g, p, *operands) "
+            "and its parameters as keywords, and returns one adjoint per operand."
+        ) from error
+    finally:
+        RUNNING.reset(before)
+    if not isinstance(adjoints, tuple):
+        raise RuleError(
+            f"{describe(sig)} returned {type(adjoints).__name__}, not a tuple. Return one adjoint per operand, "
+            f"{len(x)} here, with None for zero; a single one needs a trailing comma."
+        )
+    if len(adjoints) != len(x):
+        raise RuleError(
+            f"{describe(sig)} returned {counted(len(adjoints), 'adjoint')} for {counted(len(x), 'operand')}. Return "
+            "one per operand, with None for zero."
+        )
+    return adjoints
+
+
+cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval) except? -1:
+    """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand.
+
+    A rule that has no adjoint for an operand gives the error in its place, which is raised where it is asked for.
+    """
+    cdef Aval found
+    if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
+        return ZERO
+    if isinstance(adjoint, NoRuleError):
+        raise adjoint
+    if not is_traced(adjoint):
+        raise RuleError(
+            f"{describe(sig)} is not linear in g: its adjoint {k} is the constant {adjoint!r}. Every adjoint must be "
+            "a product with g, or None for zero."
+        )
+    found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    if found.shape != aval.shape and (sig.primitive.elementwise or sig.primitive.kind == K_GUFUNC):
+        adjoint = sum_to(adjoint, found.shape, aval.shape)
+        found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    if found.shape != aval.shape:
+        raise RuleError(
+            f"{describe(sig)} returned an adjoint of shape {found.shape} for operand {k} of shape {aval.shape}. "
+            "The adjoint of an operand has the operand's shape; write the sum or broadcast_to in the rule. "
+            "For a primitive that works element by element, hoad does so: @hoad.primitive(elementwise=True)."
+        )
+    if found.dtype != aval.dtype:
+        if found.dtype.kind == "c" and aval.dtype.kind != "c":
+            adjoint = METHODS["real"](adjoint)
+        adjoint = adjoint.astype(aval.dtype)
+    return operand_of(graph, adjoint)
+
+
+cdef object sum_to(object adjoint, tuple shape, tuple wanted):
+    """Sum over the axes that broadcasting added or stretched."""
+    lead = len(shape) - len(wanted)
+    if lead < 0:
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
+    axes = tuple([d for d in range(len(shape)) if d < lead or (wanted[d - lead] == 1 and shape[d] != 1)])
+    if any(shape[d] != wanted[d - lead] and shape[d] == 1 for d in range(lead, len(shape))):
+        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
+    return record_call(primitive_named("sum"), (axes, wanted), (adjoint,))
+
+
+cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):
+    """The values of a node's results and operands, for a rule that branches on them; None for any other rule."""
+    cdef list wanted
+    cdef int32_t k
+    if not sig.primitive.per_call:
+        return None
+    wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
+    missing = [k for k in wanted if graph.value_of(k) is None]
+    if missing:
+        try:
+            lower(graph, missing, [], [], 0, 0, True).execute([], 1)
+        except NoValueError as error:
+            raise RuleError(
+                f"{describe(sig)} branches on values (per_call=True), but here they depend on an input that has none: "
+                "a symbolic seed, or the direction of a matrix of derivatives. Write the branch as np.where, or apply "
+                "the primitive to something else than g in rules."
+            ) from error
+    return [graph.value_of(k) for k in wanted]
+
+
+cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=None):
+    """The adjoint of `sig` for the operands in `active`, from its rule; `values` are those of results and operands."""
+    cdef Template template
+    cdef Graph graph
+    cdef list outputs = []
+    cdef int k
+    cdef Primitive primitive = sig.primitive
+    forget_old(sig)
+    key = ("vjp", active)
+    template = <Template>sig.templates.get(key)
+    if template is not None:
+        return template
+    template = Template.__new__(Template)
+    graph = Graph(values is not None)
+    if values is None:
+        g = inputs_of(graph, sig.results)
+        p = inputs_of(graph, sig.results)
+        x = inputs_of(graph, sig.avals)
+    else:
+        g = inputs_of(graph, tuple([np.ones(aval.shape, aval.dtype) for aval in sig.results]))
+        p = inputs_of(graph, tuple(values[: len(sig.results)]))
+        x = inputs_of(graph, tuple(values[len(sig.results):]))
+    template.graph = graph
+    template.signature = sig
+    template.mode = "vjp"
+    template.active = active
+    template.n_leaves = graph.size
+    adjoints = run_rule(sig, graph, g, p, x, where)
+    for k in range(len(x)):
+        if (k < 64 and not (active >> k) & 1) or not (<Aval>sig.avals[k]).inexact:
+            outputs.append(ZERO)
+        else:
+            outputs.append(fitted(sig, graph, adjoints[k], k, sig.avals[k]))
+    template.finish(outputs)
+    del g, p, x, adjoints
+    graph.thread = 0
+    graph.captured = graph.captured_order = None        # the user's arrays, of which there are copies
+    if not reverse_only(sig):
+        check_linear(template, 0, len(sig.results), "g")
+    if is_kept(primitive):
+        keep_template(sig, key, template)
+    return template
+
+
+# Arrays that rules make, such as zeros of the shape of an operand, stay with their template: so many bytes at once.
+# Templates with fewer bytes of them count for nothing.
+cdef enum:
+    MOST_ARRAY_BYTES = 1 << 27
+    FEW_ARRAY_BYTES = 1 << 12
+    MOST_TEMPLATED = 4096   # signatures that have templates
+
+cdef int64_t kept_array_bytes = 0
+
+
+cdef int keep_template(Signature sig, object key, Template template) except -1:
+    """Keep a template for the next use of its signature; where arrays would be too many, those kept before go."""
+    global kept_array_bytes
+    cdef int64_t nbytes = array_bytes(template.graph)
+    if nbytes > FEW_ARRAY_BYTES:
+        if kept_array_bytes + nbytes > MOST_ARRAY_BYTES:
+            forget_arrays()
+        kept_array_bytes += nbytes
+    if len(TEMPLATED) >= MOST_TEMPLATED:
+        forget_templates()
+    if not sig.templates:
+        TEMPLATED.append(sig)
+    sig.templates[key] = template
+    return 0
+
+
+def kept_arrays():
+    """Bytes of the arrays that templates have kept since such templates were forgotten last."""
+    return kept_array_bytes
+
+
+cdef int64_t array_bytes(Graph graph):
+    """Bytes of the constants and values of a template that are arrays."""
+    cdef int64_t total = 0
+    cdef int32_t i
+    cdef Aval aval
+    for i in range(graph.n_consts):
+        if graph.consts[i].aval > AVAL_BOOL:
+            aval = aval_of(graph.consts[i].aval)
+            total += aval.size * aval.itemsize
+    for i in range(graph.size if graph.has_objects else 0):
+        if graph.nodes[i].flags & F_OBJ:
+            total += (<object>graph.slots[i].o).nbytes
+    return total
+
+
+cdef int forget_arrays() except -1:
+    """Forget the templates with arrays, which are made again where one is in use."""
+    global kept_array_bytes
+    for sig in TEMPLATED[:]:
+        templates = (<Signature>sig).templates
+        for key, template in tuple(templates.items()):
+            if array_bytes((<Template>template).graph) > FEW_ARRAY_BYTES:
+                templates.pop(key, None)
+    kept_array_bytes = 0
+    return 0
+
+
+cdef bint is_kept(Primitive primitive) noexcept:
+    """Whether templates are kept; with a program in them, they would keep it alive until cycles are collected."""
+    return not primitive.per_call and not primitive.of_programs
+
+
+cdef int forget_old(Signature sig) except -1:
+    """Drop the templates of rules that have been replaced."""
+    cdef int version = rules_version(sig.primitive)
+    if sig.version != version:
+        sig.templates.clear()
+        sig.version = version
+    return 0
+
+
+cdef bint reverse_only(Signature sig) except -1:
+    """Whether the rule is one that need not be linear in g, and so has no transpose."""
+    return sig.primitive.of_programs and sig.params[0]._reverse_only
+
+
+cdef bint is_odd(Signature sig) except -1:
+    """Whether minus an adjoint gives minus what its rule gives for it."""
+    return not sig.primitive.of_programs or sig.params[0]._is_odd
+
+
+cdef Template author_jvp_template(Signature sig, uint64_t active):
+    """The tangent of `sig` by the rule that the author of the primitive wrote for it."""
+    from hoad._core.record.recording import RUNNING
+    cdef Template template = Template.__new__(Template)
+    cdef Graph graph = Graph(False)
+    cdef int nout = len(sig.results)
+    cdef int k
+    inputs_of(graph, sig.results)       # for g, which a tangent does not depend on
+    p = inputs_of(graph, sig.results)
+    x = inputs_of(graph, sig.avals)
+    dots = inputs_of(graph, sig.avals)
+    template.graph = graph
+    template.signature = sig
+    template.mode = "jvp"
+    template.active = active
+    template.n_leaves = graph.size
+    dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<Aval>sig.avals[k]).inexact else None
+            for k in range(len(x))]
+    args = (tuple(dots), tuple(p) if nout > 1 else p[0], *x)
+    before = RUNNING.set(graph)
+    try:
+        found = unwatched(sig.primitive.jvp, args, sig.primitive.keywords(sig.params))
+    except HoadError as error:
+        raise type(error)(f"the jvp of {sig.primitive.name} cannot be recorded: {error}") from error
+    except Exception as error:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name}, called at {sig}, raised {type(error).__name__}: {error}. It takes "
+            "(dots, p, *operands), where dots has a tangent or None for each operand, and returns the tangent of the "
+            "result."
+        ) from error
+    finally:
+        RUNNING.reset(before)
+    found = found if nout > 1 else (found,)
+    if not isinstance(found, tuple) or len(found) != nout:
+        raise RuleError(f"the jvp of {sig.primitive.name} returns a tuple of {nout} tangents, not {found!r}.")
+    template.finish([fitted_tangent(sig, graph, found[k], sig.results[k]) for k in range(nout)])
+    del p, x, dots, found, args
+    graph.thread = 0
+    graph.captured = graph.captured_order = None        # the user's arrays, of which there are copies
+    check_linear(template, template.n_leaves - len(sig.avals), template.n_leaves, "the tangents")
+    return template
+
+
+cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval):
+    """The operand of a tangent, checked against the shape of its result."""
+    cdef Aval found
+    if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
+        return <int>ZERO
+    if not is_traced(tangent):
+        raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
+    found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
+        tangent = record_call(primitive_named("broadcast_to"), (aval.shape,), (tangent,))
+        found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    if found.shape != aval.shape:
+        raise RuleError(
+            f"the jvp of {sig.primitive.name} gave a tangent of shape {found.shape} for a result of shape "
+            f"{aval.shape}. A tangent has the shape of its result."
+        )
+    return operand_of(graph, tangent if found.dtype == aval.dtype else tangent.astype(aval.dtype))
+
+
+cdef int check_linear(Template template, int32_t first, int32_t end, str what) except -1:
+    """Raise unless every output is linear in the leaves ``[first, end)``."""
+    cdef Graph graph = template.graph
+    cdef int32_t i, j, k, n, dependent
+    cdef const int32_t* operands
+    cdef bytearray of_g = bytearray(graph.size)
+    cdef Node* node
+    for i in range(first, end):
+        of_g[i] = 1
+    for j in range(template.n_steps):
+        i = template.steps[j]
+        node = &graph.nodes[i]
+        operands = node_operands(graph, i, &n)
+        dependent = 0
+        for k in range(n):
+            if operands[k] >= 0 and of_g[operands[k]]:
+                dependent += 1
+        if not dependent:
+            continue
+        of_g[i] = 1
+        for k in range(n):
+            if not is_linear_in(graph, node, operands, k, n, dependent, of_g):
+                raise RuleError(
+                    f"{describe(template.signature)} is not linear in {what}: it computes "
+                    f"{primitive_of(node.op).name} of {what}. Every item must be a product of {what} with something "
+                    "that does not depend on it. If the operation is linear, declare its primitive with linear=."
+                )
+    for k in range(graph.n_guards):
+        if of_g[graph.guards[k].node]:
+            raise RuleError(f"{describe(template.signature)} is not linear in {what}: it branches on them.")
+    for k in range(template.n_outputs):
+        if template.outputs[k] != ZERO and not (template.outputs[k] >= 0 and of_g[template.outputs[k]]):
+            raise RuleError(
+                f"{describe(template.signature)} is not linear in {what}: item {k} of what it returns does not contain "
+                f"{what}. It must be a product with {what}, or None for zero."
+            )
+    return 0
+
+
+cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t k, int32_t n, int32_t dependent,
+                       bytearray of_g) except -1:
+    """Whether a node that depends on g is linear in it as far as its operand k goes."""
+    cdef bint depends = operands[k] >= 0 and of_g[operands[k]]
+    cdef str name
+    if node.op in (OP_RESULT, OP_ITEM, OP_IDENTITY):
+        return True
+    if node.op == OP_ASSEMBLE:
+        return True
+    name = primitive_of(node.op).name if primitive_of(node.op).qualified is None else ""
+    if INFO[node.op].linear:        # an affine sum (g + 1) is not linear; a zero beside g is
+        return depends or is_zero_const(graph, operands[k])
+    if INFO[node.op].multilinear:
+        return dependent == 1
+    if name in ("divide", "sdiv"):
+        return not depends or (k == 0 and dependent == 1)
+    if name == "call" or name == "scan" or name == "flow":  # of what is linear in its last inputs
+        return not depends or k >= n - <int32_t>(<Signature>graph.exts[node.a].sig).params[0]._linear
+    if name == "mask" or name == "gather":
+        return not depends or (k == (1 if name == "mask" else 0))
+    if name == "select":
+        return not depends and (k == 0 or is_zero_const(graph, operands[k])) or (depends and k > 0)
+    return not depends or (k in primitive_of(node.op).linear_in and dependent == 1)
+
+
+cdef bint is_zero_const(Graph graph, int32_t operand) except -1:
+    if operand >= 0 or operand == ZERO:
+        return False
+    value = graph.value_of(operand)
+    return not (value.any() if hasattr(value, "any") else value)
+
+
+# ---- for tests and tables -------------------------------------------------------------------------------------------
+
+def template_of(Primitive primitive, params, avals, uint64_t active, str mode="vjp"):
+    """The template of a primitive at a signature."""
+    from hoad._core.sweep.tangent import transposed
+    cdef int32_t[::1] numbers = np.array([aval.number for aval in avals] or [0], dtype=np.int32)
+    cdef Signature sig = signature(primitive, params, &numbers[0], len(avals))
+    return vjp_template(sig, active, None) if mode == "vjp" else transposed(sig, active)
+
+
+def template_rows(Template template):
+    """A template as plain data: leaves, rows by number, outputs.
+
+    A row is (primitive, operands, parameters, abstract value). Operands are node numbers, and numbers below 0 for the
+    constants listed under the same numbers; an output is None for a symbolic zero.
+    """
+    from hoad._core.record.recording import node_row
+    cdef int32_t k
+    rows = {}
+    constants = {}
+    for k in range(template.n_steps):
+        primitive, operands, params, aval, *_ = node_row(template.graph, template.steps[k])
+        rows[template.steps[k]] = (primitive, operands, params, aval)
+        constants.update({x: template.graph.value_of(x) for x in operands if x < 0})
+    outputs = [None if template.outputs[k] == ZERO else template.outputs[k] for k in range(template.n_outputs)]
+    constants.update({x: template.graph.value_of(x) for x in outputs if x is not None and x < 0})
+    return {"leaves": template.n_leaves, "rows": rows, "constants": constants, "outputs": outputs,
+            "nout": len(template.signature.results), "nin": len(template.signature.avals)}

@@ -1,0 +1,326 @@
+"""Products of slopes of absolute values: of slope(x) with itself, 1 also at x = 0.
+
+The derivative of |x| is s = slope(x), the sign of x. At 0 it stands for both sides, ±1, and its value is their mean, 0.
+A derivative of an even order has products s s, which are 1 on either side, and so is their mean: |x|² has the second
+derivative 2 s s = 2 also at 0. So a factor with s is split into u + s v, and
+
+    (u + s v) (u' + s v') = (u u' + v v') + s (u v' + v u').
+
+What is linear in derivatives is all that a sweep emits, so factors are looked for through sums, products and quotients,
+element by element. This is exact where x is not 0: a product with ±1 does not round.
+"""
+
+from hoad._core.sweep.builder cimport F_SLOPED, Emitter, connect_slopes
+from hoad._core.graph.primitive cimport Primitive, Signature, primitive_of, signature
+from hoad._core.graph.tape cimport (
+    AVAL_BOOL,
+    AVAL_FLOAT,
+    F_EXT,
+    OP_ADD,
+    OP_DIVIDE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_MASK,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_RESULT,
+    OP_SDIV,
+    OP_SMUL,
+    OP_SSMUL,
+    OP_SUBTRACT,
+    ZERO,
+    Aval,
+    Graph,
+    aval_of,
+    int32_t,
+    node_operands,
+    operand_aval,
+    uint16_t,
+)
+
+import numpy as np
+
+from hoad._core.graph.primitive import primitive_named
+
+cdef enum:
+    NOTHING = -2147483646       # as in `emit`
+    ONE = -2147483645           # the number 1, of any shape and dtype
+    FEW_VISITED = 16            # nodes of a factor in which any slope is looked for
+    MOST_VISITED = 256          # in all for those that are the same node
+    DEPTH = 6                   # of the expressions that are compared
+    MOST_SLOPES = 8             # of one factor
+
+cdef int SLOPE = -1
+
+
+cdef bint is_slope(uint16_t op) noexcept:
+    """Whether it is the derivative of an absolute value."""
+    global SLOPE
+    if SLOPE < 0:
+        SLOPE = (<Primitive>primitive_named("slope")).op
+    return op == SLOPE
+
+
+# ---- finding slopes
+
+cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
+    """Whether two operands have the same value, because the same is done to the same: nodes are not always shared."""
+    cdef const int32_t* of_a
+    cdef const int32_t* of_b
+    cdef int32_t k, n_a, n_b
+    if a == b:
+        return True
+    if ZERO < a < 0 and ZERO < b < 0 and graph.consts[~a].aval == graph.consts[~b].aval == AVAL_FLOAT:
+        return graph.consts[~a].value.d == graph.consts[~b].value.d
+    if a < 0 or b < 0 or not depth or graph.nodes[a].op != graph.nodes[b].op or graph.nodes[a].op == OP_INPUT:
+        return False
+    if operand_aval(graph, a) != operand_aval(graph, b):
+        return False
+    if graph.nodes[a].flags & F_EXT:
+        if graph.exts[graph.nodes[a].a].sig != graph.exts[graph.nodes[b].a].sig:
+            return False
+    elif graph.nodes[a].op == OP_ITEM and graph.nodes[a].b != graph.nodes[b].b:
+        return False
+    of_a = node_operands(graph, a, &n_a)
+    of_b = node_operands(graph, b, &n_b)
+    if n_a != n_b or n_a == 0 or graph.nodes[a].op == OP_RESULT:
+        return False
+    for k in range(n_a):
+        if not is_same(graph, of_a[k], of_b[k], depth - 1):
+            return False
+    return True
+
+
+cdef struct Search:
+    int32_t found[MOST_SLOPES]
+    int32_t count
+    int32_t left            # nodes that may still be visited
+
+
+cdef int collect(Graph graph, int32_t operand, Search* search) noexcept:
+    """Find the slopes that `operand` is a product with, or a sum of products."""
+    cdef int32_t k, n
+    cdef uint16_t op
+    cdef const int32_t* operands
+    search.left -= 1
+    if operand < 0 or search.left < 0 or not graph.nodes[operand].flags & F_SLOPED:
+        return 0
+    op = graph.nodes[operand].op
+    if is_slope(op):
+        for k in range(search.count):
+            if search.found[k] == operand:
+                return 0
+        if search.count == MOST_SLOPES:
+            search.left = -1
+            return 0
+        search.found[search.count] = operand
+        search.count += 1
+        return 0
+    operands = node_operands(graph, operand, &n)
+    for k in range(n):
+        if is_factor(op, k):
+            collect(graph, operands[k], search)
+    return 0
+
+
+cdef bint has(Graph graph, int32_t operand, int32_t slope, int32_t* left) noexcept:
+    """Whether `operand` has this very node as a factor: one that is older has not. All of it is visited."""
+    cdef int32_t k, n
+    cdef bint found = operand == slope
+    cdef const int32_t* operands
+    left[0] -= 1
+    if operand <= slope or left[0] < 0 or not graph.nodes[operand].flags & F_SLOPED:
+        return found
+    operands = node_operands(graph, operand, &n)
+    for k in range(n):
+        if is_factor(graph.nodes[operand].op, k) and has(graph, operands[k], slope, left):
+            found = True
+    return found
+
+
+cdef inline bint is_factor(uint16_t op, int32_t k) noexcept:
+    """Whether an operation is linear in its operand k, given the others."""
+    if op == OP_DIVIDE or op == OP_SDIV:
+        return k == 0
+    if op == OP_MASK:
+        return k == 1
+    return (op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL or op == OP_ADD or op == OP_SUBTRACT
+            or op == OP_NEGATIVE or op == OP_IDENTITY)
+
+
+cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_t* oldest) noexcept:
+    """A slope in both, or NOTHING; nodes before the `oldest` need not be looked at.
+
+    In factors of `few` nodes slopes of equal numbers are found; in a longer one it must be the same node.
+    """
+    cdef Search of_a
+    cdef Search of_b
+    cdef int32_t i, k, left
+    of_a.count = of_b.count = 0
+    of_a.left = of_b.left = few
+    oldest[0] = 0
+    collect(graph, a, &of_a)
+    collect(graph, b, &of_b)
+    if of_a.left >= 0 and of_b.left >= 0:
+        for i in range(of_a.count):
+            for k in range(of_b.count):
+                if is_same(graph, of_a.found[i], of_b.found[k], DEPTH):
+                    return of_a.found[i]
+        return NOTHING
+    if of_b.left < 0:
+        a, b, of_b = b, a, of_a
+    for k in range(of_b.count):
+        left = MOST_VISITED
+        if has(graph, a, of_b.found[k], &left) and has(graph, b, of_b.found[k], &left):
+            oldest[0] = of_b.found[k]
+            return of_b.found[k] if left >= 0 else NOTHING
+    return NOTHING
+
+
+# ---- operations on what may be ZERO or ONE
+
+cdef int32_t apply(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+    """Emit ``op(a, b)``."""
+    cdef int32_t operands[2]
+    cdef int32_t avals[2]
+    cdef Signature sig
+    avals[0] = operand_aval(emitter.graph, a)
+    avals[1] = operand_aval(emitter.graph, b)
+    if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
+        return emitter.emit(op, a, b)
+    operands[0] = a
+    operands[1] = b
+    sig = signature(primitive_of(op), None, avals, 2)
+    return emitter.emit_ext(sig.primitive, None, operands, 2, (<Aval>sig.results[0]).number)
+
+
+cdef int32_t times(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+    """The product, strong or not."""
+    if a == ZERO or b == ZERO:
+        return ZERO
+    if a == ONE:
+        return b
+    return a if b == ONE else apply(emitter, op, a, b)
+
+
+cdef int32_t plus(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+    """The sum or difference of numbers."""
+    if b == ZERO:
+        return a
+    if a == ZERO:
+        return b if op == OP_ADD else emitter.negative(b)
+    return apply(emitter, op, a, b)
+
+
+cdef int32_t ones(Emitter emitter, int32_t operand, int32_t aval) except? -1:
+    """`operand`, as an array of this abstract value if it is ONE."""
+    if operand != ONE:
+        return operand
+    if aval == AVAL_FLOAT:
+        return emitter.graph.const_float(1.0)
+    return emitter.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
+
+
+# ---- u + s v
+
+cdef int split(Emitter emitter, int32_t x, int32_t slope, int32_t oldest, int32_t* even, int32_t* odd) except -1:
+    """Write x as ``even + slope odd``; ZERO or ONE for either."""
+    cdef int32_t operands[2]
+    cdef int32_t parts[4]       # even and odd of the first operand, and of the second
+    cdef int32_t k, n
+    cdef const int32_t* found
+    cdef uint16_t op
+    even[0] = x
+    odd[0] = ZERO
+    if x < oldest or not emitter.is_sloped(x):
+        return 0
+    if is_slope(emitter.graph.nodes[x].op):
+        if not is_same(emitter.graph, x, slope, DEPTH):
+            return 0
+        even[0] = ZERO
+        odd[0] = ONE
+        return 0
+    op = emitter.graph.nodes[x].op
+    if not (is_factor(op, 0) or is_factor(op, 1)):
+        return 0
+    found = node_operands(emitter.graph, x, &n)
+    for k in range(n):
+        operands[k] = found[k]      # the table may move
+    for k in range(n):
+        parts[2 * k] = operands[k]
+        parts[2 * k + 1] = ZERO
+        if is_factor(op, k):
+            split(emitter, operands[k], slope, oldest, &parts[2 * k], &parts[2 * k + 1])
+    if parts[1] == ZERO and (n == 1 or parts[3] == ZERO):
+        return 0
+    if op == OP_ADD or op == OP_SUBTRACT:
+        for k in range(4):
+            parts[k] = ones(emitter, parts[k], operand_aval(emitter.graph, slope))
+        even[0] = plus(emitter, op, parts[0], parts[2])
+        odd[0] = plus(emitter, op, parts[1], parts[3])
+    elif n == 1:
+        for k in range(2):
+            parts[k] = ones(emitter, parts[k], operand_aval(emitter.graph, slope))
+        even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else emitter.negative(parts[0])
+        odd[0] = parts[1] if op == OP_IDENTITY else emitter.negative(parts[1])
+    elif op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL:
+        expand(emitter, op, parts, even, odd)
+    else:       # linear in the one that has slopes
+        k = 1 if op == OP_MASK else 0
+        even[0] = linear(emitter, op, k, parts[2 * k], operands[1 - k], slope)
+        odd[0] = linear(emitter, op, k, parts[2 * k + 1], operands[1 - k], slope)
+    return 0
+
+
+cdef int32_t linear(Emitter emitter, uint16_t op, int32_t k, int32_t part, int32_t other, int32_t slope) except? -1:
+    """A quotient, or a mask, of a part."""
+    if part == ZERO:
+        return ZERO
+    part = ones(emitter, part, operand_aval(emitter.graph, slope))
+    return apply(emitter, op, part, other) if k == 0 else apply(emitter, op, other, part)
+
+
+cdef int expand(Emitter emitter, uint16_t op, const int32_t* parts, int32_t* even, int32_t* odd) except -1:
+    """The product of ``parts[0] + s parts[1]`` and ``parts[2] + s parts[3]``."""
+    cdef int32_t a = times(emitter, op, parts[0], parts[2])
+    cdef int32_t b = times(emitter, op, parts[1], parts[3])
+    even[0] = b if a == ZERO else a if b == ZERO else plus(emitter, OP_ADD, a, b)
+    a = times(emitter, op, parts[0], parts[3])
+    b = times(emitter, op, parts[1], parts[2])
+    odd[0] = b if a == ZERO else a if b == ZERO else plus(emitter, OP_ADD, a, b)
+    return 0
+
+
+cdef int32_t product(Emitter emitter, int32_t a, int32_t b, int32_t aval) except? -1:
+    """``a b``, of abstract value `aval`, without the square of a slope that both have; NOTHING if there is none."""
+    cdef int32_t oldest
+    # unsimplified, no node is found again
+    cdef int32_t few = FEW_VISITED if emitter.simplify else MOST_VISITED
+    cdef int32_t slope = common_slope(emitter.graph, a, b, few, &oldest)
+    cdef int32_t parts[4]
+    cdef int32_t even, odd, kind
+    if slope == NOTHING:
+        return NOTHING
+    kind = operand_aval(emitter.graph, slope)
+    if not (aval_of(kind).dtype is aval_of(aval).dtype is aval_of(operand_aval(emitter.graph, a)).dtype
+            is aval_of(operand_aval(emitter.graph, b)).dtype):
+        return NOTHING
+    split(emitter, a, slope, oldest, &parts[0], &parts[1])
+    split(emitter, b, slope, oldest, &parts[2], &parts[3])
+    if parts[1] == ZERO or parts[3] == ZERO:        # it was found, but cancels there
+        return NOTHING
+    for odd in range(4):        # a sum takes no ONE: (1 + s v) has its 1 from a square of s
+        if parts[odd] == ONE and parts[odd ^ 1] != ZERO:
+            parts[odd] = ones(emitter, ONE, kind)
+    expand(emitter, OP_MULTIPLY, parts, &even, &odd)
+    if even == ONE and odd == ZERO:
+        return ones(emitter, ONE, aval)
+    even = ones(emitter, even, kind)
+    if odd != ZERO:
+        odd = times(emitter, OP_MULTIPLY, odd, slope)
+        even = odd if even == ZERO else plus(emitter, OP_ADD, even, odd)
+    return emitter.broadcast(even, aval)
+
+
+connect_slopes(product)

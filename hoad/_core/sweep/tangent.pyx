@@ -1,0 +1,422 @@
+"""The forward sweep: from tangents of inputs to tangents of outputs, on any stretch of a graph.
+
+A vjp is linear in g, so its transpose is the jvp: a reverse sweep over the template, with respect to g, gives the
+template of the forward sweep. The same step is a proof that the rule is linear, for then nothing of g is left.
+"""
+
+import numpy as np
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.ref cimport Py_INCREF
+
+cimport cython
+
+from hoad._core.sweep.adjoint cimport adjoint_sweep
+from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.sweep.builder cimport Emitter
+from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Signature, primitive_count, primitive_of, signature
+from hoad._core.graph.tape cimport (
+    ARITY,
+    AVAL_FLOAT,
+    F_BOOL,
+    F_EXT,
+    F_OBJ,
+    F_VALUED,
+    OP_ASSEMBLE,
+    OP_IDENTITY,
+    OP_INPUT,
+    OP_ITEM,
+    OP_RESULT,
+    OP_STOP,
+    ZERO,
+    Ext,
+    Graph,
+    Node,
+    aval_of,
+    int32_t,
+    node_operands,
+    operand_aval,
+    past_results,
+    uint8_t,
+    uint16_t,
+    uint64_t,
+)
+from hoad._core.sweep.rule_template cimport (
+    Template,
+    author_jvp_template,
+    describe,
+    forget_old,
+    is_kept,
+    keep_template,
+    reverse_only,
+    values_for,
+    vjp_template,
+)
+
+from hoad._core.trace.coerce import new_input
+
+from hoad.errors import RuleError
+
+cdef enum:
+    FEW = 32
+
+
+# ---- transposition --------------------------------------------------------------------------------------------------
+
+cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=None):
+    """The tangent of `sig` when the operands in `active` have tangents: its vjp template, transposed."""
+    cdef Template vjp
+    cdef Template template
+    cdef Graph graph
+    cdef Emitter emitter
+    cdef int32_t k
+    cdef int nout = len(sig.results)
+    cdef list seeds = []
+    cdef list targets = []
+    key = ("jvp", active)
+    forget_old(sig)
+    template = <Template>sig.templates.get(key)
+    if template is not None:
+        return template
+    if sig.primitive.jvp is not None:
+        template = author_jvp_template(sig, active)
+        keep_template(sig, key, template)
+        return template
+    if reverse_only(sig):
+        raise RuleError(
+            f"{describe(sig)} was declared with linear=False: what is not linear in g has no transpose, so no "
+            "derivative along a direction. Take the derivative in reverse, with grad, vjp or jacobian(mode='reverse')."
+        )
+    vjp = vjp_template(sig, active, where, values)
+    template = Template.__new__(Template)
+    template.signature = sig
+    template.mode = "jvp"
+    template.active = active
+    graph = renumbered(vjp, sig, active)
+    template.graph = graph
+    template.n_leaves = vjp.n_leaves + len(sig.avals)
+    for k in range(vjp.n_outputs):
+        if vjp.outputs[k] != ZERO:
+            targets.append(shifted(vjp, vjp.outputs[k]))
+            seeds.append(vjp.n_leaves + k)
+    emitter = Emitter(graph, True)
+    tangents = adjoint_sweep(graph, emitter, targets, seeds, list(range(nout)))
+    template.finish(tangents)
+    for k in range(template.n_steps):
+        check_transposed(template, template.steps[k], nout)
+    if is_kept(sig.primitive):
+        keep_template(sig, key, template)
+    return template
+
+
+def transposed(Signature sig, uint64_t active):
+    """The jvp template of a signature."""
+    return jvp_template(sig, active, None)
+
+
+cdef int32_t shifted(Template vjp, int32_t operand) noexcept:
+    """An operand of the vjp template in the graph that has the tangents as further leaves."""
+    return operand if operand < vjp.n_leaves else operand + <int32_t>len(vjp.signature.avals)
+
+
+cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
+    """The graph of the vjp template with a tangent leaf for every operand put behind its leaves."""
+    cdef Graph source = vjp.graph
+    cdef Graph graph = Graph(source.valued)
+    cdef int32_t i, k
+    cdef int32_t* place
+    cdef Node* node
+    for i in range(vjp.n_leaves):
+        new_input(graph, aval_of(operand_aval(source, i)))
+    for aval in sig.avals:
+        new_input(graph, aval)
+    graph.thread = 0
+    for k in range(source.n_consts):
+        copy_const(graph, source, k)
+    place = <int32_t*>PyMem_RawMalloc((source.size + 1) * sizeof(int32_t))
+    try:
+        for i in range(source.size):
+            place[i] = shifted(vjp, i)
+            if i < vjp.n_leaves:
+                continue
+            node = &source.nodes[i]
+            if node.flags & F_EXT:
+                copy_ext(graph, source, i, place)
+            else:
+                graph.push(node.op, node.flags & ~F_VALUED, place[node.a] if node.a >= 0 else node.a,
+                           place[node.b] if ARITY[node.op] == 2 and node.b >= 0 else node.b, 0.0)
+        for i in range(source.size if source.valued else 0):
+            if source.nodes[i].flags & F_VALUED:
+                graph.set_object(place[i], source.value_of(i))
+    finally:
+        PyMem_RawFree(place)
+    for k in range(source.n_guards):
+        graph.add_guard(shifted(vjp, source.guards[k].node), source.guards[k].expected, source.guards[k].is_object)
+    return graph
+
+
+cdef int copy_const(Graph graph, Graph source, int32_t k) except -1:
+    cdef int32_t i = graph.push_const(source.consts[k].aval)
+    graph.consts[i] = source.consts[k]
+    if source.consts[k].aval > 1:
+        Py_INCREF(<object>source.consts[k].value.o)
+    return 0
+
+
+cdef int copy_ext(Graph graph, Graph source, int32_t i, const int32_t* place) except -1:
+    cdef Node* node = &source.nodes[i]
+    cdef Ext* ext = &source.exts[node.a]
+    cdef int32_t k
+    cdef int32_t behind = 1 if node.op == OP_RESULT else 0
+    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc((ext.count + 2) * sizeof(int32_t))
+    try:
+        for k in range(ext.count):
+            operands[k] = source.pool[ext.first + k]
+            if operands[k] >= 0:
+                operands[k] = place[operands[k]]
+        if behind:
+            operands[ext.count] = source.pool[ext.first + ext.count]
+        graph.push_ext(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>ext.sig, operands, ext.count + behind, node.b)
+        graph.exts[graph.n_exts - 1].count = ext.count
+    finally:
+        PyMem_RawFree(operands)
+    return 0
+
+
+cdef int check_transposed(Template template, int32_t node, int nout) except -1:
+    """Nothing of g may be left in the transpose of something linear in g."""
+    cdef int32_t n, k
+    cdef const int32_t* operands = node_operands(template.graph, node, &n)
+    for k in range(n):
+        if 0 <= operands[k] < nout:
+            raise RuleError(f"{describe(template.signature)} is not linear in g: its transpose still depends on g.")
+    return 0
+
+
+# ---- the sweep ------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class ForwardSweep:
+    """The state of one forward sweep over the nodes ``[low, high)``."""
+
+    cdef Graph graph
+    cdef Emitter emitter
+    cdef int32_t low, high
+    cdef uint8_t* needed
+    cdef int32_t* dot
+    cdef bint notes
+    cdef list kept              # templates in use
+    cdef void** quick           # [4 * op + active] -> Template of a scalar operation
+    cdef int32_t n_quick
+
+    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes=False):
+        cdef int32_t size = max(1, high - low)
+        cdef int32_t i
+        self.graph = graph
+        self.emitter = emitter
+        self.low = low
+        self.high = high
+        self.notes = notes
+        self.kept = []
+        self.n_quick = 4 * primitive_count()
+        self.needed = <uint8_t*>take_zeroed(size)
+        self.dot = <int32_t*>take(size * sizeof(int32_t))
+        self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
+        if not (self.needed and self.dot and self.quick):
+            raise MemoryError
+        for i in range(size):
+            self.dot[i] = ZERO
+
+    def __dealloc__(self):
+        cdef int32_t size = max(1, self.high - self.low)
+        give(self.needed, size)
+        give(self.dot, size * sizeof(int32_t))
+        PyMem_RawFree(self.quick)
+
+    cdef int mark_needed(self, list targets) except -1:
+        cdef int32_t i, k, n
+        cdef const int32_t* operands
+        for i in targets:
+            if i >= self.low:
+                self.needed[i - self.low] = 1
+        for i in range(self.high - 1, self.low - 1, -1):
+            if self.needed[i - self.low]:
+                operands = node_operands(self.graph, i, &n)
+                for k in range(n):
+                    if operands[k] >= self.low:
+                        self.needed[operands[k] - self.low] = 1
+        return 0
+
+    cdef inline int32_t tangent(self, int32_t operand) noexcept:
+        return self.dot[operand - self.low] if operand >= self.low else ZERO
+
+    cdef int run(self) except -1:
+        cdef int32_t i
+        for i in range(self.low, self.high):
+            if self.needed[i - self.low] and self.dot[i - self.low] == ZERO:     # else an input of the sweep
+                self.propagate(i)
+            if self.notes and self.dot[i - self.low] != ZERO:
+                self.dot[i - self.low] = self.emitter.noted(self.dot[i - self.low], i, i, -1)
+        return 0
+
+    cdef int propagate(self, int32_t i) except -1:
+        cdef Node* node = &self.graph.nodes[i]
+        if node.op == OP_INPUT or node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+            return 0
+        if node.flags & F_EXT:
+            return self.propagate_ext(i)
+        if node.op == OP_ITEM:
+            self.dot[i - self.low] = self.emitter.item(self.tangent(node.a), node.b)
+        elif node.op == OP_IDENTITY:
+            self.dot[i - self.low] = self.tangent(node.a)
+        else:
+            self.propagate_scalar(i)
+        return 0
+
+    cdef int propagate_scalar(self, int32_t i) except -1:
+        cdef Node* node = &self.graph.nodes[i]
+        cdef uint16_t op = node.op
+        cdef int arity = ARITY[op]
+        cdef int32_t a = node.a
+        cdef int32_t b = node.b
+        cdef int32_t leaves[6]
+        cdef int32_t active = 0
+        cdef Template template
+        leaves[0] = ZERO
+        leaves[1] = i
+        leaves[2] = a
+        if arity == 1:
+            leaves[3] = self.tangent(a)
+            active = leaves[3] != ZERO
+        else:
+            leaves[3] = b
+            leaves[4] = self.tangent(a)
+            leaves[5] = self.tangent(b)
+            active = (leaves[4] != ZERO) | (leaves[5] != ZERO) << 1
+        if active:
+            template = self.scalar_template(i, op, active, arity, a, b)
+            template.splice(self.emitter, leaves, &self.dot[i - self.low])
+        return 0
+
+    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
+        cdef int32_t row = 4 * <int32_t>op + active
+        cdef int32_t avals[2]
+        cdef int32_t operands[2]
+        cdef Template template
+        cdef Signature sig
+        cdef bint plain
+        avals[0] = operand_aval(self.graph, a)
+        avals[1] = operand_aval(self.graph, b) if arity == 2 else AVAL_FLOAT
+        plain = avals[0] == AVAL_FLOAT and avals[1] == AVAL_FLOAT and row < self.n_quick
+        if plain and self.quick[row] != NULL:
+            return <Template>self.quick[row]
+        operands[0] = a
+        operands[1] = b
+        sig = signature(primitive_of(op), None, avals, arity)
+        template = jvp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
+        if plain and not primitive_of(op).per_call:
+            self.kept.append(template)
+            self.quick[row] = <void*>template
+        return template
+
+    cdef int propagate_ext(self, int32_t i) except -1:
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef uint16_t op = self.graph.nodes[i].op
+        if op == OP_RESULT:
+            return 0        # written together with the first result
+        if op == OP_IDENTITY:
+            self.dot[i - self.low] = self.tangent(self.graph.pool[ext.first])
+            return 0
+        if op == OP_ASSEMBLE:
+            return self.propagate_assembly(i)
+        if not aval_of(self.graph.nodes[i].b).inexact and INFO[op].nout == 1:
+            return 0        # integers and truth values have derivative zero
+        return self.splice_node(i)
+
+    cdef int splice_node(self, int32_t i) except -1:
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t count = ext.count
+        cdef int32_t nout = sig.primitive.nout
+        cdef int32_t few[FEW]
+        cdef int32_t results[MOST_RESULTS]
+        cdef int32_t* leaves = few
+        cdef int32_t k, operand, dot
+        cdef uint64_t active = 0
+        cdef Template template
+        if 2 * (nout + count) > FEW:
+            leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
+            if leaves == NULL:
+                raise MemoryError
+        try:
+            for k in range(nout):
+                leaves[k] = ZERO
+                leaves[nout + k] = i + k
+            for k in range(count):
+                operand = self.graph.pool[ext.first + k]
+                dot = self.tangent(operand)
+                leaves[2 * nout + k] = operand
+                leaves[2 * nout + count + k] = dot
+                if dot != ZERO:
+                    active |= <uint64_t>1 << (k if k < 64 else 63)
+            if not active:
+                return 0
+            if count > 64:
+                active = ~<uint64_t>0
+            template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+                                    values_for(self.graph, sig, i, leaves + 2 * nout, count))
+            template.splice(self.emitter, leaves, results)
+            for k in range(nout):
+                self.dot[i + k - self.low] = results[k]
+        finally:
+            if leaves != few:
+                PyMem_RawFree(leaves)
+        return 0
+
+    cdef int propagate_assembly(self, int32_t i) except -1:
+        """The tangent of an assemble node: the tangents of what it holds, at the same places."""
+        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>ext.sig
+        cdef int32_t k
+        cdef int32_t n_items
+        cdef list operands = []
+        cdef list kept = []
+        cdef list kept_parts = []
+        cdef int32_t[::1] all_operands
+        offsets, parts = sig.params
+        n_items = len(offsets)
+        for k in range(n_items):
+            if self.tangent(self.graph.pool[ext.first + k]) != ZERO:
+                kept.append(k)
+                operands.append(self.tangent(self.graph.pool[ext.first + k]))
+        k = n_items
+        for part in parts:
+            if self.tangent(self.graph.pool[ext.first + k]) != ZERO:
+                kept_parts.append(part)
+                operands.append(self.tangent(self.graph.pool[ext.first + k]))
+                if part is None:
+                    operands.append(self.graph.pool[ext.first + k + 1])
+            k += 2 if part is None else 1
+        if operands:
+            all_operands = np.array(operands, dtype=np.int32)
+            self.dot[i - self.low] = self.emitter.assemble(
+                self.graph.nodes[i].b, &all_operands[0], len(operands), offsets[kept], tuple(kept_parts))
+        return 0
+
+
+cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=False):
+    """Tangents of `targets` when those of `wrt` are `tangents` (operands, ZERO allowed): operands, or ZERO."""
+    cdef int32_t low, high, i
+    cdef ForwardSweep sweep
+    if not wrt:
+        return [ZERO for _ in targets]
+    low = min(wrt)
+    high = past_results(graph, <int32_t>max(wrt + targets) + 1)
+    sweep = ForwardSweep(graph, emitter, low, high, notes)
+    sweep.mark_needed(targets)
+    emitter.learn(low, high)
+    for node, tangent in zip(wrt, tangents):
+        i = node
+        sweep.dot[i - low] = tangent
+    sweep.run()
+    return [sweep.tangent(<int32_t>i) for i in targets]

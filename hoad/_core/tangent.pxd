@@ -1,9 +1,0 @@
-"""The forward sweep, and the transposition of rules that it rests on."""
-
-from hoad._core.emit cimport Emitter
-from hoad._core.primitive cimport Signature
-from hoad._core.tape cimport Graph, uint64_t
-from hoad._core.template cimport Template
-
-cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=*)
-cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=*)

@@ -1,0 +1,13 @@
+"""A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
+
+from hoad._core.sweep.builder cimport Emitter
+from hoad._core.graph.primitive cimport Signature
+from hoad._core.graph.tape cimport Graph, int32_t
+
+cdef class Closure:
+    cdef readonly Graph graph
+    cdef Emitter emitter
+    cdef readonly list inputs       # nodes
+    cdef readonly list outputs      # operands
+
+    cdef Signature signature_of(self, int32_t i)

@@ -1,0 +1,96 @@
+"""Taylor coefficients of a program: rows of series, found together order by order."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.ops.plan cimport Plan
+from hoad._core.graph.primitive cimport Signature
+from hoad._core.kernels.scalar.vector cimport SeriesCode, SeriesGroup, SeriesStep, SeriesTerm
+
+cdef struct Row:
+    int64_t size            # items of one coefficient, in one lane
+    int64_t itemsize
+    int64_t at              # bytes, of a block of one lane, where it begins
+    int32_t top             # the highest order at which it is not zero
+    bint is_real            # made of doubles, truth values too; else it has a value only
+    bint is_truth
+    const char* constant    # its value, or NULL
+    bint has_lanes          # the constant
+
+cdef struct Port:           # an input or an output
+    int32_t row
+    int32_t count           # coefficients that are given
+    bint has_lanes
+
+cdef struct Check:
+    int32_t row
+    const char* expected
+
+cdef class Series(Native):
+    cdef readonly int32_t degree
+    cdef readonly int64_t lanes
+    cdef readonly bint is_narrow         # made of numbers, by steps that `series.h` knows
+    cdef list alive             # what is pointed to
+    cdef Row* rows
+    cdef int32_t n_rows, cap_rows
+    cdef SeriesStep* steps
+    cdef int32_t n_steps, cap_steps
+    cdef SeriesTerm* terms
+    cdef int32_t n_terms, cap_terms
+    cdef Port* inputs
+    cdef int32_t n_inputs, cap_inputs
+    cdef Port* outputs
+    cdef int32_t n_outputs, cap_outputs
+    cdef Check* checks
+    cdef int32_t n_checks, cap_checks
+    cdef int32_t* feedback
+    cdef int32_t n_feedback, cap_feedback
+    cdef int32_t* parts         # where they end
+    cdef int32_t n_parts, cap_parts
+    cdef SeriesGroup* groups    # in which narrow rows are found, if there are any
+    cdef readonly int32_t n_groups
+    cdef int32_t cap_groups
+    cdef int32_t* members
+    cdef int32_t n_members, cap_members
+    cdef int64_t scratch        # numbers that groups keep
+    cdef bint has_plans
+    cdef bint is_of_numbers     # no row is an array, nor holds anything but doubles
+    cdef double* orders
+    cdef double* divisors       # of integrals
+    cdef double* scales         # of outputs, or NULL
+    cdef int64_t widest         # items of the largest row
+    cdef int64_t per_lane       # bytes of the rows
+
+    cdef void take_operands(self, SeriesStep* step, list operands) noexcept
+    cdef int take_function(self, SeriesStep* step, Signature sig) except -1
+    cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1
+    cdef void* kept(self, object part) except NULL
+    cdef int32_t row_like(self, int32_t row) except -1
+    cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil
+    cdef int run_narrow(self, char** given, char** found) noexcept nogil
+    cdef void describe(self, SeriesCode* code) noexcept nogil
+    cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                       SeriesCode* wide, char* memory) noexcept nogil
+    cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil
+    cdef void place_rows(self, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil
+    cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
+                                    double* zeros) noexcept nogil
+    cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
+                              double* zeros) noexcept nogil
+    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil
+    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
+                           bint is_new) noexcept nogil
+    cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                           char* memory) noexcept nogil
+    cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil
+    cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil
+    cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
+    cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                            double* zeros) noexcept nogil
+    cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                      double* zeros) noexcept nogil
+    cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil
+    cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil
+    cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil

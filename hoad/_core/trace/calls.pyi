@@ -1,0 +1,12 @@
+"""Recording calls, of hoad's own primitives and through NumPy's protocols."""
+
+from typing import Any
+
+from hoad._core.graph.primitive import Primitive
+from hoad._core.graph.tape import Aval, Graph
+
+def apply_primitive(primitive: Primitive, params: Any, *values: Any) -> Any: ...
+def record_known(
+    graph: Graph, primitive: Primitive, params: Any, operands: list[int], values: list[Any]
+) -> tuple[Any, ...]: ...
+def apply_assembly(aval: Aval, offsets: Any, parts: tuple[Any, ...], *values: Any) -> Any: ...

@@ -1,0 +1,314 @@
+"""Recording calls, of hoad's own primitives and through NumPy's protocols."""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from hoad._core.ops.eager cimport FEW, check_numbers, compute, scalar_value
+from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
+from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
+from hoad._core.graph.roots cimport DEEPEST, FLOAT_POWER, are_roots, has_root, may_be_root, smoothed
+from hoad._core.graph.tape cimport (
+    AVAL_BOOL,
+    OP_ASSEMBLE,
+    OP_MULTIPLY,
+    OP_POWER,
+    OP_RESULT,
+    OP_SQUARE,
+    OP_STOP,
+    Aval,
+    Graph,
+    aval_of,
+    int32_t,
+    is_plain_float64,
+    operand_aval,
+    uint16_t,
+)
+from hoad._core.trace.traced cimport (
+    LOGICAL_AND,
+    LOGICAL_NOT,
+    LOGICAL_OR,
+    LOGICAL_XOR,
+    MASK,
+    MATMUL,
+    NO_AXES,
+    Array,
+    Scalar,
+    called,
+    connect,
+    plain_value,
+    push_scalar,
+    standing_for,
+    wrap,
+)
+from hoad._core.base.where cimport here, name_of
+
+cdef dict FUNCTIONS
+cdef dict MAKERS
+cdef set BOXING
+cdef dict METHODS
+cdef dict REDUCTIONS
+
+from hoad._core.graph.primitive import make_signature, ufunc_primitive
+from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, METHODS, REDUCTIONS
+
+from hoad.errors import NoRuleError
+
+cnp.import_array()
+
+cdef type ndarray = np.ndarray
+cdef object matmul = np.matmul
+
+
+cdef object record_call(Primitive primitive, object params, tuple values):
+    """Record `primitive` on values of any kind; on plain ones, compute it."""
+    cdef Graph graph = graph_among(values)
+    if graph is None:       # a composition that meets plain operands only
+        graph = Graph(True)
+        return plain_results(record_call_in(graph, primitive, params, values))
+    return record_call_in(graph, primitive, params, values)
+
+
+cdef object plain_results(object results):
+    if isinstance(results, tuple):
+        return tuple([plain_value(x) for x in results])
+    return plain_value(results)
+
+
+cdef object record_call_in(Graph graph, Primitive primitive, object params, tuple values):
+    cdef int32_t few[FEW]
+    cdef int32_t[::1] many
+    cdef int32_t* operands = few
+    cdef int32_t i
+    cdef int32_t count = len(values)
+    check_usable(graph)
+    if count > FEW:
+        many = np.empty(count, dtype=np.int32)
+        operands = &many[0]
+    if primitive.kind == K_UFUNC:
+        values = as_loop_operands(graph, primitive, values)
+    for i in range(count):
+        operands[i] = operand_of(graph, values[i])
+    if is_power(graph, primitive.op, operands):
+        return smoothed(record(graph, primitive, params, operands, count), primitive.op, values[0],
+                        values[1] if count == 2 else None)
+    return record(graph, primitive, params, operands, count)
+
+
+cdef inline bint is_power(Graph graph, uint16_t op, const int32_t* operands) noexcept:
+    """Whether it may be an even power of a root."""
+    if op == OP_MULTIPLY:
+        return may_be_root(graph, operands[0]) and are_roots(graph, operands[0], operands[1])
+    return (op == OP_SQUARE or op == OP_POWER or op == FLOAT_POWER) and has_root(graph, operands[0], DEEPEST)
+
+
+cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
+    """Append a node (and compute its value); returns its traced result, or a tuple of them."""
+    cdef int32_t few[FEW]
+    cdef int32_t[::1] many
+    cdef int32_t* avals = few
+    cdef int32_t i
+    cdef bint scalars = (
+        (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
+    )
+    cdef bint floats = True
+    cdef Signature sig
+    cdef double x, y
+    if count > FEW:
+        many = np.empty(count, dtype=np.int32)
+        avals = &many[0]
+    for i in range(count):
+        avals[i] = operand_aval(graph, operands[i])
+        if avals[i] > AVAL_BOOL:
+            scalars = False
+        elif avals[i] == AVAL_BOOL:
+            floats = False
+    if scalars and (floats or primitive.op == LOGICAL_NOT or primitive.op == LOGICAL_AND or
+                    primitive.op == LOGICAL_OR or primitive.op == LOGICAL_XOR or primitive.op == MASK):
+        x = scalar_value(graph, operands[0])
+        if count == 1 and INFO[primitive.op].f1 != NULL:
+            return push_scalar(graph, primitive.op, operands[0], 0, INFO[primitive.op].f1(x),
+                               INFO[primitive.op].is_bool)
+        if count == 2 and INFO[primitive.op].f2 != NULL:
+            y = scalar_value(graph, operands[1])
+            return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
+                               INFO[primitive.op].is_bool)
+    sig = signature(primitive, params, avals, count)
+    if not (<Aval>sig.results[0]).is_float64:
+        check_numbers(primitive, sig)
+    return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
+
+
+cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32_t count, list values):
+    """Append a node with these values; returns its traced result, or a tuple of them."""
+    cdef int32_t node = graph.push_ext(sig.primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
+    if graph.valued:
+        graph.set_position(node)
+        graph.set_object(node, values[0])
+    if sig.primitive.nout == 1:
+        return wrap(graph, node)
+    return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))
+                  for i in range(sig.primitive.nout)])
+
+
+cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
+    """A node for one more result of `node`."""
+    cdef int32_t operands[2]
+    cdef int32_t result
+    operands[0] = node
+    operands[1] = which
+    result = graph.push_ext(OP_RESULT, 0, None, operands, 2, (<Aval>sig.results[which]).number)
+    graph.exts[graph.nodes[result].a].count = 1
+    if values is not None:
+        graph.set_object(result, values[which])
+    return result
+
+
+def apply_primitive(Primitive primitive, object params, *values):
+    """Record `primitive` on these values, at least one of them traced."""
+    return record_call(primitive, params, values)
+
+
+def record_known(Graph graph, Primitive primitive, object params, list operands, list values):
+    """Record `primitive` where its values are known (not looked at in a rule); a tuple of traced results."""
+    cdef int32_t count = len(operands)
+    cdef int32_t[::1] avals = np.array([operand_aval(graph, <int32_t>k) for k in operands] + [0], dtype=np.int32)
+    cdef int32_t[::1] numbers = np.array(operands + [0], dtype=np.int32)
+    cdef Signature sig = signature(primitive, params, &avals[0], count)
+    results = push_call(graph, sig, &numbers[0], count, values if graph.valued else None)
+    return results if primitive.nout > 1 else (results,)
+
+
+def apply_assembly(Aval aval, offsets, tuple parts, *values):
+    """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
+    cdef Graph graph = graph_among(values)
+    cdef int32_t count = len(values)
+    cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
+    cdef int32_t i, node
+    cdef Signature sig
+    check_usable(graph)
+    for i in range(count):
+        operands[i] = operand_of(graph, values[i])
+    avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
+    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
+    computed = compute(graph, sig, &operands[0], count) if graph.valued else None
+    node = graph.push_ext(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
+    if graph.valued:
+        graph.set_position(node)
+        graph.set_object(node, computed[0])
+    return wrap(graph, node)
+
+
+# ---- NumPy's protocols ----------------------------------------------------------------------------------------------
+
+cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
+    cdef Primitive primitive
+    cdef Scalar x
+    if kwargs and gives_out(kwargs.get("out")):
+        return METHODS["__ufunc_into__"](ufunc, method, inputs, kwargs)
+    if method == "__call__":
+        primitive = <Primitive>UFUNCS.get(ufunc)
+        if primitive is not None:
+            if kwargs:
+                kwargs = plain_keywords(ufunc, kwargs)
+            if len(inputs) == 1 and type(inputs[0]) is Scalar:
+                x = <Scalar>inputs[0]
+                check_usable(x.graph)
+                check_alive(x.graph, x.node)
+                if not x.truth and primitive.nout == 1 and INFO[primitive.op].f1 != NULL:
+                    if primitive.op == OP_SQUARE and has_root(x.graph, x.node, DEEPEST):
+                        return smoothed(push_scalar(x.graph, OP_SQUARE, x.node, 0, x.value * x.value, False),
+                                        OP_SQUARE, x, None)
+                    return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
+                                       INFO[primitive.op].is_bool)
+            if object_arithmetic(inputs):
+                return ufunc(*[boxed(y) for y in inputs])
+            return record_call(primitive, None, inputs)
+        if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
+            return record_call(primitive_of(MATMUL), None, inputs)
+        implementation = FUNCTIONS.get(ufunc)
+        if implementation is not None:
+            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+        if ufunc_primitive(ufunc) is not None:      # of a library whose table of rules is known from now on
+            return array_ufunc(ufunc, method, inputs, kwargs)
+    elif method == "at":
+        return METHODS["__at__"](ufunc, *inputs)
+    elif method == "reduce" and ufunc in REDUCTIONS:
+        return REDUCTIONS[ufunc](*inputs, **kwargs)
+    elif method == "outer" and len(inputs) == 2 and not kwargs:
+        x_, y_ = inputs
+        return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
+                     np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
+    raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
+
+
+cdef bint gives_out(object out):
+    """Whether there is an array to write to."""
+    return out is not None and any([y is not None for y in out])
+
+
+cdef bint is_float64_array(object x):
+    """Whether a product can be recorded without a cast."""
+    if type(x) is Array:
+        return aval_of((<Array>x).aval).is_float64
+    return type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
+
+
+cdef bint object_arithmetic(tuple inputs):
+    """Whether NumPy should work element by element: an object array meets traced scalars only."""
+    cdef bint found = False
+    for x in inputs:
+        if type(x) is Array:
+            return False
+        if isinstance(x, np.ndarray) and x.dtype == object:
+            found = True
+    return found
+
+
+cdef object boxed(object x):
+    if type(x) is not Scalar:
+        return x
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box
+
+
+cdef dict plain_keywords(object ufunc, dict kwargs):
+    """The keywords of a ufunc call that matter; what cannot be recorded raises."""
+    cdef dict kept = {}
+    for name, value in kwargs.items():
+        if name == "where" and value is not True:
+            raise NoRuleError(
+                f"{name_of(ufunc)} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
+            )
+        if name == "dtype" and value is not None:
+            raise NoRuleError(f"{name_of(ufunc)} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
+        if name == "signature" and value is not None:
+            raise NoRuleError(f"{name_of(ufunc)} with signature= is not recorded ({here()}). Use x.astype(dtype).")
+        if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
+            kept[name] = value
+    return kept
+
+
+cdef object as_given(object function, tuple args, object found):
+    """What a function of NumPy's gives without axes: an array, or a number of NumPy's, also where it was Python's."""
+    if function in BOXING:
+        of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
+        return standing_for(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
+    if function is np.real or function is np.imag or function is np.transpose:
+        return found
+    return standing_for(found, 0)
+
+
+cdef object array_function(object owner, object function, tuple args, dict kwargs):
+    cdef object implementation = FUNCTIONS.get(function)
+    if implementation is not None:
+        return as_given(function, args, called(implementation, args, kwargs))
+    implementation = MAKERS.get(function)
+    if implementation is not None:
+        return standing_for(implementation(owner, *args, **kwargs), NO_AXES)
+    raise no_rule(name_of(function), graph_among((owner,)))
+
+
+connect(record_call, array_ufunc, array_function)

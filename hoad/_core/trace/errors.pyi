@@ -1,0 +1,16 @@
+"""What traced values refuse to do, each with what to do instead."""
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+from hoad._core.graph.tape import Graph
+from hoad.errors import TracedValueError
+
+ADVICE: Final[dict[str, str]]
+
+def advice_for(called: str) -> str: ...
+def rewrite_with(function: Callable[[FrameType, int], str | None]) -> None: ...
+def note_origin(graph: Graph, driver: str, function: Any, place: str = "") -> None: ...
+def not_writable() -> TracedValueError: ...
+def writes_into(what: str) -> TracedValueError: ...

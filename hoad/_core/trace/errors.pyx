@@ -1,0 +1,235 @@
+"""What traced values refuse to do, each with what to do instead.
+
+Functions named after what was asked make the error and leave the raising to the caller; ``refuse_...`` raise.
+"""
+
+import os
+import sys
+from types import CodeType
+
+from cpython.object cimport PyObject
+
+from hoad._core.graph.tape cimport Graph, int32_t
+from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
+
+from hoad.errors import NoRuleError, TracedValueError
+
+ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above put it in
+
+
+cdef bint is_for_jit(Graph graph):
+    """Whether `jit` records into a graph, and no derivative is being taken in it."""
+    return graph is not None and graph.is_guarded and graph.n_frames == 1
+
+
+cdef bint is_alone(Graph graph):
+    """Whether a function is recorded by itself: the right side of an equation, or the body of a loop or a map."""
+    return graph is not None and graph.frame.repeated > 0 and graph.frame.repeated - 1 == graph.frame.start
+
+
+cdef object no_rule(str name, Graph graph, str method=""):
+    """The error for an operation that is not recorded, with what to write instead where that is known."""
+    cdef str asked = f"{name}.{method}" if method else name
+    cdef str instead = ADVICE.get(asked, "")
+    cdef str fact = "has no derivative rule"
+    cdef str advice = "give it hoad.value(x) if no derivative is to pass."
+    if is_for_jit(graph):
+        fact = "has no rule, so jit cannot record it"
+        advice = "give it hoad.value(x), for each value of which jit records anew."
+    if not method and "." in name:
+        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
+    if instead.startswith("Write"):
+        advice = f"{instead} Or {advice}"
+    elif instead:
+        advice = instead
+    else:
+        advice = advice[0].upper() + advice[1:]
+    return NoRuleError(f"{asked} {fact} ({here()}). {advice}")
+
+
+cpdef str advice_for(str called):
+    """What to write instead of a function of SciPy that is written in Python; of a method, for any object."""
+    cdef str found = ADVICE.get(called)
+    if found is None:
+        owner, _, method = called.rpartition(".")
+        found = ADVICE.get(f"{owner.rpartition('.')[0]}.*.{method}")
+    return found or (
+        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
+        "hoad.value(x) if plain numbers are meant.")
+
+
+cdef object cut_off(str what, str advice, Graph graph=None):
+    """The error for a traced value (of this graph) that would become a plain number."""
+    if graph is not None:
+        check_usable(graph)
+    where, called = user_place()
+    if called:
+        what = f"{called} of a traced value"
+        advice = advice_for(called)
+    elif assigns():
+        what = "assigning a traced value to an item of a plain array (a[...] = x)"
+        advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
+    whole = "the derivative"
+    if is_for_jit(graph):
+        whole = "what jit records"
+    elif is_alone(graph) and graph.n_frames == 1:
+        whole = "what is recorded"
+    return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
+
+
+cdef int check_branch(Graph graph) except -1:
+    """Raise if the last branch was taken by a solver of SciPy's in a derivative, which would be that of its steps.
+
+    Those that bracket end at a multiple of where they began, whose derivative is zero. `jit` replays them as they went.
+    """
+    cdef PyObject* code = graph.guards[graph.n_guards - 1].code
+    if code != NULL and is_solver((<object>code).co_filename) and not is_for_jit(graph):
+        raise cut_off("a branch of a solver on a traced value", "", graph)
+    return 0
+
+
+cdef int check_swap() except -1:
+    """Raise where compiled code puts a view into its array that was written to since the view was taken.
+
+    NumPy's own shuffle does so row by row for everything but an ndarray, and would lose every row that it swaps.
+    """
+    if not stores():
+        raise TracedValueError(
+            f"compiled code, such as the shuffle of a random generator, swaps rows of a traced array in place "
+            f"({here()}), which are views: one row would be there twice. Write x[rng.permutation(len(x))], or put "
+            "copies into it: x[i] = x[j].copy()."
+        )
+    return 0
+
+
+cpdef object writes_into(str what):
+    """The error for a traced value that would be written into a plain array."""
+    return cut_off(f"writing a traced value into a plain array with {what}",
+                   start_traced() + "; or use the result of the operation, which is a new array.")
+
+
+cdef object rewriting = None
+
+
+def rewrite_with(function):
+    """Let `function` of a frame and a line say which line to change to what."""
+    global rewriting
+    rewriting = function
+
+
+cdef str start_traced():
+    """How the plain array that is written to becomes a traced one."""
+    cdef str line = None
+    code, number = user_position()
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    if frame is not None:
+        line = rewriting(frame, number)
+    if line is None:
+        return "Make it an array that takes traced values, by np.zeros(n, like=x) or np.array(a, like=x)"
+    return f"Make it an array that takes traced values: {line}"
+
+
+cpdef object not_writable():
+    return TracedValueError(
+        f"a traced number has no items to write to ({here()}), as a number of NumPy has none. Write x = y in place of "
+        "x[...] = y."
+    )
+
+
+cdef object made_by_hand():
+    return TracedValueError(
+        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
+        "or np.asarray."
+    )
+
+
+cdef object unhashable():
+    return TracedValueError(
+        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
+        "same variable. Use hoad.value(x) if a plain number is meant."
+    )
+
+
+cdef object unpicklable(Graph graph):
+    instead = "call the jitted function" if is_for_jit(graph) else "take the derivative"
+    return TracedValueError(
+        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or {instead} there."
+    )
+
+
+cpdef int note_origin(Graph graph, str driver, function, str place="") except -1:
+    """Remember whose traced values outlive a graph, and where they are, for who uses one later."""
+    try:
+        code, name = getattr(function, "__code__", None), getattr(function, "__qualname__", None)
+    except Exception:       # of an object that makes its attributes
+        code = name = None
+    if not isinstance(name, str):
+        name = type(function).__qualname__
+    if isinstance(code, CodeType):
+        own = is_library(code.co_filename)      # a function that the driver has put around the user's
+        name = "a function" if own else f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+    graph.origin = f"; it is of {name} under {driver}{f', stored in {place}' if place else ''}"
+    return 0
+
+
+cdef int refuse_use(Graph graph) except -1:
+    """Raise for a graph that is not being recorded by this thread."""
+    if graph.thread == 0:
+        raise TracedValueError(
+            f"a traced value was used after the function it belongs to had returned ({here()})"
+            f"{graph.origin or ''}. Return it from the function, or take its number with hoad.value(x) while the "
+            "function runs."
+        )
+    instead = "Call the jitted function" if is_for_jit(graph) else "Take the derivative"
+    raise TracedValueError(
+        f"a traced value was used in another thread than the one that records it ({here()}). {instead} inside the "
+        "thread, or pass hoad.value(x)."
+    )
+
+
+cdef bint has_leaked(Graph graph, int32_t node) noexcept:
+    """Whether a node is one of a body that has ended, and not the same at all of its steps."""
+    cdef tuple body
+    cdef bytes varying
+    if graph.bodies is not None:
+        for body in graph.bodies:
+            varying = body[1]
+            if 0 <= node - <int32_t>body[0] < len(varying) and varying[node - <int32_t>body[0]]:
+                return True
+    return False
+
+
+cdef int refuse_leaked(Graph graph, int32_t node) except -1:
+    """Raise for a node of a body that has ended: its value is that of the step at which the body was recorded."""
+    cdef object made
+    if not has_leaked(graph, node):
+        return 0
+    made = graph.where(node)
+    if made is None:
+        made = [body[2] for body in graph.bodies if <int32_t>body[0] <= node][-1]
+        made = f"by the body of a loop or a map ({made})"
+    else:
+        made = f"by the body of a loop or a map at {os.path.basename(made)}"
+    raise TracedValueError(
+        f"a value made {made} was used after the body had returned ({here()}): it is that of the first step alone. "
+        "Return it from the body: the y of a scan and the result of a vmap hold it for every step, the carry that of "
+        "the last one."
+    )
+
+
+cdef int refuse_mixture(Graph graph, Graph other) except -1:
+    """Raise for traced values of two graphs in one operation."""
+    check_usable(graph)
+    check_usable(other)
+    if graph.valued != other.valued:
+        raise TracedValueError(
+            f"a rule met a traced value that is not its own ({here()}). A rule is written in operations on its own g, "
+            "p and operands, and cannot use traced values from outside. Make the value an operand of the function, or "
+            "pass hoad.value(x)."
+        )
+    raise TracedValueError(
+        f"traced values of two recordings met in one operation ({here()}). A function given to record() or a rule "
+        "may use traced values of its own arguments only; pass the other value as an argument, or hoad.value(x)."
+    )

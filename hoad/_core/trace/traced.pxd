@@ -1,0 +1,69 @@
+"""The two traced types."""
+
+cimport numpy as cnp
+
+from hoad._core.trace.writes cimport Buffer
+from hoad._core.graph.primitive cimport Primitive
+from hoad._core.trace.errors cimport check_alive
+from hoad._core.graph.tape cimport Graph, int32_t, int64_t, uint8_t, uint16_t
+
+# What a traced value without axes stands for, where it is not a number of NumPy's.
+cdef enum:
+    OF_PYTHON = 1       # a float, complex or bool of Python
+    WHOLE = 2           # an int of Python, as math.floor gives
+    NO_AXES = 4         # an array of no dimensions
+    A_NUMBER = 8        # a number of NumPy's, though it has a buffer
+
+cdef class Scalar:
+    cdef Graph graph
+    cdef int32_t node
+    cdef bint truth         # a truth value
+    cdef uint8_t stands     # for what, as its class says
+    cdef double value
+
+cdef class Array:
+    cdef Graph graph
+    cdef int32_t node           # what it held at `version` of the buffer; ask `node_now`
+    cdef int32_t aval
+    cdef int64_t version
+    cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
+    cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.trace.writes
+    cdef int64_t taken          # the version of the buffer when this view was made
+    cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
+    cdef str sealed             # why nothing may be written to it, or None
+    cdef int64_t born           # after how many entries of the graph it was made
+    cdef uint8_t stands         # for what, as its class says, where it has no axes
+    cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
+
+cdef int check_own(Array x) except -1
+cdef uint8_t standing(object value)
+cpdef object standing_for(object x, int stands)
+cdef object wrap(Graph graph, int32_t operand)
+cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
+cdef Buffer buffer_of(Array x)
+cdef object called(object implementation, tuple args, dict kwargs)
+cdef object item_of(Graph graph, int32_t operand, int64_t at)
+cdef object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth)
+cpdef object plain_value(object x)
+
+# How calls are recorded, where that takes more than arithmetic of scalars.
+ctypedef object (*RecordCall)(Primitive primitive, object params, tuple values)
+ctypedef object (*CallUfunc)(object ufunc, str method, tuple inputs, dict kwargs)
+ctypedef object (*CallFunction)(object owner, object function, tuple args, dict kwargs)
+ctypedef int32_t (*Refresh)(Array x) except? -1
+ctypedef object (*ReadItem)(Buffer buffer, int64_t place)
+ctypedef object (*Overwrite)(Array x, object result, str symbol)
+
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept
+
+cdef Refresh refresh
+
+cdef inline int32_t node_now(Array x) except? -1:
+    """The operand that holds the value of `x`."""
+    cdef int32_t node = x.node if x.buffer is None or x.version == x.buffer.version else refresh(x)
+    check_alive(x.graph, node)
+    return node
+
+# Numbers of operations, once they are declared.
+cdef int LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL

@@ -1,0 +1,1205 @@
+"""The two traced types.
+
+`Scalar` stands for a float or a truth value, `Array` for everything with a shape or another dtype. Both refuse to
+become plain numbers behind the user's back. ``__array__`` raises; real numbers have none, so that ``np.array([x, y])``
+of them is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here; everything
+else in `hoad._core.trace.calls`.
+
+A test of the class of a traced value (``isinstance``, ``match``, `functools.singledispatch`) answers as for the plain
+value that it stands for, by its ``__class__``. ``type(x)`` cannot, so that hoad itself asks that.
+"""
+
+import numbers
+import operator
+
+import numpy as np
+
+from libc.math cimport NAN
+
+cimport cython
+cimport numpy as cnp
+
+from hoad._core.trace.writes cimport Buffer, place_at
+from hoad._core.ops.eager cimport scalar_value
+from hoad._core.graph.primitive cimport INFO, Primitive, primitive_of
+from hoad._core.trace.errors cimport (
+    PyThread_get_thread_ident,
+    check_alive,
+    check_branch,
+    check_same,
+    check_swap,
+    check_usable,
+    cut_off,
+    has_leaked,
+    made_by_hand,
+    not_writable,
+    unhashable,
+    unpicklable,
+)
+from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
+from hoad._core.graph.tape cimport (
+    AVAL_BOOL,
+    F_BOOL,
+    F_VALUED,
+    OP_ADD,
+    OP_DIVIDE,
+    OP_ITEM,
+    OP_MULTIPLY,
+    OP_NEGATIVE,
+    OP_POWER,
+    OP_SUBTRACT,
+    Aval,
+    Graph,
+    Slot,
+    aval_of,
+    hold_aval,
+    operand_aval,
+    push_valued,
+    release_aval,
+)
+from hoad._core.base.where cimport here
+
+cdef dict ADVICE
+
+from hoad._core.trace.errors import ADVICE
+
+from hoad.errors import DTypeError, NoMethodError, TracedValueError
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_IsIntegerScalar(object)
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*)
+
+    ctypedef struct PySequenceMethods:
+        void* sq_item
+
+    ctypedef struct PyTypeObject:
+        PySequenceMethods* tp_as_sequence
+
+# What the floors above put in: NumPy function -> implementation, name of a method -> implementation.
+FUNCTIONS = {}
+METHODS = {}
+MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
+REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
+PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number stands for, for `standing_for`
+BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
+
+# What `hoad._core.trace.calls`, which knows these types, puts in.
+cdef RecordCall record_call = NULL
+cdef CallUfunc array_ufunc = NULL
+cdef CallFunction array_function = NULL
+
+# What `hoad._core.trace.views`, which knows how to record, puts in.
+cdef Refresh refresh = NULL
+cdef ReadItem read_item = NULL
+cdef Overwrite overwrite = NULL
+
+cdef type ndarray = np.ndarray
+cdef object FLOAT64 = np.dtype(np.float64)
+cdef object BOOL = np.dtype(np.bool_)
+
+# A tuple by name, not in the call of isinstance: Cython looks at the items of a display one by one, and drops what is
+# raised meanwhile. An abstract class is asked in Python, where an interrupt may come.
+cdef tuple TRUTHS = (bool, np.bool_)
+cdef tuple OPERANDS = (Scalar, Array, float, int, np.ndarray, np.generic, list, tuple, complex, numbers.Number)
+
+
+# ---- scalars --------------------------------------------------------------------------------------------------------
+
+cdef inline Scalar new_scalar(Graph graph, int32_t node, double value, bint truth):
+    cdef Scalar x = Scalar.__new__(Scalar)
+    x.graph = graph
+    x.node = node
+    x.value = value
+    x.truth = truth
+    graph.frame.live += 1
+    return x
+
+
+cdef object push_scalar(Graph graph, uint16_t op, int32_t a, int32_t b, double value, bint truth):
+    cdef uint16_t flags = (F_VALUED if graph.valued else 0) | (F_BOOL if truth else 0)
+    return new_scalar(graph, push_valued(graph, op, flags, a, b, value), value, truth)
+
+
+cdef inline double apply(uint16_t op, double x, double y) noexcept:
+    if op == OP_ADD:
+        return x + y
+    if op == OP_SUBTRACT:
+        return x - y
+    if op == OP_MULTIPLY:
+        return x * y
+    if op == OP_DIVIDE:
+        return x / y
+    return INFO[op].f2(x, y)
+
+
+cdef inline object made_of(object made, int stands, int op):
+    """A new traced number, which stands for a number of Python, or an integer, where all that it was made of do."""
+    (<Scalar>made).stands = stands & (OF_PYTHON | WHOLE if keeps_whole(op) else OF_PYTHON)
+    return made
+
+
+cdef inline bint keeps_whole(int op):
+    """Whether an operation gives an integer of integers."""
+    return (op == OP_ADD or op == OP_SUBTRACT or op == OP_MULTIPLY or op == OP_NEGATIVE or op == ABSOLUTE
+            or op == FLOOR_DIVIDE or op == REMAINDER)
+
+
+cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflected):
+    """A binary operation on scalars; anything else goes the general way."""
+    cdef Graph graph = x.graph
+    cdef Scalar y
+    cdef int32_t b
+    cdef int stands
+    cdef double value
+    if type(other) is Scalar:
+        y = <Scalar>other
+        if (y.graph is graph and graph.thread == PyThread_get_thread_ident() and not (x.truth and y.truth)
+                and graph.bodies is None):
+            if op == OP_MULTIPLY and may_be_root(graph, x.node) and are_roots(graph, x.node, y.node):
+                return smoothed(made_of(push_scalar(graph, op, x.node, y.node, x.value * y.value, False),
+                                        x.stands & y.stands, op), op, x, y)
+            return made_of(push_scalar(graph, op, x.node, y.node, apply(op, x.value, y.value), INFO[op].is_bool),
+                           x.stands & y.stands, op)
+        check_same(graph, y.graph)
+        value = 0
+    elif type(other) is float or (type(other) is int and not x.truth):
+        check_usable(graph)
+        check_alive(graph, x.node)
+        value = other
+        stands = x.stands if type(other) is int else x.stands & OF_PYTHON
+        b = graph.const_float(value)
+        if reflected:
+            return made_of(push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool), stands, op)
+        if op == OP_POWER and has_root(graph, x.node, DEEPEST):
+            return smoothed(made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), False), stands, op),
+                            op, x, value)
+        return made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), stands, op)
+    if reflected:
+        return binary(op, other, x)
+    return binary(op, x, other)
+
+
+cdef inline bint of_python(object x):
+    """Whether x is a number of Python's, or stands for one."""
+    if type(x) is Scalar:
+        return (<Scalar>x).stands & OF_PYTHON
+    if type(x) is Array:
+        return (<Array>x).stands & OF_PYTHON
+    return type(x) is float or type(x) is int or type(x) is complex or type(x) is bool
+
+
+cdef bint is_whole(object x) except -1:
+    """Whether a traced value stands for an integer, or for a truth value of Python's, which repeat a sequence."""
+    if type(x) is Scalar:
+        return (<Scalar>x).stands & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
+    return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
+
+
+cdef object binary(int op, object x, object y):
+    """The general way of an operator: NotImplemented for what hoad does not know."""
+    cdef object other = y if is_traced(x) else x
+    if of_python(x) and of_python(y):
+        return standing_for(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
+    if is_traced(other):
+        return record_call(primitive_of(op), None, (x, y))
+    if not isinstance(other, OPERANDS):
+        return NotImplemented
+    if op == OP_MULTIPLY and isinstance(other, (list, tuple)) and is_whole(x if other is y else y):
+        return other * operator.index(x if other is y else y)
+    if (isinstance(other, np.ndarray) and (<object>other).dtype == object
+            and (type(x) is Scalar or type(y) is Scalar)):
+        # an object array of traced scalars does its arithmetic element by element
+        box = np.empty((), dtype=object)
+        box[()] = x if other is y else y
+        function = (<Primitive>primitive_of(op)).function
+        return function(box, other) if other is y else function(other, box)
+    return record_call(primitive_of(op), None, (x, y))
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(512)
+cdef class Scalar:
+    """A float (or truth value) that is being recorded."""
+
+    __array_priority__ = 1000.0
+
+    def __init__(self, *args):
+        raise made_by_hand()
+
+    def __dealloc__(self):
+        if self.graph is not None:
+            self.graph.released(self.node)
+
+    # ---- arithmetic
+
+    def __add__(self, other):
+        return arithmetic(self, other, OP_ADD, False)
+
+    def __radd__(self, other):
+        return arithmetic(self, other, OP_ADD, True)
+
+    def __sub__(self, other):
+        return arithmetic(self, other, OP_SUBTRACT, False)
+
+    def __rsub__(self, other):
+        return arithmetic(self, other, OP_SUBTRACT, True)
+
+    def __mul__(self, other):
+        return arithmetic(self, other, OP_MULTIPLY, False)
+
+    def __rmul__(self, other):
+        return arithmetic(self, other, OP_MULTIPLY, True)
+
+    def __truediv__(self, other):
+        return arithmetic(self, other, OP_DIVIDE, False)
+
+    def __rtruediv__(self, other):
+        return arithmetic(self, other, OP_DIVIDE, True)
+
+    def __pow__(self, other, modulo):
+        return no_modulo(modulo) or arithmetic(self, other, OP_POWER, False)
+
+    def __rpow__(self, other, modulo):
+        return no_modulo(modulo) or arithmetic(self, other, OP_POWER, True)
+
+    def __floordiv__(self, other):
+        return arithmetic(self, other, FLOOR_DIVIDE, False)
+
+    def __rfloordiv__(self, other):
+        return arithmetic(self, other, FLOOR_DIVIDE, True)
+
+    def __mod__(self, other):
+        return arithmetic(self, other, REMAINDER, False)
+
+    def __rmod__(self, other):
+        return arithmetic(self, other, REMAINDER, True)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __neg__(self):
+        return unary(self, OP_NEGATIVE)
+
+    def __pos__(self):
+        return self if not self.stands & NO_AXES else standing_for(self, 0)
+
+    def __abs__(self):
+        return unary(self, ABSOLUTE)
+
+    def __floor__(self):
+        return standing_for(unary(self, FLOOR), WHOLE | OF_PYTHON)
+
+    def __ceil__(self):
+        return standing_for(unary(self, CEIL), WHOLE | OF_PYTHON)
+
+    def __trunc__(self):
+        return standing_for(unary(self, TRUNC), WHOLE | OF_PYTHON)
+
+    def __round__(self, ndigits=None):
+        if ndigits is None:
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+        return FUNCTIONS[np.round](self, ndigits)
+
+    def __and__(self, other):
+        return logical(self, other, LOGICAL_AND)
+
+    def __rand__(self, other):
+        return logical(self, other, LOGICAL_AND)
+
+    def __or__(self, other):
+        return logical(self, other, LOGICAL_OR)
+
+    def __ror__(self, other):
+        return logical(self, other, LOGICAL_OR)
+
+    def __xor__(self, other):
+        return logical(self, other, LOGICAL_XOR)
+
+    def __rxor__(self, other):
+        return logical(self, other, LOGICAL_XOR)
+
+    def __invert__(self):
+        if not self.truth:
+            raise DTypeError(
+                f"~ of a traced float ({here()}): only truth values can be inverted. Write -x, or ~(x > 0)."
+            )
+        return unary(self, LOGICAL_NOT)
+
+    def __lt__(self, other):
+        return arithmetic(self, other, LESS, False)
+
+    def __le__(self, other):
+        return arithmetic(self, other, LESS_EQUAL, False)
+
+    def __gt__(self, other):
+        return arithmetic(self, other, GREATER, False)
+
+    def __ge__(self, other):
+        return arithmetic(self, other, GREATER_EQUAL, False)
+
+    def __eq__(self, other):
+        return arithmetic(self, other, EQUAL, False)
+
+    def __ne__(self, other):
+        return arithmetic(self, other, NOT_EQUAL, False)
+
+    # ---- what would make a number of it
+
+    def __bool__(self):
+        cdef Slot expected
+        check_usable(self.graph)
+        check_alive(self.graph, self.node)
+        if not self.graph.valued:
+            raise TracedValueError(
+                f"bool() of a traced value that has no value here ({here()}). A rule or a symbolic expression cannot "
+                "branch on values: use np.where, or declare the rule with per_call=True."
+            )
+        expected.d = 1.0 if self.value != 0 else 0.0
+        if self.node >= 0:      # a constant never changes
+            self.graph.add_guard(self.node, expected, False)
+            check_branch(self.graph)
+        return self.value != 0
+
+    def __float__(self):
+        raise cut_off("float() of a traced value",
+                      "Use np.sin instead of math.sin (and the like), build arrays with np.array([...], like=x) or "
+                      "np.stack, or hoad.value(x) if a plain number is meant.", self.graph)
+
+    def __int__(self):
+        raise cut_off("int() of a traced value", "Use np.floor or np.trunc, or int(hoad.value(x)) if a plain number "
+                                                 "is meant.", self.graph)
+
+    def __complex__(self):
+        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.", self.graph)
+
+    def __index__(self):
+        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
+                      self.graph)
+
+    def __hash__(self):
+        raise unhashable()
+
+    def __reduce__(self):
+        raise unpicklable(self.graph)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        if not self.graph.valued:
+            return f"Traced(node {self.node})"
+        return f"Traced({bool(self.value) if self.truth else self.value!r})"
+
+    def __format__(self, spec):
+        if not self.graph.valued or (not spec and self.graph.thread == 0):
+            return repr(self)
+        check_usable(self.graph)
+        return format(bool(self.value) if self.truth else self.value, spec)
+
+    # ---- NumPy
+
+    @property
+    def __class__(self):
+        if self.stands & NO_AXES:
+            return ndarray
+        if self.truth:
+            return bool if self.stands & OF_PYTHON else np.bool_
+        if self.stands & WHOLE:
+            return int
+        return float if self.stands & OF_PYTHON else np.float64
+
+    @property
+    def shape(self):
+        return ()
+
+    @property
+    def ndim(self):
+        return 0
+
+    @property
+    def size(self):
+        return 1
+
+    @property
+    def dtype(self):
+        return BOOL if self.truth else FLOAT64
+
+    @property
+    def T(self):
+        return self
+
+    @property
+    def real(self):
+        return self
+
+    @property
+    def imag(self):
+        return 0.0
+
+    def __getitem__(self, index):
+        if index is Ellipsis:
+            return standing_for(self, NO_AXES)
+        return standing_for(self, 0) if type(index) is tuple and not index else METHODS["__getitem__"](self, index)
+
+    def __setitem__(self, index, value):
+        raise not_writable()
+
+    def __getattr__(self, str name):
+        return method(self, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *METHODS})
+
+    def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, tuple args, dict kwargs):
+        return array_function(self, function, args, kwargs)
+
+
+# A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
+(<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
+
+
+cdef object no_modulo(object modulo):
+    if modulo is not None:
+        raise DTypeError(f"pow() of a traced value takes no modulus ({here()}). Write x ** y % m.")
+    return None
+
+
+cdef object unary(Scalar x, int op):
+    check_usable(x.graph)
+    check_alive(x.graph, x.node)
+    if x.truth != <bint>(op == LOGICAL_NOT):
+        return record_call(primitive_of(op), None, (x,))
+    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.stands, op)
+
+
+cdef object logical(object x, object other, int op):
+    """&, | and ^, which are for truth values only."""
+    if not is_traced(other) and isinstance(other, TRUTHS):
+        return binary(op, x, other)
+    if getattr(x, "dtype", None) != BOOL or getattr(other, "dtype", None) != BOOL:
+        raise DTypeError(
+            f"&, | and ^ of traced values need truth values on both sides ({here()}). Use np.logical_and and the like, "
+            "or compare first: (x > 0) & (x < 1)."
+        )
+    return binary(op, x, other)
+
+
+# ---- arrays ---------------------------------------------------------------------------------------------------------
+
+cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
+    cdef Array x = Array.__new__(Array)
+    x.graph = graph
+    x.node = operand
+    x.aval = aval
+    hold_aval(aval)
+    x.born = graph.entries
+    graph.held(operand)
+    return x
+
+
+cdef int check_own(Array x) except -1:
+    """Raise where `x` is of the function around one that is being recorded apart."""
+    cdef int64_t born = x.born if x.buffer is None else x.buffer.born
+    if born < x.graph.frame.apart:
+        raise TracedValueError(
+            "the body of a loop or a map, a checkpoint and a composite are recorded apart, so they cannot write to an "
+            f"array of the function around them ({here()}). Take it as an argument (in a loop, carry it), write to a "
+            "copy, and return that."
+        )
+    return 0
+
+
+cdef Buffer buffer_of(Array x):
+    """The buffer of `x`, made now if it has none."""
+    if x.buffer is None:
+        x.buffer = Buffer(x.graph, x.node, x.aval)
+        x.buffer.born = x.born
+    return x.buffer
+
+
+cdef object in_place(Array x, object result, str symbol):
+    """``x symbol= y`` from the result of the operation: a number makes a new number, an array takes it in."""
+    if result is NotImplemented or (x.buffer is None and aval_of(x.aval).ndim == 0):
+        return result
+    return overwrite(x, result, symbol)
+
+
+cdef object item_of(Graph graph, int32_t operand, int64_t at):
+    """The item of a float64 array at a flat number."""
+    cdef double value = NAN
+    if operand < 0:
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o))[at]
+        return new_scalar(graph, graph.const_float(value), value, False)
+    if graph.valued:
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.slots[operand].o))[at]
+    return push_scalar(graph, OP_ITEM, operand, <int32_t>at, value, False)
+
+
+cdef inline int64_t along(object index, int64_t length) except? -2:
+    """A plain integer that is an index of an axis, counted from its start; -1 for anything else."""
+    cdef int overflow = 0
+    cdef int64_t k
+    if type(index) is not int:
+        if type(index) is bool or not PyArray_IsIntegerScalar(index):
+            return -1
+        index = int(index)
+    k = PyLong_AsLongLongAndOverflow(index, &overflow)
+    if k < 0:
+        k += length
+    return k if 0 <= k < length and not overflow else -1
+
+
+cdef int64_t item_number(Aval aval, object index) except? -2:
+    """The flat number of the item at an index of plain integers, -1 for any other index."""
+    cdef int64_t at = 0
+    cdef int64_t k
+    cdef int d
+    if aval.ndim == 1 and type(index) is not tuple:
+        at = along(index, aval.shape[0])
+    elif type(index) is tuple and len(<tuple>index) == aval.ndim and aval.ndim:
+        for d in range(aval.ndim):
+            k = along((<tuple>index)[d], aval.shape[d])
+            if k < 0:
+                return -1
+            at = at * <int64_t>aval.shape[d] + k
+    else:
+        return -1
+    return at if at < 2147483647 else -1
+
+
+cdef inline int64_t root_place(Array x, int64_t at):
+    """The place in the root of the item of `x` at a flat number."""
+    return at if x.view is None else place_at(x.view, at)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Array:
+    """An array that is being recorded."""
+
+    __array_priority__ = 1000.0
+
+    def __init__(self, *args):
+        raise made_by_hand()
+
+    def __dealloc__(self):
+        if self.graph is not None:
+            self.graph.released(self.node)
+        release_aval(self.aval)
+
+    def __add__(self, other):
+        return binary(OP_ADD, self, other)
+
+    def __radd__(self, other):
+        return binary(OP_ADD, other, self)
+
+    def __sub__(self, other):
+        return binary(OP_SUBTRACT, self, other)
+
+    def __rsub__(self, other):
+        return binary(OP_SUBTRACT, other, self)
+
+    def __mul__(self, other):
+        return binary(OP_MULTIPLY, self, other)
+
+    def __rmul__(self, other):
+        return binary(OP_MULTIPLY, other, self)
+
+    def __truediv__(self, other):
+        return binary(OP_DIVIDE, self, other)
+
+    def __rtruediv__(self, other):
+        return binary(OP_DIVIDE, other, self)
+
+    def __pow__(self, other, modulo):
+        return no_modulo(modulo) or binary(OP_POWER, self, other)
+
+    def __rpow__(self, other, modulo):
+        return no_modulo(modulo) or binary(OP_POWER, other, self)
+
+    def __floordiv__(self, other):
+        return binary(FLOOR_DIVIDE, self, other)
+
+    def __rfloordiv__(self, other):
+        return binary(FLOOR_DIVIDE, other, self)
+
+    def __mod__(self, other):
+        return binary(REMAINDER, self, other)
+
+    def __rmod__(self, other):
+        return binary(REMAINDER, other, self)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __matmul__(self, other):
+        return FUNCTIONS[np.matmul](self, other)
+
+    def __rmatmul__(self, other):
+        return FUNCTIONS[np.matmul](other, self)
+
+    def __neg__(self):
+        return standing_for(record_call(primitive_of(OP_NEGATIVE), None, (self,)), self.stands & OF_PYTHON)
+
+    def __pos__(self):
+        check_usable(self.graph)
+        return standing_for(wrap(self.graph, node_now(self)), self.stands & OF_PYTHON)
+
+    def __abs__(self):
+        return standing_for(record_call(primitive_of(ABSOLUTE), None, (self,)), self.stands & OF_PYTHON)
+
+    def __and__(self, other):
+        return logical(self, other, LOGICAL_AND)
+
+    def __rand__(self, other):
+        return logical(self, other, LOGICAL_AND)
+
+    def __or__(self, other):
+        return logical(self, other, LOGICAL_OR)
+
+    def __ror__(self, other):
+        return logical(self, other, LOGICAL_OR)
+
+    def __xor__(self, other):
+        return logical(self, other, LOGICAL_XOR)
+
+    def __rxor__(self, other):
+        return logical(self, other, LOGICAL_XOR)
+
+    def __invert__(self):
+        if self.dtype != BOOL:
+            raise DTypeError(
+                f"~ of a traced array of {self.dtype} ({here()}): only truth values can be inverted. Write -x, or "
+                "~(x > 0)."
+            )
+        return record_call(primitive_of(LOGICAL_NOT), None, (self,))
+
+    def __lt__(self, other):
+        return binary(LESS, self, other)
+
+    def __le__(self, other):
+        return binary(LESS_EQUAL, self, other)
+
+    def __gt__(self, other):
+        return binary(GREATER, self, other)
+
+    def __ge__(self, other):
+        return binary(GREATER_EQUAL, self, other)
+
+    def __eq__(self, other):
+        return binary(EQUAL, self, other)
+
+    def __ne__(self, other):
+        return binary(NOT_EQUAL, self, other)
+
+    def __iadd__(self, other):
+        return in_place(self, binary(OP_ADD, self, other), "+=")
+
+    def __isub__(self, other):
+        return in_place(self, binary(OP_SUBTRACT, self, other), "-=")
+
+    def __imul__(self, other):
+        return in_place(self, binary(OP_MULTIPLY, self, other), "*=")
+
+    def __itruediv__(self, other):
+        return in_place(self, binary(OP_DIVIDE, self, other), "/=")
+
+    def __ifloordiv__(self, other):
+        return in_place(self, binary(FLOOR_DIVIDE, self, other), "//=")
+
+    def __imod__(self, other):
+        return in_place(self, binary(REMAINDER, self, other), "%=")
+
+    def __ipow__(self, other):
+        return in_place(self, binary(OP_POWER, self, other), "**=")
+
+    def __imatmul__(self, other):
+        return in_place(self, FUNCTIONS[np.matmul](self, other), "@=")
+
+    def __iand__(self, other):
+        return in_place(self, logical(self, other, LOGICAL_AND), "&=")
+
+    def __ior__(self, other):
+        return in_place(self, logical(self, other, LOGICAL_OR), "|=")
+
+    def __ixor__(self, other):
+        return in_place(self, logical(self, other, LOGICAL_XOR), "^=")
+
+    # ---- what would make a number of it
+
+    def __bool__(self):
+        cdef Aval aval = aval_of(self.aval)
+        cdef object value
+        check_usable(self.graph)
+        if aval.size != 1:
+            raise TracedValueError(
+                f"bool() of a traced array of shape {aval.shape} is ambiguous ({here()}). Use np.where to choose "
+                "element by element, or np.max(x) > 0 and the like to ask one question of all."
+            )
+        value = valued(self)
+        guard_object(self)
+        return bool(value)
+
+    def __float__(self):
+        raise cut_off("float() of a traced array",
+                      "Use NumPy's functions instead of math's, x.item() or x.sum() for a traced scalar, or "
+                      "hoad.value(x) if a plain number is meant.", self.graph)
+
+    def __complex__(self):
+        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.", self.graph)
+
+    def __int__(self):
+        return self.__index__()
+
+    def __index__(self):
+        cdef Aval aval = aval_of(self.aval)
+        if aval.ndim or aval.dtype.kind not in "iu":
+            raise cut_off("using a traced array as an integer",
+                          "Use hoad.value(x) if plain numbers are meant.", self.graph)
+        check_usable(self.graph)
+        value = int(valued(self))
+        guard_object(self)
+        return value
+
+    @property
+    def __array__(self):
+        cdef Method bound
+        if is_number(self):     # NumPy makes object arrays of what has no __array__
+            raise AttributeError("a traced number is no array")
+        bound = Method.__new__(Method)
+        bound.implementation, bound.owner = as_plain_array, self
+        return bound
+
+    def __setitem__(self, index, value):
+        cdef Aval aval = aval_of(self.aval)
+        cdef int64_t at
+        if type(index) is int and type(value) is Array and (<Array>value).buffer is not None and (
+                (<Array>value).buffer is self.buffer and (<Array>value).taken < self.buffer.version):
+            check_swap()
+        if (self.sealed is None and aval.is_float64 and self.part is None
+                and (type(value) is Scalar or type(value) is float)):
+            at = item_number(aval, index)
+            if at >= 0:
+                check_usable(self.graph)
+                check_own(self)
+                if type(value) is Scalar:
+                    check_same(self.graph, (<Scalar>value).graph)
+                    check_alive(self.graph, (<Scalar>value).node)
+                    if (<Scalar>value).truth:
+                        value = value * 1.0
+                buffer_of(self).put_one(root_place(self, at), value)
+                return
+        METHODS["__setitem__"](self, index, value)
+
+    def __hash__(self):
+        raise unhashable()
+
+    def __reduce__(self):
+        raise unpicklable(self.graph)
+
+    def __round__(self, ndigits=None):
+        if aval_of(self.aval).ndim or aval_of(self.aval).dtype.kind == "c":
+            raise TypeError(f"a traced array of {aval_of(self.aval)!r} has no round(): use np.round(x, decimals)")
+        if ndigits is None:
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+        return FUNCTIONS[np.round](self, ndigits)
+
+    def __format__(self, spec):
+        value = self.graph.value_of(node_now(self)) if spec and aval_of(self.aval).ndim == 0 else None
+        return format(repr(self), spec) if value is None else format(value[()], spec)
+
+    def __copy__(self):
+        return METHODS["copy"](self)
+
+    def __deepcopy__(self, memo):
+        return METHODS["copy"](self)
+
+    def __repr__(self):
+        cdef bint running = self.graph.thread == PyThread_get_thread_ident()
+        value = self.graph.value_of(node_now(self)) if running and not has_leaked(self.graph, self.node) else None
+        return f"Traced({aval_of(self.aval)!r})" if value is None else f"Traced({value!r})"
+
+    # ---- NumPy
+
+    @property
+    def __class__(self):
+        cdef Aval aval = aval_of(self.aval)
+        if (aval.ndim or self.aval <= AVAL_BOOL or self.stands & NO_AXES
+                or (self.buffer is not None and not self.stands)):
+            return ndarray
+        if self.stands & OF_PYTHON:
+            return complex if aval.dtype.kind == "c" else float
+        return aval.dtype.type
+
+    @property
+    def shape(self):
+        return aval_of(self.aval).shape
+
+    @shape.setter
+    def shape(self, value):
+        METHODS["__shape__"](self)
+
+    @property
+    def ndim(self):
+        return aval_of(self.aval).ndim
+
+    @property
+    def size(self):
+        return aval_of(self.aval).size
+
+    @property
+    def dtype(self):
+        return aval_of(self.aval).dtype
+
+    @property
+    def itemsize(self):
+        return aval_of(self.aval).itemsize
+
+    @property
+    def nbytes(self):
+        return aval_of(self.aval).itemsize * aval_of(self.aval).size
+
+    @property
+    def T(self):
+        return FUNCTIONS[np.transpose](self) if aval_of(self.aval).ndim else self
+
+    @property
+    def mT(self):
+        return FUNCTIONS[np.swapaxes](self, -1, -2)
+
+    @property
+    def real(self):
+        return FUNCTIONS[np.real](self)
+
+    @real.setter
+    def real(self, value):
+        FUNCTIONS[np.real](self)[...] = value
+
+    @property
+    def imag(self):
+        return FUNCTIONS[np.imag](self)
+
+    @imag.setter
+    def imag(self, value):
+        FUNCTIONS[np.imag](self)[...] = value
+
+    @property
+    def flat(self):
+        return METHODS["__flat__"](self)
+
+    @flat.setter
+    def flat(self, value):
+        METHODS["__set_flat__"](self, value)
+
+    def __len__(self):
+        cdef Aval aval = aval_of(self.aval)
+        if aval.ndim == 0:
+            raise TypeError("len() of unsized object")
+        return aval.shape[0]
+
+    def __iter__(self):
+        cdef Aval aval = aval_of(self.aval)
+        if aval.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return Items(self, aval.shape[0])
+
+    def __getitem__(self, index):
+        cdef Aval aval = aval_of(self.aval)
+        cdef int64_t at
+        if aval.is_float64:
+            at = item_number(aval, index)
+            if at >= 0:
+                check_usable(self.graph)
+                if self.buffer is None or self.version == self.buffer.version:
+                    return item_of(self.graph, node_now(self), at)
+                if self.part is None:
+                    return read_item(self.buffer, root_place(self, at))
+        found = METHODS["__getitem__"](self, index)
+        return found.copy() if self.copies and type(found) is Array else found
+
+    def __getattr__(self, str name):
+        return method(self, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *METHODS})
+
+    def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, tuple args, dict kwargs):
+        return array_function(self, function, args, kwargs)
+
+
+@cython.final
+cdef class Items:
+    """The items of an array, each read when it is asked for: it may be written to in between."""
+
+    cdef Array array
+    cdef Py_ssize_t at
+    cdef Py_ssize_t end
+
+    def __cinit__(self, Array array not None, Py_ssize_t end):
+        self.array, self.end = array, end
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at >= self.end:
+            raise StopIteration
+        self.at += 1
+        return self.array[self.at - 1]
+
+    def __length_hint__(self):
+        return self.end - self.at
+
+
+cdef bint is_number(Array x) except -1:
+    """Whether an array of no dimensions is a real number that nothing changes, such as an item of float32.
+
+    Complex numbers do not count: NumPy takes the imaginary part of an array of objects for zero.
+    """
+    cdef Aval aval = aval_of(x.aval)
+    if aval.ndim or aval.dtype.kind != "f":
+        return False
+    return x.buffer is None or (x.sealed is not None and x.view is None)
+
+
+def as_plain_array(Array x, dtype=None, copy=None):
+    if aval_of(x.aval).ndim == 0 and aval_of(x.aval).dtype.kind == "c":
+        raise cut_off("making a plain array of traced complex numbers",
+                      "Write np.array([...], like=x), of any traced x, or np.stack([...]), or take hoad.value(x) if "
+                      "plain numbers are meant.", x.graph)
+    raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
+                  "outside NumPy's dispatch)",
+                  "Write np.asarray(x, like=x); build arrays with np.stack, np.concatenate or np.where instead of "
+                  "assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
+
+
+cdef class Method:
+    """A method of a traced value, bound to it."""
+
+    cdef object implementation
+    cdef object owner
+
+    def __call__(self, *args, **kwargs):
+        return called(self.implementation, (self.owner, *args), kwargs)
+
+
+cdef object called(object implementation, tuple args, dict kwargs):
+    """Call an implementation; what it gives goes into the array that is given as `out`, if any."""
+    cdef Py_ssize_t k = -1
+    if len(args) > 2:
+        k = METHODS["__out_position__"](implementation)
+    if kwargs.get("out") is not None or (0 <= k < len(args) and args[k] is not None):
+        return METHODS["__into__"](implementation, args, kwargs)
+    return implementation(*args, **kwargs)
+
+
+cdef object method(object owner, str name):
+    cdef object implementation = METHODS.get(name)
+    cdef Method bound
+    if implementation is None:
+        if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
+            instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
+            raise NoMethodError(
+                f"ndarray.{name} has no rule for traced values ({here()}). {instead} Take hoad.value(x) if plain "
+                "numbers are meant."
+            )
+        raise AttributeError(f"a traced value has no attribute {name!r}")
+    bound = Method.__new__(Method)
+    bound.implementation = implementation
+    bound.owner = owner
+    return bound
+
+
+cdef object valued(Array x):
+    """The value of an array that must have one here."""
+    cdef object value = x.graph.value_of(node_now(x))
+    if value is None:
+        raise TracedValueError(
+            f"the value of a traced array is not known here ({here()}). A rule or a symbolic expression cannot branch "
+            "on values: use np.where, or declare the rule with per_call=True."
+        )
+    return value
+
+
+cdef int guard_object(Array x) except -1:
+    cdef int32_t node = node_now(x)
+    if node >= 0:       # a constant never changes
+        x.graph.add_guard(node, x.graph.slots[node], x.aval > AVAL_BOOL)
+        check_branch(x.graph)
+    return 0
+
+
+cdef object wrap(Graph graph, int32_t operand):
+    """The traced value of a node, alive in the derivative that the node belongs to."""
+    cdef int32_t aval = operand_aval(graph, operand)
+    cdef Scalar x
+    if aval > AVAL_BOOL:
+        return new_array(graph, operand, aval)
+    x = new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
+    if operand < graph.frame.start:
+        graph.frame.live -= 1       # a new scalar counts for the innermost
+        graph.held(operand)
+    return x
+
+
+cdef uint8_t standing(object value):
+    """What a traced number stands for that is made of this one."""
+    if type(value) is float or type(value) is complex or type(value) is bool:
+        return OF_PYTHON
+    if type(value) is Scalar:
+        return (<Scalar>value).stands
+    if type(value) is Array:
+        if value.__class__ is ndarray:
+            return NO_AXES
+        return A_NUMBER | ((<Array>value).stands & OF_PYTHON)
+    return NO_AXES if isinstance(value, np.ndarray) else A_NUMBER
+
+
+cpdef object standing_for(object x, int stands):
+    """A traced value without axes, as what stands for a number of NumPy's (0) or something else; others as they are."""
+    cdef object made
+    if type(x) is Scalar:
+        if (<Scalar>x).stands == stands:
+            return x
+        made = wrap((<Scalar>x).graph, (<Scalar>x).node)
+    elif type(x) is Array and not aval_of((<Array>x).aval).ndim:
+        if (<Array>x).stands == stands and ((<Array>x).buffer is None or stands):
+            return x
+        if stands == NO_AXES and x.__class__ is ndarray:
+            return x        # which may be written to
+        made = wrap((<Array>x).graph, node_now(<Array>x))
+    else:
+        return x
+    if type(made) is Scalar:
+        (<Scalar>made).stands = stands
+    else:
+        (<Array>made).stands = stands
+    return made
+
+
+def standing_as(made, like):
+    """A value, of what another one is, or stands for, where it has no axes."""
+    if not is_traced(made):
+        return np.asarray(made) if type(like) is ndarray else made
+    return standing_for(made, standing(like))
+
+
+# ---- for the rooms and floors above ---------------------------------------------------------------------------------
+
+def traced_node(Graph graph, int node):
+    """The traced value of a node of a running recording."""
+    return wrap(graph, node)
+
+
+def is_traced(x):
+    """Whether `x` is a traced scalar or array."""
+    return type(x) is Scalar or type(x) is Array
+
+
+cpdef object plain_value(object x):
+    """The number or array behind a traced value (a copy); anything else as it is."""
+    cdef object made
+    if type(x) is Scalar:
+        if not (<Scalar>x).graph.valued:
+            raise TracedValueError(
+                f"the value of a traced scalar is not known inside a rule or symbolic expression ({here()}). A rule "
+                "that needs values says per_call=True."
+            )
+        check_alive((<Scalar>x).graph, (<Scalar>x).node)
+        return bool((<Scalar>x).value) if (<Scalar>x).truth else (<Scalar>x).value
+    if type(x) is Array:
+        check_usable((<Array>x).graph)
+        made = np.array(valued(<Array>x))
+        return made if made.ndim or made.dtype != np.complex128 else made.item()
+    return x
+
+
+def graph_of(x):
+    """The graph of a traced value that may be used here."""
+    cdef Graph graph = (<Scalar>x).graph if type(x) is Scalar else (<Array?>x).graph
+    check_usable(graph)
+    return graph
+
+
+def node_of(x):
+    """The node number of a traced value."""
+    if type(x) is Array:
+        return node_now(<Array>x)
+    check_alive((<Scalar?>x).graph, (<Scalar>x).node)
+    return (<Scalar>x).node
+
+
+def guard_value(x):
+    """The value of a traced array, with a guard that it stays so."""
+    cdef Array array = <Array?>x
+    check_usable(array.graph)
+    value = valued(array)
+    guard_object(array)
+    return value
+
+
+# Numbers of operations that operators name; set when the floor above has declared them.
+cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
+cdef int NOT_EQUAL
+
+
+def bind_operators():
+    """Look up the operations behind the operators, once they are declared."""
+    global ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
+    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL
+    from hoad._core.graph.primitive import primitive_named
+    ABSOLUTE = primitive_named("absolute").op
+    FLOOR = primitive_named("floor").op
+    CEIL = primitive_named("ceil").op
+    TRUNC = primitive_named("trunc").op
+    FLOOR_DIVIDE = primitive_named("floor_divide").op
+    REMAINDER = primitive_named("remainder").op
+    LESS = primitive_named("less").op
+    LESS_EQUAL = primitive_named("less_equal").op
+    GREATER = primitive_named("greater").op
+    GREATER_EQUAL = primitive_named("greater_equal").op
+    EQUAL = primitive_named("equal").op
+    NOT_EQUAL = primitive_named("not_equal").op
+    LOGICAL_AND = primitive_named("logical_and").op
+    LOGICAL_OR = primitive_named("logical_or").op
+    LOGICAL_XOR = primitive_named("logical_xor").op
+    LOGICAL_NOT = primitive_named("logical_not").op
+    MASK = primitive_named("mask").op
+    MATMUL = primitive_named("matmul").op
+
+
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
+    """Say how what was written is read."""
+    global refresh, read_item, overwrite
+    refresh = fresh
+    read_item = item
+    overwrite = over
+
+
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:
+    """Say how calls are recorded."""
+    global record_call, array_ufunc, array_function
+    record_call = record
+    array_ufunc = ufunc
+    array_function = function

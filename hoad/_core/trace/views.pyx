@@ -1,0 +1,527 @@
+"""Views of traced arrays, and writes to them: which array sees what.
+
+Nodes do not change. A traced array that shares its `Buffer` with others notes which version of it its node belongs
+to, and asks again when there is a later one. What is asked for is collected from the content and from what is pending
+on it: a value that covers all of it is handed back as it is, scalars are assembled, and anything else is joined and
+gathered; so that a write, and a read, take a few nodes however many items they have.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from hoad._core.trace.writes cimport (
+    CONTENT,
+    Buffer,
+    grid,
+    in_order,
+    is_shadow,
+    place_at,
+    places_in,
+    start_of,
+    strides_of,
+)
+from hoad._core.trace.coerce cimport as_numbers, check_class, operand_of
+from hoad._core.trace.errors cimport check_same, check_usable
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.trace.traced cimport (
+    Array,
+    Scalar,
+    buffer_of,
+    check_own,
+    connect_writes,
+    item_of,
+    new_array,
+    node_now,
+    wrap,
+)
+from hoad._core.base.where cimport here
+
+cdef dict METHODS
+
+from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.graph.primitive import primitive_named
+from hoad._core.trace.traced import METHODS, graph_of
+
+from hoad.errors import DTypeError, ShapeError, TracedValueError
+
+cnp.import_array()
+
+cdef type ndarray = np.ndarray
+
+cdef enum:
+    OFTEN = 4       # times as much: when a value is taken apart first
+
+
+# ---- views ----------------------------------------------------------------------------------------------------------
+
+cpdef cnp.ndarray shadow(Array x):
+    """Where `x` lies in its root, as an array that NumPy can take views of, but nobody may read."""
+    cdef Buffer buffer = buffer_of(x)
+    return buffer.shadow_of_root() if x.view is None else x.view
+
+
+def places(Array x):
+    """The places of `x` in its root, listed in the shape of `x`."""
+    cdef Buffer buffer = buffer_of(x)
+    if x.view is None:
+        return buffer.places_of_root()
+    if is_shadow(x.view):
+        return on(buffer.places_of_root(), x.view)
+    return x.view
+
+
+cdef object on(cnp.ndarray items, cnp.ndarray shadow):
+    """The view of a contiguous array that a shadow is of its root."""
+    cdef int64_t size = cnp.PyArray_ITEMSIZE(items)
+    return np.ndarray((<object>shadow).shape, (<object>items).dtype, items, start_of(shadow) * size,
+                      tuple([k * size for k in strides_of(shadow)]))
+
+
+def shares(Array x, Array y):
+    """Whether two arrays are views of one root."""
+    return x is y or (x.buffer is not None and x.buffer is y.buffer)
+
+
+def is_part(Array x):
+    """Whether an array is the real or imaginary part of another, so that there are gaps between its items."""
+    return x.part is not None
+
+
+cpdef bint is_settled(Array x):
+    """Whether nothing is pending on what `x` is a view of."""
+    return x.buffer is None or not x.buffer.values
+
+
+cpdef Array view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
+    """The view of `x` that lies at `view`; `value` is what it holds, if somebody knows."""
+    return seen_at(x, view, x.part, aval_of(x.aval).dtype, value, sealed)
+
+
+def part(Array x, str name):
+    """The part of a complex `x` that is called "real" or "imag": of an array a view, of a number a number."""
+    if x.buffer is None and aval_of(x.aval).ndim == 0:
+        return part_of(x, name)
+    return seen_at(x, shadow(x), name, np.finfo(aval_of(x.aval).dtype).dtype, None, None)
+
+
+cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object value, str sealed):
+    """What lies at a view of the root of `x`: all of it, or a part, in its dtype."""
+    cdef Buffer buffer = buffer_of(x)
+    cdef Array made
+    check_usable(x.graph)
+    if buffer.values:       # it is read when somebody asks for it
+        made = new_array(x.graph, ZERO, intern_aval(dtype, (<object>view).shape).number)
+        made.version = -1
+    else:
+        made = as_array(part_of(content_at(buffer, view), part) if value is None else value)
+        made.version = buffer.version
+    made.buffer = buffer
+    made.taken = buffer.version
+    made.view = view
+    made.part = part
+    made.sealed = x.sealed or sealed
+    return made
+
+
+def seen(value, look, str sealed=None):
+    """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies."""
+
+    def implementation(x, *args, **kwargs):
+        if type(x) is not Array:
+            return value(x, *args, **kwargs)
+        found = value(x, *args, **kwargs) if is_settled(x) else None
+        view = look(shadow(x), *args, **kwargs)
+        if type(view) is ndarray:
+            return view_of(x, view, found, sealed)
+        if view is None:
+            found = value(x, *args, **kwargs) if found is None else found
+            return copy_of(found) if type(found) is Array else found
+        return type(view)([view_of(x, part, None if found is None else found[k], sealed)
+                           for k, part in enumerate(view)])
+
+    return implementation
+
+
+cdef Array as_array(object x):
+    """A traced array of its own with this value, which may be a number."""
+    if type(x) is Scalar:
+        return new_array((<Scalar>x).graph, (<Scalar>x).node, AVAL_BOOL if (<Scalar>x).truth else AVAL_FLOAT)
+    return <Array?>x if (<Array?>x).buffer is None else copy_of(x)
+
+
+def as_written_to(x):
+    """A traced number as an array of no dimensions that can be written to; arrays as they are."""
+    cdef Array made
+    if type(x) is not Scalar or (<Scalar>x).truth:
+        return x
+    check_usable((<Scalar>x).graph)
+    made = as_array(x)
+    buffer_of(made)
+    return made
+
+
+def as_number(x):
+    """A traced value, with a Scalar for an array of float64 and no dimensions."""
+    if type(x) is Array and (<Array>x).aval == AVAL_FLOAT:
+        check_usable((<Array>x).graph)
+        return wrap((<Array>x).graph, node_now(<Array>x))
+    return x
+
+
+cpdef Array copy_of(Array x):
+    """A traced array with what `x` holds now, and nothing in common with it."""
+    cdef Array made
+    check_usable(x.graph)
+    made = new_array(x.graph, node_now(x), x.aval)
+    if x.buffer is not None and aval_of(x.aval).ndim == 0:
+        buffer_of(made)     # an array of no dimensions stays one, and is not a number
+        made.stands = x.stands
+    return made
+
+
+def constant_like(x, value):
+    """A traced array of the recording of `x`, to be written to, that holds a plain array."""
+    cdef Graph graph = graph_of(x)
+    cdef int32_t operand = graph.const_object(value)
+    cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
+    made.buffer = Buffer(graph, operand, made.aval, is_blank(value))
+    made.buffer.born = made.born
+    return made
+
+
+cdef bint is_blank(cnp.ndarray value):
+    """Whether all is 0.0, and nothing -0.0."""
+    return value.dtype == np.float64 and not np.any(value) and not np.any(np.signbit(value))
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+cdef int32_t node_after_writes(Array x) except? -1:
+    """The operand of what `x` holds, which was written to since it was read last."""
+    cdef Buffer buffer = x.buffer
+    cdef int32_t operand
+    check_usable(x.graph)
+    if x.view is None or 2 * cnp.PyArray_SIZE(x.view) >= buffer.size:
+        settle(buffer)
+    made = content_of(buffer) if x.view is None else part_of(collected(buffer, x.view), x.part)
+    operand = operand_of(x.graph, made)
+    x.graph.held(operand)
+    x.graph.released(x.node)
+    x.node = operand
+    x.version = buffer.version
+    return operand
+
+
+cdef int settle(Buffer buffer) except -1:
+    """Make the content what was written to it."""
+    if buffer.values:
+        made = collected(buffer, buffer.shadow_of_root())
+        buffer.settle(operand_of(buffer.graph, made))
+    return 0
+
+
+cdef object part_of(object value, str part):
+    """The part of a complex value that a view is of; the value itself where it is of no part."""
+    return value if part is None else apply_primitive(primitive_named(part), None, value)
+
+
+cdef object content_of(Buffer buffer):
+    return wrap(buffer.graph, buffer.node)
+
+
+cdef object content_at(Buffer buffer, cnp.ndarray view):
+    """What the content holds at a view."""
+    cdef tuple shape = (<object>view).shape
+    content = content_of(buffer)
+    if shape == () and aval_of(buffer.aval).is_float64 and aval_of(buffer.aval).ndim:
+        return item_of(buffer.graph, buffer.node, place_at(view, 0))
+    if not is_shadow(view):
+        return apply_primitive(primitive_named("gather"), None, content, np.ascontiguousarray(view))
+    if not in_order(view) or cnp.PyArray_SIZE(view) != buffer.size:
+        return apply_primitive(primitive_named("getitem"), (shape, strides_of(view), start_of(view)), content)
+    if shape == aval_of(buffer.aval).shape:
+        return content
+    return apply_primitive(primitive_named("reshape"), (shape,), content)
+
+
+def read(Array x, cnp.ndarray view):
+    """What `x` holds at a view of its root, as a value of its own."""
+    check_usable(x.graph)
+    made = part_of(collected(buffer_of(x), view), x.part)
+    return copy_of(made) if type(made) is Array else made       # it may be a value that is pending
+
+
+cdef object read_item(Buffer buffer, int64_t place):
+    """The item of a float64 root at a place: the very value that was written there, if that is a scalar."""
+    cdef int32_t owner = CONTENT if buffer.owner == NULL else buffer.owner[place]
+    if owner != CONTENT:
+        value = buffer.values[owner]
+        return item_of(buffer.graph, (<Array>value).node, buffer.slot[place]) if type(value) is Array else (
+            as_scalar(buffer.graph, value))
+    if aval_of(buffer.aval).ndim == 0:
+        return content_of(buffer)
+    return item_of(buffer.graph, buffer.node, place)
+
+
+cdef object as_scalar(Graph graph, object value):
+    return value if type(value) is Scalar else wrap(graph, graph.const_float(<double>value))
+
+
+cdef object collected(Buffer buffer, cnp.ndarray view):
+    """What the root of a buffer holds at a view, with all that is pending."""
+    cdef tuple shape = (<object>view).shape
+    cdef int64_t size = cnp.PyArray_SIZE(view)
+    cdef int64_t written
+    cdef cnp.ndarray owners, slots
+    if not buffer.values or size == 0:
+        return content_at(buffer, view)
+    owners, slots = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+    written = look_up(buffer, places_in(view), owners, slots)
+    if written == 0:
+        return content_at(buffer, view)
+    where = np.flatnonzero(<object>owners != <int>CONTENT) if written < size else np.arange(size)
+    owners, slots = owners[where], slots[where]
+    made = assembled(buffer, owners, where, shape) if written == size or buffer.blank else None
+    if made is not None:
+        return made
+    if written == size:
+        return gathered(buffer, owners, slots, shape)
+    made = gathered(buffer, owners, slots, (<object>where).shape)
+    return apply_primitive(primitive_named("put"), None, content_at(buffer, view), made, where)
+
+
+cdef int64_t look_up(Buffer buffer, cnp.ndarray places, cnp.ndarray owners, cnp.ndarray slots):
+    """Who owns each of the places, and which item of it; how many of them are not the content's."""
+    cdef int64_t* at = <int64_t*>cnp.PyArray_DATA(places)
+    cdef int32_t* owner = <int32_t*>cnp.PyArray_DATA(owners)
+    cdef int32_t* slot = <int32_t*>cnp.PyArray_DATA(slots)
+    cdef int64_t written = 0
+    cdef int64_t i
+    for i in range(cnp.PyArray_SIZE(places)):
+        owner[i] = buffer.owner[at[i]]
+        slot[i] = buffer.slot[at[i]]
+        written += owner[i] != CONTENT
+    return written
+
+
+cdef object assembled(Buffer buffer, cnp.ndarray owners, object where, tuple shape):
+    """Zeros of a shape with scalars at some places; None where arrays are among them, or one stands in many."""
+    cdef list numbers = (<object>owners).tolist()
+    cdef list values
+    if not aval_of(buffer.aval).is_float64 or len(numbers) > OFTEN * len(set(numbers)):
+        return None
+    values = [buffer.values[k] for k in numbers]
+    for value in values:
+        if type(value) is Array:
+            return None
+    values = [as_scalar(buffer.graph, value) for value in values]
+    if shape == ():
+        return values[0]
+    return apply_assembly(intern_aval(np.dtype(np.float64), shape), where, (), *values)
+
+
+cdef object gathered(Buffer buffer, cnp.ndarray owners, cnp.ndarray slots, tuple shape):
+    """Items of pending values, given by their owners and slots, in a shape."""
+    cdef int64_t total
+    kept, which, counts = np.unique(owners, return_inverse=True, return_counts=True)
+    values = [buffer.values[k] for k in kept.tolist()]
+    if len(values) == 1:
+        return taken(buffer.graph, values[0], slots, shape)
+    scalars = [k for k, value in enumerate(values) if type(value) is not Array]
+    base = np.empty(len(values), dtype=np.int64)
+    base[scalars] = np.arange(len(scalars))
+    total = len(scalars)
+    parts = [METHODS["__pack__"]([as_scalar(buffer.graph, values[k]) for k in scalars])] if scalars else []
+    ends = np.cumsum(counts).tolist()
+    turn = np.argsort(owners, kind="stable")
+    for k, value in enumerate(values):
+        if type(value) is not Array:
+            continue
+        mine = turn[ends[k] - counts[k]:ends[k]]
+        if value.size > OFTEN * counts[k]:      # most of it is not asked for
+            value = taken(buffer.graph, value, slots[mine], (<object>mine).shape)
+            slots[mine] = np.arange(len(mine))
+        base[k] = total
+        total += value.size
+        parts.append(reshaped(value, (value.size,)))
+    made = parts[0] if len(parts) == 1 else apply_primitive(primitive_named("concatenate"), (0,), *parts)
+    return taken(buffer.graph, made, base[which] + slots, shape)
+
+
+cdef object taken(Graph graph, object value, object slots, tuple shape):
+    """The items of a value at flat numbers, in a shape."""
+    cdef int64_t first, step
+    if type(value) is not Array:
+        value = as_scalar(graph, value)
+        return value if shape == () else apply_primitive(primitive_named("broadcast_to"), (shape,), value)
+    first = slots[0]
+    step = slots[1] - first if len(slots) > 1 else 1
+    if not np.array_equal(slots, first + step * np.arange(len(slots))):
+        return apply_primitive(primitive_named("gather"), None, value, slots.astype(np.int64).reshape(shape))
+    if step == 1 and len(slots) == value.size:
+        return reshaped(value, shape)
+    made = apply_primitive(primitive_named("getitem"), ((len(slots),), (step,), first), value)
+    return reshaped(made, shape)
+
+
+cdef object reshaped(object value, tuple shape):
+    return value if value.shape == shape else apply_primitive(primitive_named("reshape"), (shape,), value)
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+def check_writable(Array x):
+    """Raise unless `x` may be written to here."""
+    check_usable(x.graph)
+    if x.sealed is not None:
+        raise TracedValueError(f"{x.sealed} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
+    check_own(x)
+
+
+def write(Array x, cnp.ndarray view, value):
+    """Put `value` at a view of the root of `x`, broadcast as NumPy does."""
+    cdef Buffer buffer = buffer_of(x)
+    check_writable(x)
+    if type(value) is Array and (<Array>value).buffer is buffer and (<Array>value).part == x.part and (
+            same_places(view, shadow(value))):
+        return      # the end of y[i] += v, which has been done in place
+    put(x, view, as_written(x, value))
+
+
+cdef int put(Array x, cnp.ndarray view, object value) except -1:
+    """Put a value of the kind of `x` at a view of its root, which holds the other part beside it if `x` is a part."""
+    cdef tuple shape = (<object>view).shape
+    cdef tuple own = shape_put(value, shape)
+    if x.part is not None:
+        value = beside_other_part(x, view, value)
+        own = shape_put(value, shape)
+    put_whole(x.buffer, view, value, own)
+
+
+cdef object beside_other_part(Array x, cnp.ndarray view, object value):
+    """A value for a part of what is at a view of a complex root, as complex numbers with the part there beside it."""
+    other = part_of(collected(x.buffer, view), "imag" if x.part == "real" else "real")
+    return apply_primitive(primitive_named("complex"), None, *((value, other) if x.part == "real" else (other, value)))
+
+
+cdef tuple shape_put(object value, tuple shape):
+    """The shape of a value that is put into a shape, without axes that it has on top of it."""
+    cdef tuple own = () if type(value) is float else value.shape
+    cdef int lead
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+    lead = len(shape) - len(own)
+    if lead < 0 or any([m != n and m != 1 for m, n in zip(own, shape[lead:])]):
+        raise ShapeError(f"could not broadcast input array from shape {value.shape} into shape {shape} ({here()}).")
+    return own
+
+
+cdef int put_whole(Buffer buffer, cnp.ndarray view, object value, tuple own) except -1:
+    cdef tuple shape = (<object>view).shape
+    if cnp.PyArray_SIZE(view) == 0:
+        return 0
+    if in_order(view) and cnp.PyArray_SIZE(view) == buffer.size:
+        made = reshaped(value, own) if type(value) is Array else as_scalar(buffer.graph, value)
+        if own != shape:
+            made = apply_primitive(primitive_named("broadcast_to"), (shape,), made)
+        buffer.settle(operand_of(buffer.graph, reshaped(made, aval_of(buffer.aval).shape)))
+        buffer.version += 1
+        return 0
+    if cnp.PyArray_SIZE(view) == 1:
+        return buffer.put_one(place_at(view, 0), value)
+    return buffer.put(places_in(view), grid(shape, strides_to(own, shape), 0), value)
+
+
+cdef list strides_to(tuple own, tuple shape):
+    """Strides of a contiguous array of shape `own` that is broadcast to `shape`."""
+    cdef list strides = [0] * len(shape)
+    cdef int64_t step = 1
+    cdef int lead = len(shape) - len(own)
+    for d in range(len(own) - 1, -1, -1):
+        strides[lead + d] = step if own[d] != 1 else 0
+        step *= own[d]
+    return strides
+
+
+cdef bint same_places(cnp.ndarray a, cnp.ndarray b):
+    """Whether two views cover the same places in the same order."""
+    return (is_shadow(a) and is_shadow(b) and (<object>a).shape == (<object>b).shape
+            and start_of(a) == start_of(b) and strides_of(a) == strides_of(b))
+
+
+cpdef object as_written(Array x, object value):
+    """A value as an array of the dtype of `x` holds it, which nothing changes any more: a float, or traced."""
+    cdef object dtype = aval_of(x.aval).dtype
+    cdef Graph graph = x.graph
+    if type(value) is float and dtype == np.float64:
+        return value
+    if type(value) is not Scalar and type(value) is not Array:
+        if holds_traced(value):
+            value = METHODS["__pack__"](value)
+        else:
+            return wrap(graph, graph.capture(plain(dtype, value)))
+    check_same(graph, (<Scalar>value).graph if type(value) is Scalar else (<Array>value).graph)
+    if value.dtype != dtype:
+        check_kind(dtype, value.dtype)
+        value = METHODS["astype"](value, dtype)
+    return wrap(graph, operand_of(graph, value))
+
+
+cdef object plain(object dtype, object value):
+    """Plain numbers, cast as NumPy does in an assignment."""
+    if isinstance(value, np.ndarray):
+        check_class(value)
+    value = as_numbers(value)
+    if value.dtype.kind == "c" and dtype.kind != "c":
+        check_kind(dtype, value.dtype)
+    return value.astype(dtype, copy=False)
+
+
+cdef int check_kind(object dtype, object found) except -1:
+    """Raise where a cast would lose what a derivative hangs on."""
+    if found.kind == "c" and dtype.kind != "c":
+        raise DTypeError(
+            f"an array of {dtype} cannot hold {found} ({here()}). Take np.real or np.imag, or make it complex."
+        )
+    if found.kind in "fc" and dtype.kind in "biu":
+        raise DTypeError(
+            f"an array of {dtype} cannot hold a traced {found} ({here()}): NumPy would cut off its digits, and the "
+            "derivative with them. Make it an array of floats, or write value.astype(int) for whole numbers."
+        )
+    return 0
+
+
+def store(Array x, result, str symbol):
+    """`overwrite`, for the floors above."""
+    return overwrite(x, result, symbol)
+
+
+cdef object overwrite(Array x, object result, str symbol):
+    """The end of ``x symbol= y``: x holds the result."""
+    cdef tuple shape = aval_of(x.aval).shape
+    cdef int32_t operand
+    check_writable(x)
+    if not np.can_cast(result.dtype, aval_of(x.aval).dtype, "same_kind"):
+        raise DTypeError(
+            f"in-place {symbol} of a traced array of {x.dtype} would give {result.dtype} ({here()}). Write "
+            f"x = x {symbol[:-1]} y, which makes a new array."
+        )
+    if result.shape != shape:
+        raise ShapeError(
+            f"in-place {symbol} on a traced array of shape {shape} would give shape {result.shape} ({here()}). Write "
+            f"x = x {symbol[:-1]} y, which makes a new array."
+        )
+    result = as_written(x, result)
+    operand = operand_of(x.graph, result)
+    if x.buffer is not None:
+        put(x, shadow(x), result)
+        x.version = x.buffer.version
+    x.graph.held(operand)
+    x.graph.released(x.node)
+    x.node = operand
+    return x
+
+
+connect_writes(node_after_writes, read_item, overwrite)

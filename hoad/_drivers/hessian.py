@@ -1,0 +1,251 @@
+"""Second derivatives of scalar functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from hoad._core.record.recording import differentiating
+from hoad._pytree.arguments import Argnames, Argnums, Choice
+from hoad._drivers.dense import check_chunk, jacobian_blocks
+from hoad._drivers.gradient import one_like, require_scalar, seeds_of
+from hoad._drivers.holomorphic import check_gradient, check_hessian
+from hoad.errors import ShapeError
+from hoad._program.trace import call_traced, output_operand, plain, split_aux
+
+
+def hessian(
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Argnames = None,
+    chunk: int | None = None,
+) -> Callable[..., Any]:
+    """The Hessian function ``x -> ∇²f(x)`` of a scalar function.
+
+    Parameters
+    ----------
+    f : callable
+        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
+    argnums : int, tuple or list of int, optional
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
+    argnames : str, tuple or list of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    chunk : int, optional
+        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
+        another derivative `vmap` decides.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape ``(*x.shape, *x.shape)``; ``(hessian, aux)`` with `has_aux`. Several
+        arguments and containers nest twice: ``∂²f/∂x_i∂x_j`` stands at ``[i][j]``, for a tuple of argnums in a tuple of
+        tuples, for a dict in a dict of dicts. Units: those of f over those of the two entries of x.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or `chunk` is no number of lanes.
+    ShapeError
+        If f(x) is no scalar.
+    DTypeError
+        If an argument is no float and no complex number and holds none, or an argument or f(x) is complex and f is not
+        said to be holomorphic.
+
+    Notes
+    -----
+    Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x; where the
+    recorded operations give a band or blocks along the diagonal, for each column of the band. `dense_plan` says which.
+    Inside another derivative it is one node, a map over the entries.
+
+    Singular points: the derivative of what `grad` gives there, so at a kink it is 0, as on a straight line through it.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 5.4 (forward over reverse).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
+    array([[6., 2.],
+           [2., 0.]])
+    >>> hoad.hessian(lambda p: p["a"] ** 2 * p["b"])({"a": 1.0, "b": 3.0})
+    {'a': {'a': 6.0, 'b': 2.0}, 'b': {'a': 2.0, 'b': 0.0}}
+    """
+
+    choice = Choice("hessian", f, argnums, argnames)
+    check_chunk("hessian", chunk)
+
+    @functools.wraps(f, updated=())
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        with differentiating() as d:
+            returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "hessian", kwargs)
+            result, aux = split_aux(returned, has_aux, "hessian")
+            y = output_operand(d, result, "hessian")
+            require_scalar(d, y, "hessian")
+            check_hessian(d, y, holomorphic)
+            aux = plain(aux, d.nested)
+            del returned, result
+            bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
+            rows = jacobian_blocks(d, bars, d.inputs, "forward", chunk)
+            found = choice.arranged([choice.arranged(row, forms) for row in rows], forms)
+        return (found, aux) if has_aux else found
+
+    return hessian_of
+
+
+def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, ...], list[Any]]:
+    """(arguments of f, a direction for each differentiated one)."""
+    if len(args) < (2 if choice.argnames is None else 1):
+        driver = choice.driver
+        raise ShapeError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
+    return args[:-1], choice.directions(args[-1])
+
+
+def hvp(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
+    """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
+
+    Parameters
+    ----------
+    f : callable
+        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
+    argnums : int, tuple or list of int, optional
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
+    argnames : str, tuple or list of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+
+    Returns
+    -------
+    callable
+        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
+        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
+        ``(product, aux)``.
+
+    Raises
+    ------
+    ShapeError
+        If f(x) is no scalar, or v does not fit x.
+    DTypeError
+        If an argument is no float and no complex number and holds none, or f(x) is complex.
+
+    Notes
+    -----
+    Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
+
+    Complex arguments: the product is what the gradient, ∂f/∂x - i ∂f/∂y, changes by along v; v may be complex.
+
+    References
+    ----------
+    Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6; Griewank and Walther (2008),
+    section 5.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
+    array([ 6., 12.])
+    """
+
+    choice = Choice("hvp", f, argnums, argnames)
+
+    @functools.wraps(f, updated=())
+    def product(*args: Any, **kwargs: Any) -> Any:
+        primals, directions = _split_direction(args, choice)
+        with differentiating() as d:
+            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "hvp", kwargs)
+            result, aux = split_aux(returned, has_aux, "hvp")
+            y = output_operand(d, result, "hvp")
+            require_scalar(d, y, "hvp")
+            check_gradient(d, y, "hvp")
+            aux = plain(aux, d.nested)
+            del returned, result
+            bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
+            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
+            products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
+        found = choice.arranged(products, forms)
+        return (found, aux) if has_aux else found
+
+    return product
+
+
+def vhp(
+    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[..., Any]:
+    """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
+
+    Parameters
+    ----------
+    f : callable
+        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
+    argnums : int, tuple or list of int, optional
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
+    argnames : str, tuple or list of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+
+    Returns
+    -------
+    callable
+        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
+        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
+        ``(product, aux)``.
+
+    Raises
+    ------
+    ShapeError
+        If f(x) is no scalar, or v does not fit x.
+    DTypeError
+        If an argument is no float and no complex number and holds none, or f(x) is complex.
+
+    Notes
+    -----
+    Cost: f once, traced, a forward sweep and a reverse sweep; no matrix is formed.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, section 5.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.vhp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
+    array([ 6., 12.])
+    """
+
+    choice = Choice("vhp", f, argnums, argnames)
+
+    @functools.wraps(f, updated=())
+    def product(*args: Any, **kwargs: Any) -> Any:
+        primals, directions = _split_direction(args, choice)
+        with differentiating() as d:
+            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "vhp", kwargs)
+            result, aux = split_aux(returned, has_aux, "vhp")
+            y = output_operand(d, result, "vhp")
+            require_scalar(d, y, "vhp")
+            check_gradient(d, y, "vhp")
+            aux = plain(aux, d.nested)
+            del returned, result
+            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
+            dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
+            bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
+            products = d.results(d.or_zeros(bars, d.inputs))
+        found = choice.arranged(products, forms)
+        return (found, aux) if has_aux else found
+
+    return product

@@ -1,0 +1,387 @@
+"""A function evaluated for many inputs at once: it is recorded for one of them, and replayed for all."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hoad._core.record.recording import guard_rows
+from hoad._core.base.threads import check_threads
+from hoad._core.trace.traced import graph_of, is_traced, plain_value
+from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
+from hoad._comparison.plain_calls import compared
+from hoad._pytree.containers import Structure, flatten, kind_of
+from hoad.errors import ArgumentError, ShapeError, count
+from hoad._program.program import Program
+from hoad._transform.composite import captured_program
+from hoad._transform.loops import Loop
+from hoad._transform.programs import without_guards
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+Axes = Any  # an axis, None, or a container of them that the arguments begin with
+
+
+def vmap(
+    f: Callable[..., Any],
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    *,
+    axis_size: int | None = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
+) -> Callable[..., Any]:
+    """f for many inputs at once: ``vmap(f)(x)[i] = f(x[i])``, recorded once and replayed for all by compiled loops.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays and containers, written for one input, with NumPy; derivatives of hoad, such as
+        ``hoad.grad(g)``, too.
+    in_axes : int, None or container of them
+        Along which axis of its arguments the inputs lie: one axis for all arguments, or a tuple with one for each; for
+        an argument that is a container, a container of axes that it begins with. None: the same at all inputs, as an
+        argument None, or None in a container, is in any case.
+    out_axes : int, None or container of them
+        Along which axis of the results the outputs lie. None: the output is the same for all inputs, and given once.
+    axis_size : int, optional
+        The number N of inputs, where no argument says it.
+    threads : int, optional
+        The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
+        calls primitives written in Python, which may bear one call at a time. The environment and threadpoolctl
+        set a limit, as for `hoad.jit`. The results do not depend on it, bit for bit.
+    executor : concurrent.futures.Executor, optional
+        Whose workers are to compute, in place of threads of this process: `ProcessPoolExecutor`, that of
+        dask.distributed's ``Client.get_executor()``, ``MPIPoolExecutor`` of mpi4py.futures. Each is sent the pickled
+        program once, and then blocks of inputs; a block that is lost with its worker is sent again. The results are
+        those of one process, bit for bit, as are the derivatives of the map, which its workers compute too.
+
+    Returns
+    -------
+    callable
+        It takes what f takes, arrays of shape (..., N, ...) in place of (...), and gives what f gives with an axis of
+        length N. Arguments by keyword lie along their first axis, as in JAX.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, an axis is no whole number, nothing says how many inputs there are, or `executor` is none
+        or is given beside `threads`.
+    ShapeError
+        If arguments have different numbers of inputs, no such axis, or f gives results of other shapes for some inputs;
+        or if `out_axes` is None for an output that hangs on the inputs.
+    GuardError
+        If a program that was recorded of it is replayed where an input takes another branch.
+    pickle.PicklingError
+        If workers of an executor could not be sent the program.
+    ExecutorError
+        If the executor has lost the same inputs four times, or f fails in its workers only.
+
+    Notes
+    -----
+    Cost: one recording for each way that the inputs take through the branches of f, and a replay for all inputs: what
+    does not hang on the inputs is computed once, what does in chunks of up to 128 lanes, whose registers stay in cache.
+    Random numbers that f draws are the same for all inputs: draw them before, and map over them, too.
+    Operations on numbers are loops over the lanes, and so are those on arrays, element by element; products with one
+    matrix for all inputs are one product a chunk; others are done lane by lane. On a tape, it is one node. Its
+    derivatives are such nodes again, in every mode and at every order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.vmap(hoad.grad(np.sin))(np.array([0.0, np.pi]))
+    array([ 1., -1.])
+    >>> hoad.vmap(np.dot, in_axes=(0, None))(np.eye(3), np.array([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    check_function("vmap", f)
+    check_threads("vmap", threads)
+    if executor is not None:
+        from hoad._transform.executors import check_executor  # only here: it brings what processes talk by
+
+        check_executor("vmap", executor, threads)
+    workers = threads if executor is None else executor
+
+    @functools.wraps(f, updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(f, in_axes, axis_size, workers, args, kwargs)
+        return call.results(out_axes)
+
+    return mapped
+
+
+class _Call:
+    """The leaves of the arguments of one call: those with an axis of inputs as rows, and the others."""
+
+    def __init__(
+        self,
+        f: Any,
+        in_axes: Axes,
+        axis_size: int | None,
+        workers: int | Executor | None,
+        args: tuple[Any, ...],
+        kwargs: Any,
+    ) -> None:
+        self.f = f
+        self.workers = workers
+        self.keys: list[Key] = [*range(len(args)), *kwargs]
+        self.structures: list[Structure] = []
+        self.leaves: list[Any] = []
+        self.places: list[int] = []  # of the leaves that vary
+        self.rows: list[Any] = []
+        names: list[_Name] = []
+        for key, value, axes in zip(
+            self.keys, (*args, *kwargs.values()), _by_argument(in_axes, args, kwargs), strict=True
+        ):
+            leaves, structure = flatten(value)
+            for at, (leaf, axis) in enumerate(zip(leaves, _spread(axes, value, "in_axes"), strict=True)):
+                if axis is None or leaf is None or (isinstance(key, str) and not np.ndim(leaf)):
+                    continue
+                names.append(_Name(f, key, structure, at))
+                self.places.append(len(self.leaves) + at)
+                self.rows.append(_rows(leaf, axis, names[-1], value))
+            self.structures.append(structure)
+            self.leaves += leaves
+        self.length = _length(self.rows, axis_size, names)
+
+    def call(self, values: Sequence[Any]) -> Any:
+        """f, with these values in the places that vary."""
+        leaves = list(self.leaves)
+        for k, value in zip(self.places, values, strict=True):
+            leaves[k] = value
+        coming = iter(leaves)
+        made = [structure.unflatten([next(coming) for _ in range(structure.size)]) for structure in self.structures]
+        args = [x for key, x in zip(self.keys, made, strict=True) if isinstance(key, int)]
+        kwargs = {key: x for key, x in zip(self.keys, made, strict=True) if isinstance(key, str)}
+        return compared(self.f, args, kwargs, "vmap")
+
+    def results(self, out_axes: Axes) -> Any:
+        """What f gives for all inputs: those that take the same branches are replayed together."""
+        groups: list[_Group] = []
+        left = np.arange(self.length)
+        while not groups or left.size:
+            rows = self.rows if left.size == self.length else [row[left] for row in self.rows]
+            lane = _Lane(self, [_first(row) for row in rows])
+            alike = lane.goes_alike(rows, left.size)
+            if not alike.all():
+                rows = [row[alike] for row in rows]
+            groups.append((left[alike], lane, lane.run(rows, int(alike.sum()))))
+            left = left[~alike]
+        first = groups[0][1]
+        for which, lane, _ in groups[1:]:
+            first.check_alike(lane, int(groups[0][0][0]), int(which[0]))
+        return first.arranged(_merged(groups), out_axes)
+
+
+class _Lane:
+    """f recorded for one input."""
+
+    def __init__(self, call: _Call, values: list[Any]) -> None:
+        def once(*traced: Any) -> list[Any]:
+            self.results = Numbers(call.call(traced))
+            given, self.results.numbers = self.results.numbers, []  # kept no longer than they are used
+            return given
+
+        self.program, self.captured = captured_program(once, values)
+        self.workers = call.workers
+        self.takes = "x" * len(values) + "k" * len(self.captured)
+
+    def goes_alike(self, rows: list[Any], length: int) -> Any:
+        """Which inputs take the branches that were recorded, as truth values."""
+        guards = guard_rows(self.program[-1]._graph)
+        if not guards or length == 0:
+            return np.ones(length, bool)
+        nodes = without_guards(self.program, [node for node, _, _ in guards])
+        values = [_plain(x, guards[0][2]) for x in (*rows, *self.captured)]
+        found = Loop(nodes, self.takes, "y" * len(guards), length, workers=self.workers).run(values)[0]
+        same = np.ones(length, bool)
+        for outcome, (_, expected, _) in zip(found, guards, strict=True):
+            same &= np.reshape(outcome == expected, (length, -1)).all(axis=1)
+        if not same[0]:  # lanes may round otherwise than the recording did: let it be alone, and not in lanes
+            same[:] = False
+            same[0] = True
+        return same
+
+    def run(self, rows: list[Any], length: int) -> list[Any]:
+        """The results for all inputs, along a first axis."""
+        loop = Loop(self.program, self.takes, "y" * len(self.results.places), length, workers=self.workers)
+        return list(loop(*rows, *self.captured))
+
+    def check_alike(self, other: _Lane, k: int, other_k: int) -> None:
+        """Raise if another way through f gives something else; the inputs are some that take the two."""
+        if self.results.like(other.results) and self.program.results == other.program.results:
+            return
+        at = next(
+            (
+                f" at {os.path.basename(str(a[2]))}"
+                for a, b in zip(self.guards(), other.guards(), strict=False)
+                if _differ(a, b)
+            ),
+            "",
+        )
+        raise ShapeError(
+            f"vmap stacks the results of f, so that all must have one structure, shape and dtype. But input {k} gives "
+            f"{self.described()}, and input {other_k}, which takes another branch{at}, {other.described()}. "
+            "Return the same from both branches, with arrays padded to one shape, or take one result by np.where."
+        )
+
+    def guards(self) -> list[Any]:
+        """(node, outcome, where) of the branches that were taken."""
+        return list(guard_rows(self.program[-1]._graph))
+
+    def described(self) -> str:
+        """What f gives, in words."""
+        listed = ", ".join(str(aval) for aval in self.program.results) or "no numbers"
+        shown = self.results.structure.shown()
+        return listed if shown == "*" else f"{shown} of {listed}"
+
+    def arranged(self, values: list[Any], out_axes: Axes) -> Any:
+        """The container of results, with the axis of the inputs where it is asked for."""
+        axes = _spread(out_axes, self.results.filled([0.0] * len(values)), "out_axes")
+        varies = _varies(self.program, self.takes)
+        return self.results.filled(
+            _stacked(value, axes[at], varying, self.results.structure.path(at))
+            for at, value, varying in zip(self.results.places, values, varies, strict=True)
+        )
+
+
+def _stacked(rows: Any, axis: int | None, varying: bool, path: str) -> Any:
+    """A result with the axis of the inputs where it is asked for; once, without such an axis, if that is None."""
+    if axis is None:
+        if varying:
+            raise ShapeError(
+                f"vmap was told by out_axes=None that the result{path} is the same for all inputs, but it hangs on "
+                "them. Give an axis to stack it along."
+            )
+        return rows[0]
+    if not -rows.ndim <= axis < rows.ndim:
+        raise ShapeError(
+            f"vmap was asked to stack the result{path} along axis {axis}, but with the axis of the inputs it has "
+            f"{count(rows.ndim, 'axis', 'axes')}."
+        )
+    return np.moveaxis(rows, 0, axis) if axis % rows.ndim else rows
+
+
+# (which inputs, how they are computed, the results)
+_Group = tuple[np.ndarray[Any, Any], _Lane, list[Any]]
+
+
+def _merged(groups: list[_Group]) -> list[Any]:
+    """The results of all groups, in the order of the inputs."""
+    if len(groups) == 1:
+        return groups[0][2]
+    order = np.argsort(np.concatenate([lanes for lanes, _, _ in groups]), kind="stable")
+    return [np.concatenate(parts)[order] for parts in zip(*[found for _, _, found in groups], strict=True)]
+
+
+def _varies(program: Program, takes: str) -> list[bool]:
+    """Which outputs hang on inputs that vary."""
+    return program._lowered([letter == "x" for letter in takes]).varying_outputs
+
+
+def _first(rows: Any) -> Any:
+    """The first input, or what stands for one where there is none."""
+    return rows[0] if rows.shape[0] else np.ones(rows.shape[1:], rows.dtype)[()]
+
+
+def _plain(x: Any, where: str | None) -> Any:
+    if is_traced(x) and not graph_of(x).valued:
+        raise ArgumentError(
+            f"vmap cannot tell which way each input takes at the branch at {where}: they have no values."
+        )
+    return plain_value(x)
+
+
+def _differ(a: Any, b: Any) -> bool:
+    """Whether two guards, at the same place of two recordings, have other outcomes."""
+    return not np.array_equal(a[1], b[1]) or a[2] != b[2]
+
+
+# ---- axes -----------------------------------------------------------------------------------------------------------
+
+
+class _Name:
+    """What to call a leaf of the arguments in an error: found only when it is asked for."""
+
+    def __init__(self, f: Any, key: Key, structure: Structure, at: int) -> None:
+        self.f, self.key, self.structure, self.at = f, key, structure, at
+
+    def __str__(self) -> str:
+        return called(self.f, self.key) + self.structure.path(self.at)
+
+
+def _by_argument(in_axes: Axes, args: tuple[Any, ...], kwargs: Any) -> list[Axes]:
+    """The axes of each argument; those by keyword have their inputs along the first."""
+    axes = list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
+    if len(axes) != len(args):
+        raise ShapeError(
+            f"vmap was given {count(len(axes), 'axis', 'axes')} in in_axes, but {count(len(args), 'argument')}. Give "
+            "an axis for each, None for one that is the same at all inputs."
+        )
+    return axes + [0] * len(kwargs)
+
+
+def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
+    """The axis of every leaf of a container, from one axis or a container of them that it begins with."""
+    if axes is None or (hasattr(axes, "__index__") and not isinstance(axes, bool)):
+        return [None if axes is None else int(axes)] * len(flatten(tree)[0])
+    kind = kind_of(type(axes))
+    if kind is None:
+        raise ArgumentError(f"vmap takes {what} as whole numbers and None, in containers or not, but found {axes!r}.")
+    node, given = kind.split(axes)
+    if kind_of(type(tree)) is None:
+        raise ShapeError(f"vmap was given {axes!r} in {what} where there is {type(tree).__name__}, no container.")
+    found, parts = kind_of(type(tree)).split(tree)  # type: ignore[union-attr]
+    if len(given) != len(parts) or (node.keys != found.keys and type(axes) is type(tree)):
+        raise ShapeError(
+            f"vmap was given {axes!r} in {what} for a {type(tree).__name__} of {count(len(parts), 'item')}. Give an "
+            "axis for each, or one for all."
+        )
+    return [axis for own, part in zip(given, parts, strict=True) for axis in _spread(own, part, what)]
+
+
+def _rows(leaf: Any, axis: int, name: _Name, argument: Any) -> Any:
+    """A leaf of an argument with the axis of the inputs in front."""
+    leaf = packed(leaf)
+    if not is_traced(leaf):
+        array = np.asarray(leaf)
+        if array.dtype.kind not in "biufc":
+            raise ArgumentError(
+                f"vmap maps over arrays, but {name} is {type(leaf).__name__}. Set its in_axes to None: it is the same "
+                "at all inputs."
+            )
+        if array.dtype.kind in "fc":
+            check_argument("vmap", str(name), array)
+        leaf = array
+    if not -leaf.ndim <= axis < leaf.ndim:
+        found = f"has shape {leaf.shape}" if leaf.ndim else "is a number"
+        advice = "Set its in_axes to None where it is the same at all inputs."
+        if not leaf.ndim and type(argument) in (list, tuple):
+            whole = called(name.f, name.key)
+            kind = type(argument).__name__
+            advice = f"Where {whole} lists the inputs, pass np.array({whole}): a {kind} is a container. {advice}"
+        raise ShapeError(f"vmap maps over axis {axis} of {name}, but it {found}. {advice}")
+    return np.moveaxis(leaf, axis, 0) if axis % leaf.ndim else leaf
+
+
+def _length(rows: list[Any], axis_size: int | None, names: list[_Name]) -> int:
+    """The number of inputs."""
+    sizes = {int(row.shape[0]) for row in rows}
+    if axis_size is not None:
+        sizes.add(int(axis_size))
+    if len(sizes) == 1:
+        return sizes.pop()
+    if not sizes:
+        raise ArgumentError("vmap was given nothing that varies: every axis is None. Say how many inputs: axis_size=n.")
+    found = ", ".join(f"{name} has {row.shape[0]}" for name, row in zip(names, rows, strict=True))
+    said = "" if axis_size is None else f", and axis_size={axis_size}"
+    raise ShapeError(f"vmap needs the same number of inputs in every argument, but {found}{said}.")
+
+
+__all__ = ["vmap"]

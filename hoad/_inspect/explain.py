@@ -1,0 +1,491 @@
+"""What a function is, on one recording: on which inputs each output hangs, where it branches, what it captured."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoad._core.graph.primitive import UFUNC
+from hoad._core.record.recording import Extension, const_value, node_row, operand_avals
+from hoad._core.graph.tape import Graph
+from hoad._pytree.arguments import called, check_function
+from hoad._pytree.containers import Forms
+from hoad._ops.dependence import Sets, links
+from hoad._display.notation import operation_text
+from hoad._display.values import shape_text
+from hoad.errors import ArgumentError, NoRuleError, count
+from hoad._inspect import debug_nans
+from hoad._ops.primitives import INPUT, RESULT
+from hoad._program.program import Callee, Program, Tape, recorded_as
+from hoad._transform.loops import Loop
+
+MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
+SHOWN = 8  # rows of each kind in print
+
+# Their derivative is zero wherever it exists.
+FLAT = frozenset(
+    (
+        *("floor", "ceil", "trunc", "rint", "sign", "floor_divide", "spacing", "stop_gradient", "argsort", "argmax"),
+        *("argmin", "searchsorted", "slope", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+        *("logical_and", "logical_or", "logical_not", "logical_xor", "isnan", "isinf", "isfinite", "signbit"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """An input or an output: a number or an array, by the name the user knows it by."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A guard: what was compared, what came out, and the user's line."""
+
+    condition: str
+    outcome: Any
+    where: str | None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """An array that f uses and that is no argument: its shape and dtype, and the first line that uses it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    where: str | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `hoad.explain` found. ``print(explanation)`` tells it.
+
+    Attributes
+    ----------
+    name : str
+        What f is called.
+    inputs, outputs : tuple of Number
+        ``name``, ``shape`` and ``dtype`` of each number and array, leaf by leaf.
+    depends : dict
+        For (name of an output, name of an input) an array of truth values of shape (shape of the output, shape of the
+        input): whether that item hangs on that one. Of more than 1024 items of inputs a single truth value instead.
+    flat : tuple
+        Pairs (output, input) of names, of an output that hangs on an input, but has derivative zero everywhere.
+    branches : tuple of Branch
+        ``condition``, ``outcome`` and ``where`` of every guard.
+    captured : tuple of Captured
+        ``shape``, ``dtype`` and ``where`` of every array that f took from around it.
+    escaped : tuple of str
+        The lines where `hoad.value` took numbers out.
+    operations : dict
+        How many nodes there are of each operation, the most frequent first.
+    lines : dict
+        How many nodes arose on each of the user's lines, the most frequent first.
+    warnings : tuple of str
+        What is worth a look: outputs that are constant, inputs that nothing hangs on, derivatives that are zero.
+    program : Program
+        The recording itself.
+    """
+
+    name: str
+    inputs: tuple[Number, ...]
+    outputs: tuple[Number, ...]
+    depends: dict[tuple[str, str], NDArray[np.bool_]]
+    flat: tuple[tuple[str, str], ...]
+    branches: tuple[Branch, ...]
+    captured: tuple[Captured, ...]
+    escaped: tuple[str, ...]
+    operations: dict[str, int]
+    lines: dict[str, int]
+    warnings: tuple[str, ...]
+    program: Program = field(repr=False)
+
+    def __str__(self) -> str:
+        return _report(self)
+
+
+class _Listener(debug_nans):
+    """A watcher that looks at no result, so that the recording keeps its lines, and notes where numbers are taken."""
+
+    def __init__(self) -> None:
+        super().__init__(nan=False, inf=False)
+        self.escaped: list[str] = []
+
+    def taken(self, where: str) -> None:
+        self.escaped.append(where)
+
+
+def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
+    """On which inputs each output of f hangs, where f branches, what it captured, and what is worth a look.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays and containers of them, written with NumPy.
+    *args : float, array or container of them
+        Where to look. Every float and every array is an input.
+    **kwargs
+        Handed to f as they are.
+
+    Returns
+    -------
+    Explanation
+        A report with fields; print it.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or is given no argument.
+    DTypeError
+        If an argument is no float and holds none.
+    TracedValueError
+        If an argument is traced by another derivative.
+
+    Notes
+    -----
+    Dependence is structural, and of this recording: that of the operations that were recorded, whatever their values,
+    on the branch that was taken. Items are followed through slices, joins, sums, products of matrices, programs and
+    loops. Operations that are taken as a whole (a decomposition, a user's primitive, a checkpointed loop, the solution
+    of an equation) mix all items, so a dependence may be named that is none; none is left out but that through a
+    branch, a constant, or `hoad.value`.
+
+    Cost: f once, traced, and some hundred microseconds a node; a reverse sweep for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def f(x, y):
+    ...     return np.cumsum(x) if y > 0 else x
+    >>> found = hoad.explain(f, np.ones(3), 2.0)
+    >>> found.depends["f", "x"].astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]])
+    >>> found.warnings
+    ('nothing hangs on y, but for a branch',)
+    """
+    check_function("explain", f)
+    if not args:
+        raise ArgumentError("explain needs the arguments of f: explain(f, x).")
+    listener = _Listener()
+    with listener:
+        program = recorded_as(
+            "explain",
+            f,
+            args,
+            kwargs,
+            "explain records f apart, so its arguments must be plain; an argument is traced by a derivative that is "
+            "being taken. Pass hoad.value(x).",
+        )
+    tape = program[0]
+    name = getattr(f, "__name__", type(f).__name__)
+    name = "f" if name == "<lambda>" else name
+    inputs = _numbers(tape._graph, tape._inputs, _named([called(f, k) for k in range(len(args))], tape._takes))
+    outputs = _numbers(tape._graph, tape._outputs, _named([name], tape._gives, len(tape._outputs)))
+    spread = _Spread(tape._graph, tape._end, tape._inputs, inputs)
+    depends = {
+        (output.name, x.name): table
+        for output, operand in zip(outputs, tape._outputs, strict=True)
+        for x, table in zip(inputs, spread.tables(operand, output.shape), strict=True)
+    }
+    flat = _flat(program, inputs, outputs, depends)
+    recorded = [i for i in range(tape.size) if i not in tape._inputs]
+    lines = Counter(where for i in recorded if (where := tape._graph.where(i)) is not None)
+    operations = Counter(node_row(tape._graph, i)[0].name for i in recorded)
+    return Explanation(
+        name=name,
+        inputs=inputs,
+        outputs=outputs,
+        depends=depends,
+        flat=flat,
+        branches=tuple(_branch(tape, *row) for row in tape.guards),
+        captured=_captured(tape),
+        escaped=tuple(dict.fromkeys(listener.escaped)),
+        operations=dict(operations.most_common()),
+        lines=dict(lines.most_common()),
+        warnings=tuple(_warnings(tape, spread, inputs, outputs, depends, flat)),
+        program=program,
+    )
+
+
+def _named(names: list[str], forms: Forms | None, leaves: int = 0) -> list[str]:
+    """What to call the leaves of arguments, or of a result that may be a tuple of numbers."""
+    if forms is None:
+        return [f"{names[0]}[{k}]" for k in range(leaves)] if leaves > 1 else names
+    found = []
+    for name, parts in zip(names, forms, strict=True):
+        found += [name] if parts is None else [name + parts.structure.path(place) for place in parts.places]
+    return found
+
+
+def _numbers(graph: Graph, operands: Sequence[int], names: list[str]) -> tuple[Number, ...]:
+    avals = operand_avals(graph, list(operands))
+    return tuple(Number(name, x.shape, x.dtype.name) for name, x in zip(names, avals, strict=True))
+
+
+# ---- dependence -----------------------------------------------------------------------------------------------------
+
+
+class _Spread:
+    """For each node of a recording, of each of its items, the set of the items of inputs that it hangs on."""
+
+    def __init__(self, graph: Graph, end: int, nodes: Sequence[int], inputs: Sequence[Number]) -> None:
+        sizes = [math.prod(x.shape) for x in inputs]
+        self.by_items = sum(sizes) <= MOST_ITEMS
+        self.sizes = sizes if self.by_items else [1] * len(sizes)
+        self.shapes = [x.shape for x in inputs]
+        bits = np.packbits(np.eye(sum(self.sizes), dtype=bool), axis=1)
+        self.width = bits.shape[1]
+        parts = np.split(bits, np.cumsum(self.sizes)[:-1])
+        whole = zip(parts, sizes, strict=True)
+        given = [part if self.by_items else np.repeat(part, size, axis=0) for part, size in whole]
+        self.sets = spread_nodes(graph, end, dict(zip(nodes, given, strict=True)))
+
+    def members(self, operand: int, size: int) -> NDArray[np.bool_]:
+        """(items of an operand, members)."""
+        sets = self.sets.get(operand)
+        if sets is None:
+            return np.zeros((size, sum(self.sizes)), bool)
+        return np.unpackbits(sets, axis=1, count=sum(self.sizes)).astype(bool)
+
+    def tables(self, operand: int, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
+        """For each input, whether items of an operand of some shape hang on its items."""
+        columns = np.split(self.members(operand, math.prod(shape)), np.cumsum(self.sizes)[:-1], axis=1)
+        if not self.by_items:
+            return [np.asarray(column.any()) for column in columns]
+        return [column.reshape(shape + own) for column, own in zip(columns, self.shapes, strict=True)]
+
+
+def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Sets]:
+    """The sets of the items of nodes, from those of inputs; nodes that hang on none are left out."""
+    found = dict(given)
+    within: dict[int, list[Sets | None] | None] = {}  # of nodes that run a program: of all results, if it is known
+    for i in range(end):
+        primitive, operands, params, aval, *_ = node_row(graph, i)
+        if primitive is INPUT:
+            continue
+        which, first = 0, i
+        if primitive is RESULT:
+            which, first = params[0], operands[0]
+            primitive, operands, params = node_row(graph, first)[:3]
+        if not any(k in found for k in operands):
+            continue
+        if primitive.of_programs and primitive.name in WITHIN and first not in within:
+            within[first] = WITHIN[primitive.name](params[0], [found.get(k) for k in operands])
+        results = within.get(first)
+        sets = _union(graph, primitive, operands, params, aval, found) if results is None else results[which]
+        if sets is not None and sets.any():
+            found[i] = sets
+    return found
+
+
+def _union(graph: Graph, primitive: Any, operands: list[int], params: Any, aval: Any, found: dict[int, Sets]) -> Sets:
+    """The union over the operands of what reaches the items of a result."""
+    hanging = [k for k, operand in enumerate(operands) if operand in found]
+    avals = operand_avals(graph, operands)
+    if primitive.kind == UFUNC and not aval.shape:
+        return np.asarray(np.bitwise_or.reduce([found[operands[k]] for k in hanging]))
+    values = [const_value(graph, k) if k < 0 else None for k in operands]
+    return np.asarray(
+        np.bitwise_or.reduce(
+            [links(primitive, params, avals, aval, k, values).forward(found[operands[k]]) for k in hanging]
+        )
+    )
+
+
+def _through_call(callee: Callee, given: Sequence[Sets | None]) -> list[Sets | None] | None:
+    """As through the program that a call runs; None where there is none to be seen."""
+    entered = callee._entered(tuple(given))
+    return None if entered is None else _through_program(*entered)
+
+
+def _through_program(program: Program, given: Sequence[Sets | None]) -> list[Sets | None]:
+    """The sets of the outputs of a program, from those of its inputs."""
+    last, nodes = program._last, program._input_nodes()
+    sets = {node: x for node, x in zip(nodes, given, strict=True) if x is not None}
+    found = spread_nodes(last._graph, last._end, sets)
+    return [found.get(k) for k in last._outputs]
+
+
+def _through_loop(loop: Loop, given: Sequence[Sets | None]) -> list[Sets | None]:
+    """As through a program, until what is carried grows no more; the rows of an array are one."""
+    inputs = [_rows_joined(x, loop.length) if letter == "x" else x for x, letter in zip(given, loop.takes, strict=True)]
+    carried = [k for k, letter in enumerate(loop.takes) if letter == "c"]
+    returned = [k for k, letter in enumerate(loop.gives) if letter == "c"]
+    while True:
+        results = _through_program(loop.program, inputs)
+        before = [inputs[k] for k in carried]
+        for k, out in zip(carried, returned, strict=True):
+            inputs[k] = _either(inputs[k], results[out])
+        if all(_same(a, inputs[k]) for a, k in zip(before, carried, strict=True)):
+            break
+    for k, out in zip(carried, returned, strict=True):
+        results[out] = inputs[k] if not loop.length else results[out]
+    return [
+        np.tile(x, (loop.length, 1)) if letter == "y" and x is not None else x
+        for x, letter in zip(results, loop.gives, strict=True)
+    ]
+
+
+def _rows_joined(sets: Sets | None, length: int) -> Sets | None:
+    if sets is None or not length:
+        return None
+    return np.asarray(np.bitwise_or.reduce(sets.reshape(length, -1, sets.shape[1]), axis=0))
+
+
+def _either(a: Sets | None, b: Sets | None) -> Sets | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return np.asarray(a | b)
+
+
+def _same(a: Sets | None, b: Sets | None) -> bool:
+    return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
+
+
+WITHIN: dict[str, Callable[..., list[Sets | None] | None]] = {"call": _through_call, "scan": _through_loop}
+
+
+def _flat(
+    program: Program, inputs: Sequence[Number], outputs: Sequence[Number], depends: dict[tuple[str, str], Any]
+) -> tuple[tuple[str, str], ...]:
+    """The outputs and inputs between which the derivative is zero everywhere, though the one hangs on the other."""
+    tape = program[0]
+    found = []
+    for output, operand in zip(outputs, tape._outputs, strict=True):
+        reached = [k for k, x in enumerate(inputs) if depends[output.name, x.name].any()]
+        if not reached:
+            continue
+        with Extension(tape._graph, tape._end, tape._guards, apart=True) as extension:
+            aval = operand_avals(tape._graph, [operand])[0]
+            try:
+                seed = [extension.input(aval)] if aval.inexact else []
+                bars = extension.adjoints([operand] * len(seed), seed, [tape._inputs[k] for k in reached], False)
+            except NoRuleError:
+                continue
+            zero = [bar < 0 and not np.any(const_value(extension.graph, bar)) for bar in bars]
+        found += [(output.name, inputs[k].name) for k, none in zip(reached, zero, strict=True) if none]
+    return tuple(found)
+
+
+# ---- what else was recorded -----------------------------------------------------------------------------------------
+
+
+def _branch(tape: Tape, number: int, outcome: Any, where: str | None) -> Branch:
+    node = tape._node(number - 1)
+    names = {k: node_value for k in node.parents if (node_value := _value_text(tape, k))}
+    return Branch(operation_text(node, tape, names), outcome, where)
+
+
+def _value_text(tape: Tape, number: int) -> str:
+    """A number that is compared, as text; nothing for an array."""
+    value = node_row(tape._graph, number - 1)[4]
+    return repr(value) if isinstance(value, float) else ""
+
+
+def _captured(tape: Tape) -> tuple[Captured, ...]:
+    """The constant arrays among the operands, by the first node that takes each; indices are none."""
+    found: dict[int, Captured] = {}
+    for i in range(tape.size):
+        for k in node_row(tape._graph, i)[1]:
+            if k >= 0 or k in found:
+                continue
+            array = const_value(tape._graph, k)
+            if isinstance(array, np.ndarray) and array.ndim and array.dtype.kind in "fc":
+                found[k] = Captured(array.shape, array.dtype.name, tape._graph.where(i))
+    return tuple(found.values())
+
+
+def _warnings(
+    tape: Tape,
+    spread: _Spread,
+    inputs: Sequence[Number],
+    outputs: Sequence[Number],
+    depends: dict[tuple[str, str], Any],
+    flat: tuple[tuple[str, str], ...],
+) -> list[str]:
+    found = []
+    for output in outputs:
+        if not any(depends[output.name, x.name].any() for x in inputs):
+            found.append(f"{output.name} hangs on no input: it is constant")
+    guards = [spread.tables(number - 1, np.shape(outcome)) for number, outcome, _ in tape.guards]
+    for k, x in enumerate(inputs):
+        if any(depends[output.name, x.name].any() for output in outputs):
+            continue
+        branch = any(tables[k].any() for tables in guards)
+        found.append(f"nothing hangs on {x.name}" + (", but for a branch" if branch else ""))
+    ends = {output.name: operand for output, operand in zip(outputs, tape._outputs, strict=True)}
+    for of, by in flat:
+        names = sorted(_operations_behind(tape, ends[of]) & FLAT)
+        through = f", through {', '.join(names)}" if names else ""
+        found.append(f"{of} has derivative zero by {by} everywhere{through}")
+    return found
+
+
+def _operations_behind(tape: Tape, operand: int) -> set[str]:
+    """The names of the operations that an operand hangs on."""
+    reached, names = {operand}, set()
+    for i in range(operand, -1, -1):
+        if i in reached:
+            primitive, operands, *_ = node_row(tape._graph, i)
+            reached.update(operands)
+            names.add(primitive.name)
+    return names
+
+
+# ---- as text --------------------------------------------------------------------------------------------------------
+
+
+def _report(x: Explanation) -> str:
+    """The report as lines of text."""
+    takes = ", ".join(f"{n.name}{_shape(n.shape)}" for n in x.inputs)
+    gives = ", ".join(f"{n.name}{_shape(n.shape)}" for n in x.outputs)
+    lines = [f"{x.name}: {takes} -> {gives}; {count(sum(x.operations.values()), 'operation')}"]
+    lines += [f"  {output.name} hangs on {_inputs_of(x, output)}" for output in x.outputs]
+    lines += _rows("branches", [f"{b.condition} was {b.outcome}{_at(b.where)}" for b in x.branches])
+    lines += _rows("captured", [f"an array of shape ({shape_text(c.shape)}){_at(c.where)}" for c in x.captured])
+    lines += _rows("taken out by hoad.value", list(x.escaped))
+    lines += _rows("operations", [f"{n} {name}" for name, n in x.operations.items()])
+    lines += _rows("lines with most operations", [f"{n} at {where}" for where, n in x.lines.items()])
+    lines += _rows("worth a look", list(x.warnings))
+    return "\n".join(lines)
+
+
+def _rows(title: str, rows: list[str]) -> list[str]:
+    """A title with rows under it, the first of them; nothing where there are none."""
+    if not rows:
+        return []
+    more = [f"    and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+    return [f"  {title}:", *(f"    {row}" for row in rows[:SHOWN]), *more]
+
+
+def _inputs_of(x: Explanation, output: Number) -> str:
+    found = []
+    for n in x.inputs:
+        table = x.depends[output.name, n.name]
+        if not table.any():
+            continue
+        some = table.shape and not table.all()
+        found.append(f"{n.name} ({int(table.sum())} of {table.size} pairs of items)" if some else n.name)
+    return ", ".join(found) or "nothing"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f" ({shape_text(shape)})" if shape else ""
+
+
+def _at(where: str | None) -> str:
+    return "" if where is None else f" at {where}"
+
+
+__all__ = ["Branch", "Captured", "Explanation", "Number", "explain"]

@@ -1,0 +1,200 @@
+"""What a Python function may read besides its arguments, as watches of a `World`.
+
+Found by reading code, before the function is called: the globals and closure cells that it names, and those that the
+functions named there name; of modules, classes and objects met on the way, the attributes that any of this code names;
+of lists, dicts and arrays, all that is in them. That is more than a call reads, never less, but for what the table in
+docs/reference/what-hoad-sees.md lists. What must not be replayed (clocks, randomness, files) is refused.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import gc
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.jit.jit_cache import Jitted
+from hoad._core.graph.primitive import Primitive
+from hoad._core.jit.capture_analysis import Unseen, Walk, reads_of
+from hoad._core.jit.environment import World
+from hoad._pytree.arguments import Choice
+from hoad._ops.primitives import DISPATCHED, known_primitive
+from hoad._program.program import Program, Tape
+
+MOST_WATCHES = 20_000
+# By these names code reads how an array lies in memory, or whether it can be written to.
+ASKS_FLAGS = frozenset(["__array_interface__", "__array_struct__", "flags", "strides"])
+
+
+# ---- code -----------------------------------------------------------------------------------------------------------
+
+
+def writes_outside(code: types.CodeType) -> bool:
+    """Whether code, or code defined within it, assigns to globals or to variables of a function around it."""
+    for inner in (code, *reads_of(code).inner):
+        for step in dis.get_instructions(inner):
+            if step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                return True
+            if step.opname == "STORE_DEREF" and step.argval in code.co_freevars:
+                return True
+    return False
+
+
+# ---- what it leads to -----------------------------------------------------------------------------------------------
+
+
+class Reader(Walk):
+    """Goes through everything that functions may read, and watches it."""
+
+    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(VISITS, WHOLE, MOST_WATCHES)
+        self.walk(list(roots))
+
+    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
+        """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
+        watches = dict(self.watches)
+        for array in live:
+            key = "array", id(array), None
+            layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
+            watches[key] = "layout", array, None, layout, watches[key][-1]
+        return World(list(watches.values()))
+
+    # ---- by kind
+
+    def visit_items(self, name: str, x: Any) -> None:
+        for k, item in enumerate(x):
+            self.later(f"{name}[{k}]", item)
+
+    def visit_list(self, name: str, x: list[Any]) -> None:
+        self.watch("list", x, None, tuple(x), name)
+        self.visit_items(name, list.__iter__(x))
+
+    def visit_content(self, name: str, x: Any) -> None:
+        self.watch("content", x, None, tuple(x), name)
+        self.visit_items(name, x)
+
+    def visit_dict(self, name: str, x: dict[Any, Any]) -> None:
+        items = [part for item in dict.items(x) for part in item]
+        self.watch("mapping", x, None, tuple(items), name)
+        if isinstance(x, OrderedDict):  # has an order of its own
+            self.watch("content", x, None, tuple(x), name)
+        if isinstance(x, defaultdict):
+            self.watch("slot", x, "default_factory", x.default_factory, f"the default_factory of {name}")
+            self.later(f"the default_factory of {name}", x.default_factory)
+        for key, item in dict.items(x):
+            self.later(name, key)
+            self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
+
+    def visit_proxy(self, name: str, x: types.MappingProxyType[Any, Any]) -> None:
+        self.watch("content", x.items(), None, tuple(x.items()), name)
+        self.visit_items(name, x.values())
+
+    def visit_array(self, name: str, x: np.ndarray[Any, Any]) -> None:
+        if not x.dtype.isnative:
+            raise Unseen(f"it may read {name}, an array in another byte order than the machine's")
+        self.watch("array", x, None, np.array(x, order="C", subok=False), name)
+        self.when_read(self.visit_flags, name, x)
+        if x.dtype.hasobject:
+            self.visit_items(name, x.ravel().tolist())
+
+    def visit_flags(self, name: str, x: np.ndarray[Any, Any]) -> None:
+        """Those of an array, and its strides, if any code may ask for them."""
+        if self.may_be_asked(ASKS_FLAGS):
+            self.watch("flags", x, None, (x.flags.num, x.strides), f"the flags of {name}")
+
+    def visit_cached(self, name: str, x: Any) -> None:
+        """What `functools.lru_cache` keeps of a function, which may be from when the function read something else."""
+        held = gc.get_referents(x)
+        cache = next(part for part in held if type(part) is dict and part is not x.__dict__)
+        self.watch("cache", cache, None, tuple(part for item in cache.items() for part in item), f"the cache of {name}")
+        kept = cache.values() if x.cache_info().maxsize is None else held  # behind links, which are opaque
+        for part in kept:
+            if part is not cache and part is not x.__dict__ and type(part) is not object:
+                self.later(f"what is cached of {name}", part)
+
+    def visit_builtin(self, name: str, x: Any) -> None:
+        self.check_function(name, x)
+        self.name_attribute(x.__name__)
+        if not isinstance(x.__self__, types.ModuleType):
+            self.later(name, x.__self__)
+
+    def visit_method(self, name: str, x: types.MethodType) -> None:
+        self.later(name, x.__self__)
+        self.later(name, x.__func__)
+
+    def visit_slice(self, name: str, x: slice) -> None:
+        for part in (x.start, x.stop, x.step):
+            self.later(name, part)
+
+    def visit_property(self, name: str, x: property) -> None:
+        self.later(name, x.fget)
+
+    def visit_wrapper(self, name: str, x: Any) -> None:
+        self.later(name, x.__func__)
+
+    def visit_partial(self, name: str, x: functools.partial[Any]) -> None:
+        for part in (x.func, x.args, x.keywords):
+            self.later(name, part)
+
+    def visit_jitted(self, name: str, x: Jitted) -> None:
+        self.later(name, x.__wrapped__)
+
+    def visit_primitive(self, name: str, x: Primitive) -> None:
+        """What its rule reads, if that is run at every node: of another one hoad keeps what it gave once."""
+        if x.per_call:
+            self.later(f"the rule of {name}", x.rule)
+
+    def visit_numpy(self, name: str, x: Any) -> None:
+        """A function of NumPy's or SciPy's, which may have a rule of the user's."""
+        known = known_primitive(x)
+        if known is not None:
+            self.visit_primitive(name, known)
+
+    def visit_ufunc(self, name: str, x: np.ufunc) -> None:
+        """A ufunc, which calls a Python function if `np.frompyfunc` made it."""
+        self.visit_numpy(name, x)
+        for part in gc.get_referents(x):
+            if callable(part):
+                self.later(f"the function of {name}", part)
+
+
+Visit = Callable[[Reader, str, Any], None]
+VISITS: dict[type, Visit | None] = {
+    tuple: Reader.visit_items,
+    frozenset: Reader.visit_items,
+    list: Reader.visit_list,
+    set: Reader.visit_content,
+    deque: Reader.visit_content,
+    bytearray: Reader.visit_content,
+    dict: Reader.visit_dict,
+    types.MappingProxyType: Reader.visit_proxy,
+    np.ndarray: Reader.visit_array,
+    types.ModuleType: Reader.visit_module,
+    types.FunctionType: Reader.visit_function,
+    types.BuiltinFunctionType: Reader.visit_builtin,
+    types.MethodType: Reader.visit_method,
+    types.MethodWrapperType: Reader.visit_builtin,
+    slice: Reader.visit_slice,
+    property: Reader.visit_property,
+    staticmethod: Reader.visit_wrapper,
+    classmethod: Reader.visit_wrapper,
+    functools.partial: Reader.visit_partial,
+    functools._lru_cache_wrapper: Reader.visit_cached,
+    type: Reader.visit_class,
+    Jitted: Reader.visit_jitted,
+    Primitive: Reader.visit_primitive,
+    np.ufunc: Reader.visit_ufunc,
+    DISPATCHED: Reader.visit_numpy,
+    Program: Reader.visit_list,
+    Tape: None,
+}
+# Of these kinds nothing else is looked at. A `Choice` keeps a function that is in a cell beside it.
+WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
+
+
+__all__ = ["Reader", "writes_outside"]

@@ -1,0 +1,762 @@
+"""A function recorded once for each kind of arguments, and replayed by compiled code."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+import sys
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hoad._core.base.call_watch import Watch
+from hoad._core.jit.jit_cache import Jitted, Recorded, Signature, Zeros
+from hoad._core.trace.coerce import check_class, holds_traced
+from hoad._core.graph.primitive import load_tables
+from hoad._core.jit.capture_analysis import UNCHANGED, Outer, Unseen
+from hoad._core.record.recording import WATCHERS, Recording, differentiating, guard_rows, running
+from hoad._core.trace.errors import note_origin
+from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.base.threads import check_threads
+from hoad._core.trace.traced import graph_of, is_traced
+from hoad._core.base.where import is_library
+from hoad._core.jit.environment import World
+from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
+from hoad._comparison.plain_calls import (
+    are_needed,
+    compared,
+    comparing,
+    firsts_of,
+    handles_arithmetic,
+    sees_what_it_has,
+)
+from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
+from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
+from hoad._program.program import Program, Tape
+from hoad._jit.environment_reader import Reader
+from hoad._jit.escapes import Stores
+from hoad._program.trace import is_number, recorder_among, telling_of_objects
+from hoad._transform.programs import without_guards
+from hoad._jit.rebinding import Twin, are_alike, twin_of
+from hoad._comparison.type_tests import first_test
+
+MOST_RECORDINGS = 16  # of one signature
+MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
+MOST_SIGNATURES = 128
+
+NUMBER = intern_aval(FLOAT64, ())
+
+
+def jit(
+    f: Callable[..., Any],
+    static_argnums: int | tuple[int, ...] | list[int] | None = None,
+    static_argnames: str | tuple[str, ...] | list[str] | None = None,
+    *,
+    threads: int | None = None,
+    keep_zeros: bool = False,
+) -> Jitted:
+    """f, recorded at the first call for each kind of arguments and replayed by compiled code: ``jit(f)(x) = f(x)``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays and containers, written with NumPy; derivatives of hoad, such as
+        ``hoad.hessian(g)``, and methods too.
+    static_argnums : int, tuple or list of int, optional
+        Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
+        Negative ones count from the last parameter of f, from the last argument of a call where f takes ``*args``.
+    static_argnames : str, tuple or list of str, optional
+        The same by name. Both hold whether an argument is passed by position or as a keyword.
+    threads : int, optional
+        The most threads that a replay uses for operations on large arrays. If left out, as many as pay, up to the cores
+        that the process may use. The environment variable HOAD_THREADS sets a limit; without it the least of
+        OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, MKL_NUM_THREADS and, where it is imported, of what ``threadpoolctl``
+        allows the libraries it knows. The results do not depend on it, bit for bit.
+    keep_zeros : bool, optional
+        Whether what is given as ``out`` holds zeros where the result is zero whatever the arguments are, as off the
+        pattern of a sparse Hessian: made by `numpy.zeros`, or by an earlier call. They are then not written again,
+        where the recording knows them; nor looked at. Of a function that was recorded more than once, for other shapes,
+        static arguments or globals, they are left only in the array that the same recording wrote to last.
+
+    Returns
+    -------
+    callable
+        Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
+        their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
+        themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
+        written there and it is returned; unless f has a parameter of that name. Numbers of 64 bits in the result are
+        Python's float, complex and bool, where f itself may give NumPy's. ``program(*args)`` gives the `Program` that
+        a call runs.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is no number of
+        threads, or `out` is of another kind than the result.
+    ShapeError
+        If `out` has another shape than the result.
+
+    Warns
+    -----
+    JitWarning
+        If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list), so that
+        it is called as it is from then on: the result is right, but not fast. The message says what changes, or what
+        is stored in which line.
+
+    Notes
+    -----
+    No answer is stale. A recording is replayed only where the branches that f took, the numbers that it took out by
+    `hoad.value`, and what it read besides its arguments (globals, closure cells, attributes, the items of containers,
+    the contents of arrays) are as they were; else f is recorded again, and the former recording is kept for its return.
+    The page *What hoad sees* lists what cannot be seen.
+
+    Where an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f is called as it is.
+
+    Cost: a call of a function of some numbers takes 0.2 to 0.4 microseconds and some nanoseconds an operation and for
+    each thing that f read. A recording takes what a derivative of f takes, and some ten microseconds for each function
+    that f may call. Large programs are run without the GIL, and what works element by element on some 10⁵ numbers and
+    more in several threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> f = hoad.jit(lambda x, y: 4 * x * y + 3 * x * np.sin(4 * y))
+    >>> f(1.0, 0.0), f(2.0, 0.5)
+    (0.0, 9.45578456...)
+    >>> gradient = hoad.jit(hoad.grad(lambda x: np.sum(x**3)))
+    >>> gradient(np.array([1.0, 2.0]), out=np.empty(2))
+    array([ 3., 12.])
+    """
+    check_function("jit", f)
+    check_threads("jit", threads)
+    if not isinstance(keep_zeros, bool):
+        raise ArgumentError(f"jit takes keep_zeros as True or False, not {keep_zeros!r}.")
+    argnums = _tuple_of(int, "static_argnums", static_argnums)
+    argnames = _tuple_of(str, "static_argnames", static_argnames)
+    jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros))
+    functools.update_wrapper(jitted, f, updated=())
+    return jitted
+
+
+def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:
+    found = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    found = tuple(x.item() if isinstance(x, np.integer) else x for x in found)
+    if any(not isinstance(x, kind) or isinstance(x, bool) for x in found):
+        raise ArgumentError(f"jit takes {name} as {kind.__name__} or a tuple of {kind.__name__}, not {given!r}.")
+    return found
+
+
+class Impure(Unseen):
+    """A call of what gives something else each time, or once only: where a library keeps what it has read."""
+
+
+class _Changes(str):
+    """Why a recording was not kept: the function changes what it reads, at each call or at first.
+
+    `asks` is true where it also asks what a traced value cannot answer, which no other call can be compared with.
+    """
+
+    asks = False
+
+
+class _Driver:
+    """What a jitted function asks where nothing that was recorded fits a call."""
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: tuple[int, ...],
+        argnames: tuple[str, ...],
+        threads: int | None,
+        keep_zeros: bool,
+    ) -> None:
+        self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
+        self.zeros = Zeros() if keep_zeros else None
+        self.refusal: str | None = None  # why nothing is recorded for other signatures
+        self.stores = False  # whether f keeps what it computes, or counts, so that it is called with plain numbers
+        known = parameters(f)
+        self.positional, self.is_known = known.positional, known.is_known
+        self.takes_out = "out" not in known.positional + known.keywords
+        if known.is_known:
+            self.check_static(known)
+        n = len(known.positional)
+        named = [k for k in argnums if (0 if known.takes_any else -n) <= k < n]
+        self.static_names = {*argnames, *(known.positional[k] for k in named)}
+        self.static_places = set(argnums).difference(named)  # among those that have no name of their own
+
+    def check_static(self, known: Parameters) -> None:
+        """Raise where what is to be static names no parameter."""
+        n = len(known.positional)
+        taken = ", ".join(known.positional + known.keywords) or "none"
+        for k in self.argnums:
+            if not known.takes_any and not -n <= k < n:
+                raise ArgumentError(
+                    f"jit was told that argument {k} is static, but {self.name} takes {count(n, 'argument')} by "
+                    f"position: {', '.join(known.positional) or 'none'}. Count from 0, or from -1 at the end; "
+                    "static_argnames takes names."
+                )
+        for name in self.argnames:
+            if not known.takes_any_keyword and name not in known.positional + known.keywords:
+                raise ArgumentError(
+                    f"jit was told that argument {name!r} is static, but the parameters of {self.name} are: {taken}. "
+                    f"Name {'those of *args by static_argnums' if known.takes_any else 'one of these'}."
+                )
+
+    def check_given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """The same, where only a call tells what a function takes."""
+        missing: list[Key] = [k for k in self.argnums if not -len(args) <= k < len(args)]
+        missing += [name for name in self.argnames if name not in kwargs]
+        if missing:
+            raise ArgumentError(
+                f"jit was told that argument {missing[0]!r} is static, but {self.name}, whose parameters Python does "
+                f"not tell, was called with {count(len(args), 'argument')} by position and "
+                f"{', '.join(kwargs) or 'none'} by keyword. Pass it so, or leave it out of the static arguments."
+            )
+
+    def is_static(self, key: Key, given: int) -> bool:
+        """Whether an argument of a call with so many by position is static."""
+        if isinstance(key, int) and (key in self.static_places or key - given in self.static_places):
+            return True
+        name = key if isinstance(key, str) else self.positional[key] if key < len(self.positional) else None
+        return name in self.static_names
+
+    def call(
+        self,
+        jitted: Jitted,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        out: Any,
+        signature: Signature | None,
+        failed: bool,
+    ) -> Any:
+        """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
+        given = _Given(self, args, kwargs)
+        if given.holds_traced() or recorder_among(given.leaves) is not None:
+            return self.written(out, compared(self.f, args, kwargs, "jit"))
+        if self.stores:
+            return self.written(out, given.plainly())
+        if WATCHERS.get():
+            return self.written(out, given.once())
+        if signature is None:
+            signature = self.signature(jitted, given)
+            if signature is None:
+                return self.written(out, given.once())
+            state, found = jitted.replayed(signature, given.leaves, out)
+            if state == "done":
+                return found
+            failed = state == "raised"
+        if failed or running() is not None:
+            return self.written(out, given.once())
+        if signature.refusal is not None:
+            return self.written(out, self.refused(given))
+        return self.written(out, self.recorded(signature, given))
+
+    def written(self, out: Any, result: Any) -> Any:
+        """What a call gives that was no replay."""
+        if self.zeros is not None:
+            self.zeros.other()
+        return _into(out, result)
+
+    def program(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """The program of a call."""
+        given = _Given(self, args, kwargs)
+        if given.holds_traced():
+            raise TracedValueError("program shows what a call with plain arguments runs, but an argument is traced.")
+        signature = self.signature(jitted, given)
+        refusal = self.refusal
+        if signature is not None:
+            replayed = jitted.replayed(signature, given.leaves, None)[0] == "done"
+            before = signature.latest
+            if not replayed and signature.refusal is None:
+                self.recorded(signature, given)
+            if signature.latest is not None and (replayed or signature.latest is not before):
+                return signature.latest.program  # type: ignore[no-any-return]
+            refusal = signature.refusal or next(reversed(signature.reasons), "it depends on what is around the call")
+        raise ArgumentError(f"there is no program of {self.name}: {refusal}.")
+
+    def reduced(self, jitted: Jitted) -> Any:
+        """How a jitted function travels: by its name, or as a function to be jitted there. Recordings do not travel."""
+        module, name = getattr(jitted, "__module__", None), getattr(jitted, "__qualname__", None)
+        found: Any = importlib.import_module(module) if isinstance(module, str) else None
+        for part in name.split(".") if isinstance(name, str) else ():
+            found = getattr(found, part, None)
+        if found is jitted:
+            return name
+        return functools.partial(jit, threads=self.threads, keep_zeros=self.zeros is not None), (
+            self.f,
+            self.argnums,
+            self.argnames,
+        )
+
+    @property
+    def name(self) -> str:
+        return getattr(self.f, "__qualname__", None) or type(self.f).__name__
+
+    # ---- recordings
+
+    def signature(self, jitted: Jitted, given: _Given) -> Signature | None:
+        """The signature of a call, None if there are too many."""
+        for signature in jitted.signatures:
+            if signature.given(given.leaves, given.form, given.firsts):
+                return signature
+        if len(jitted.signatures) >= MOST_SIGNATURES:
+            if self.refusal is None:
+                self.refusal = (
+                    f"it was recorded for {MOST_SIGNATURES} kinds of arguments, of which {self.varying(jitted, given)}"
+                )
+                self.warn(self.refusal + "; for others")
+            return None
+        made = Signature(given.avals, tuple(given.fixed), given.static, given.form, given.leaves, given.firsts)
+        jitted.signatures = [made, *jitted.signatures]
+        return made
+
+    def varying(self, jitted: Jitted, given: _Given) -> str:
+        """Which argument differs most often between signatures."""
+        alike = [s for s in jitted.signatures if s.size == len(given.leaves)]
+        counts = Counter(k for s in alike for k in range(s.size) if not s.given_at(k, given.leaves[k]))
+        if not counts:
+            return "the number of them keeps changing"
+        return f"{given.names[counts.most_common(1)[0][0]]} keeps changing"
+
+    def recorded(self, signature: Signature, given: _Given) -> Any:
+        """Record the function for a call, unless that is not worth it, and give what the call gives."""
+        try:
+            if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
+                raise Unseen(
+                    f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
+                )
+            load_tables()  # to import one while the function runs would count as code of its own
+            made, result = given.recorded(signature)
+        except Outer:
+            return given.once()
+        except Unseen as failure:
+            signature.refusal = str(failure)
+            self.stores = self.stores or isinstance(failure, _Stores)
+            self.warn(signature.refusal)
+            return self.refused(given)
+        if isinstance(made, Impure) and str(made) not in signature.reasons:
+            signature.reasons.append(str(made))  # libraries load tables and ask for settings once: see a second time
+        elif isinstance(made, Unseen):
+            signature.refusal = str(made)
+            self.stores = self.stores or isinstance(made, _Stores)
+            self.warn(signature.refusal)
+        elif isinstance(made, _Changes) and (made.asks or signature.reasons.count(made) >= MOST_CHANGES):
+            signature.refusal, self.stores = made, True
+            self.warn(made)
+            return given.plainly() if made.asks else result
+        elif isinstance(made, str):
+            signature.reasons.append(made)
+        else:
+            signature.recorded = [made, *signature.recorded]
+            signature.latest = made
+        return result
+
+    def refused(self, given: _Given) -> Any:
+        """What a call gives that is not replayed: with plain numbers, if the function keeps what it computes."""
+        if self.stores:
+            return given.plainly()
+        result = given.once()
+        self.stores = given.keeps
+        return result
+
+    def warn(self, reason: str) -> None:
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and is_library(frame.f_code.co_filename):
+            level, frame = level + 1, frame.f_back
+        message = f"{self.name} is called as it is, not replayed: {reason}. The result is right, but not fast."
+        warnings.warn(message, JitWarning, stacklevel=level)
+
+
+def _changing(signature: Signature, given: _Given) -> str:
+    """What differs between what was recorded and now, most often."""
+    found = Counter(signature.reasons)
+    for recorded in signature.recorded:
+        changed = recorded.world.change()
+        found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
+    most = found.most_common(1)[0][0]
+    return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
+
+
+class _Stores(Unseen):
+    """A function keeps what it computes, where no replay would put it."""
+
+
+# ---- one call -------------------------------------------------------------------------------------------------------
+
+
+class _Given:
+    """The arguments of a call: numbers and arrays, which become inputs, and everything else, which is fixed.
+
+    Attributes
+    ----------
+    leaves, names : list
+        All of them, with containers taken apart, and what to call each.
+    avals : list
+        Shape and dtype of each that becomes an input, None for others.
+    fixed, static : list
+        The others; and which of them were said to be static, to be compared by `==`.
+    firsts : list
+        Of each, the first place at which the same array stands.
+    form : tuple or None
+        The keywords and containers, None where there are none.
+    """
+
+    def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not driver.is_known:
+            driver.check_given(args, kwargs)
+        self.f, self.args, self.kwargs = driver.f, args, kwargs
+        self.threads, self.zeros = driver.threads or 0, driver.zeros
+        self.keeps = False  # whether traced values outlived a call
+        self.keys: list[Key] = [*range(len(args)), *kwargs]
+        self.structures: list[Structure | None] = []
+        self.leaves: list[Any] = []
+        self.names: list[str] = []
+        self.static: list[bool] = []
+        for key, value in zip(self.keys, (*args, *kwargs.values()), strict=True):
+            self.add(key, value, driver.is_static(key, len(args)))
+        self.avals = [None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)]
+        self.fixed = [None if aval else leaf for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        self.firsts = firsts_of(self.leaves)
+        plain = not kwargs and not any(self.structures)
+        self.form = None if plain else (tuple(kwargs), tuple(self.structures))
+
+    def add(self, key: Key, value: Any, static: bool) -> None:
+        """One argument."""
+        name = called(self.f, key)
+        if static or kind_of(type(value)) is None:
+            if static:
+                _check_static(name, value)
+            self.structures.append(None)
+            self.leaves.append(value)
+            self.names.append(name)
+            self.static.append(static)
+            return
+        leaves, structure = flatten(value)
+        self.structures.append(structure)
+        self.leaves += leaves
+        self.names += [name + path for path in structure.paths()]
+        self.static += [False] * len(leaves)
+
+    def holds_traced(self) -> bool:
+        return any(holds_traced(leaf) for leaf in self.leaves)
+
+    def filled(self, inputs: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments with these values for the inputs."""
+        values = [leaf if aval is None else next(inputs) for leaf, aval in zip(self.leaves, self.avals, strict=True)]
+        leaves = iter([values[first] for first in self.firsts])  # one array is one value
+        made = [
+            next(leaves) if structure is None else structure.unflatten([next(leaves) for _ in range(structure.size)])
+            for structure in self.structures
+        ]
+        n = len(self.args)
+        return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
+
+    def run(self, *inputs: Any, f: Callable[..., Any] | None = None, asks: Callable[[], bool] | None = None) -> Any:
+        """The function, or its twin, with these inputs; `asks` is of `compared`."""
+        args, kwargs = self.filled(iter(inputs))
+        values = (*args, *kwargs.values()) if self.form is not None else ()
+        before = [None if form is None else _state(x) for form, x in zip(self.structures, values, strict=False)]
+        with telling_of_objects:
+            returned = compared(self.f if f is None else f, args, kwargs, "jit", asks)
+        if before:
+            self.check_unchanged(before, values)
+        return returned
+
+    def check_unchanged(self, before: list[_State | None], values: tuple[Any, ...]) -> None:
+        """Raise where the function has changed a container that it was given: a copy of the one that the user knows."""
+        for known, value, key in zip(before, values, self.keys, strict=True):
+            if known is None:
+                continue
+            now = _state(value)
+            if now.structure != known.structure or now.names != known.names or not _are(now.leaves, known.leaves):
+                raise _Stores(
+                    f"it changes the argument {called(self.f, key)}, a container that it is given, which no replay "
+                    "would do. Return what is new, and put it there where the function is called"
+                )
+
+    def entered(self, d: Recording) -> list[Any]:
+        """The inputs of a recording, traced."""
+        d.asked = "jit", self.f, tuple(self.keys), None
+        for leaf, name, aval in zip(self.leaves, self.names, self.avals, strict=True):
+            if aval is not None and isinstance(leaf, np.ndarray):
+                check_class(leaf)
+            if aval is not None and aval.inexact:
+                check_argument("jit", name, leaf)
+        return [d.input(leaf) for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
+
+    def once(self) -> Any:
+        """What the function gives, traced for this call only; as plain numbers where it returns what cannot be so."""
+        try:
+            with differentiating() as d:
+                if not d.nested:
+                    d.graph.is_guarded = True  # errors speak of jit, not of a derivative
+                returned = self.run(*self.entered(d))
+                results = _Results(d, returned)
+                del returned
+                self.keeps = bool(d.alive) and not d.nested
+                if self.keeps:
+                    Stores(d.graph, (self.f, *self.fixed)).replaced()
+                return results.arranged(d.results(results.operands))
+        except Unseen:
+            return self.f(*self.args, **self.kwargs)
+
+    def plainly(self) -> Any:
+        """What the function gives for plain numbers; raises for a traced value that was left somewhere."""
+        result = self.f(*self.args, **self.kwargs)
+        for leaf in filter(is_traced, leaves_of(result)):
+            graph_of(leaf)  # raises where what it belongs to has ended
+        return result
+
+    def reader(self) -> Reader:
+        roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
+        return Reader([(getattr(self.f, "__name__", "f"), self.f), *roots])
+
+    def recorded(self, signature: Signature) -> tuple[Recorded | str | Unseen, Any]:
+        """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
+        reader = self.reader()
+        made, result = self.traced(reader, self.world(signature, reader, ()))
+        live = self.live(signature, reader) if isinstance(made, Recorded) else []
+        return (self.read_live(signature, reader, live, result) if live else None) or made, result
+
+    def world(self, signature: Signature, reader: Reader, live: Sequence[Any]) -> World:
+        """What the function reads as it is now: a world that is there already, if it is so."""
+        former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
+        return next(former, None) or reader.world(live)
+
+    def live(self, signature: Signature, reader: Reader) -> list[Any]:
+        """Captured arrays that have changed, of which the function is recorded once more, with these as inputs."""
+        if isinstance(signature.live, str) or not signature.recorded:
+            return []
+        changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
+        able = (a for a in (*signature.live, *changed) if type(a) is np.ndarray and a.dtype.kind in "fc")
+        found = {id(array): array for array in able}
+        signature.live = list(found.values())
+        return [array for key, array in found.items() if key in reader.met]
+
+    def read_live(self, signature: Signature, reader: Reader, live: list[Any], result: Any) -> Recorded | None:
+        """What is recorded with these arrays as inputs, if it gives the result that the function gave; else None.
+
+        A traced array is an input only where no code may notice that it is no array. What code cannot be found for the
+        comparison finds, or the arrays count by their contents from then on.
+        """
+        twin, live = twin_of(self.f, live)
+        if not live:
+            return None
+        test = first_test(reader.codes.values(), reader.met.values())
+        if test is not None:
+            signature.live = f"Arrays are compared byte by byte, not read live, because of {test}"
+            return None
+        try:
+            made, found = self.traced(reader, self.world(signature, reader, live), twin, live)
+            if isinstance(made, Recorded) and are_alike(found, result):
+                return made
+        except Exception:  # it takes an array, and no traced one
+            pass
+        signature.live = "Arrays are compared byte by byte, not read live, as it needs plain ones"
+        return None
+
+    def traced(
+        self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
+    ) -> tuple[Recorded | str | Unseen, Any]:
+        """What is recorded for the function, or its twin to which `live` arrays are given; and what it gives."""
+        with differentiating(nested=False) as d:
+            d.graph.is_guarded = True
+            inputs = self.entered(d)
+            kept: list[str] = []
+
+            def look(known: list[Any]) -> bool:
+                """Find what is kept before a plain call puts numbers there; no more than these are alive otherwise."""
+                stores = Stores(d.graph, (), reader)
+                if d.alive > len({id(x) for x in known if stores.is_own(x)}):
+                    kept.extend(stores.found())
+                return watch.is_steady() and world.change() is None  # or a plain call would change it again
+
+            if twin is not None:
+                twin.fill([d.input(array) for array in live])
+            sees = sees_what_it_has(reader.codes.values())
+            needed = are_needed(reader.codes.values(), reader.met.values())
+            with Watch(reader.codes) as watch, comparing(needed and not live, look):
+                asks = lambda: needed or watch.unknown is not None  # noqa: E731
+                returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=asks)
+            results = _Results(d, returned)
+            values = d.compute(results.operands)
+            del inputs, returned
+            if twin is not None:
+                twin.fill(live)
+            stores = self.stored(d, reader, kept) if d.alive or kept else None
+            d.keep()
+            d.drop_arrays()
+        if stores is not None:
+            return stores, results.arranged(values)
+        graph = d.graph
+        window = (0, d.size, 0, d.guards)
+        tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
+        tape._source = None if live else (self.kept(), {})
+        program = Program([tape])
+        changed = world.change()
+        if changed is not None:
+            why = _Changes(f"it changes {changed}, which it reads")
+            why.asks = sees
+            return why, results.arranged(values)
+        if handles_arithmetic(reader.codes.values()):
+            handled = "it names an error of arithmetic, which only a plain call raises, at some values"
+            return Unseen(handled), results.arranged(values)
+        if graph.has_raised:
+            return "an operation in it raises, and it handles that", results.arranged(values)
+        if watch.unknown is not None:
+            return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
+        if watch.loads:
+            return "it loads NumPy's random generators", results.arranged(values)
+        if watch.impure is not None:
+            return Impure(f"{watch.impure}, which may give something else each time"), results.arranged(values)
+        arrange = None if results.single and results.gives is None else results.arranged
+        world.share(graph)
+        lowered, constant = program._lowered(), results.has_constants
+        made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
+        return made, results.arranged(values)
+
+    def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:
+        """What the function has kept of what it computed, or `kept` until it was compared; numbers are there now."""
+        gc.collect(0)  # functions that call themselves are let go no sooner
+        found = [*kept, *(Stores(d.graph, (), reader).replaced() if d.alive else ())]
+        if not found:
+            if d.alive:
+                gc.collect()
+            if not d.alive:
+                return None
+            found = ["a place that is not found by reading it"]
+        where = ", ".join(dict.fromkeys(found))
+        note_origin(d.graph, "jit", self.f, where)
+        return _Stores(
+            f"it stores what it computes in {where}, which no replay would do. Return it from the function, and store "
+            "it where the function is called"
+        )
+
+    def kept(self) -> Callable[..., Any]:
+        """The function of the inputs, for a program to be recorded again; without the values they had."""
+        kept = _Given.__new__(_Given)
+        kept.__dict__ = self.__dict__ | {"leaves": self.fixed, "args": (None,) * len(self.args), "zeros": None}
+        kept.kwargs = dict.fromkeys(self.kwargs)
+        return kept.run
+
+    def branch(self, program: Program, live: list[Any]) -> str:
+        """At which branch a program differs from what these arguments take."""
+        inputs = [leaf for leaf, aval in zip(self.leaves, self.avals, strict=True) if aval is not None]
+        guards = guard_rows(program[-1]._graph)
+        outcomes = without_guards(program, [node for node, _, _ in guards])._run((*inputs, *live))
+        pairs = zip(outcomes, guards, strict=True)
+        return next(
+            (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
+        )
+
+
+class _State(NamedTuple):
+    """What a container holds, and the attributes that an object has, fields or not."""
+
+    leaves: list[Any]
+    structure: Structure
+    names: tuple[str, ...]
+
+
+def _state(x: Any) -> _State:
+    return _State(*flatten(x), tuple(getattr(x, "__dict__", ())))
+
+
+def _are(arrays: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these arrays are those."""
+    return len(arrays) == len(others) and all(a is b for a, b in zip(arrays, others, strict=True))
+
+
+def _aval_of(leaf: Any) -> Aval | None:
+    """Shape and dtype of a leaf that becomes an input; None for others."""
+    if type(leaf) is float or type(leaf) is np.float64:
+        return NUMBER
+    if isinstance(leaf, (np.ndarray, np.inexact, complex)):
+        dtype = leaf.dtype if isinstance(leaf, (np.ndarray, np.generic)) else np.dtype(np.complex128)
+        if dtype.kind in "biufc":
+            return intern_aval(dtype.newbyteorder("="), np.shape(leaf))
+    return None
+
+
+def _check_static(name: str, value: Any) -> None:
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentError(
+            f"jit was told that argument {name} is static, and records anew for each value of it, but a "
+            f"{type(value).__name__} is not hashable. Pass a tuple, or leave it out of the static arguments."
+        ) from None
+
+
+# ---- what a function gives ------------------------------------------------------------------------------------------
+
+
+class _Results:
+    """What a function returned: its numbers as operands, and what else there is around them."""
+
+    def __init__(self, d: Recording, returned: Any) -> None:
+        self.single = type(returned) is not tuple or not all(map(_is_output, returned)) or not returned
+        if self.single and not _is_output(returned):
+            leaves, structure = flatten(returned)
+            places = [k for k, leaf in enumerate(leaves) if _is_output(leaf)]
+            parts = Parts(structure, leaves, places)
+            for constant in parts.constants:
+                _check_constant(constant)
+            self.gives: Forms | None = [parts]
+            self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
+            outputs = [leaves[k] for k in places]
+        else:
+            self.gives, self.has_constants = None, False
+            outputs = [returned] if self.single else list(returned)
+        self.operands = [d.operand(x) for x in outputs]
+
+    def arranged(self, values: list[Any]) -> Any:
+        """What the function gave, with these values."""
+        if self.gives is not None:
+            return regrouped(values, self.gives, constants=True)[0]
+        return values[0] if self.single else tuple(values)
+
+
+def _is_output(x: Any) -> bool:
+    """Whether something that a function returned is computed by its program, or made anew at every call."""
+    if is_traced(x):
+        return True
+    return isinstance(x, np.ndarray) and (x.dtype.kind in "biufc" or holds_traced(x))
+
+
+def _check_constant(x: Any) -> None:
+    """Raise for what cannot be given again as it is."""
+    if isinstance(x, (*UNCHANGED, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
+        return
+    raise Unseen(f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one")
+
+
+def _into(out: Any, result: Any) -> Any:
+    """Write a result to arrays."""
+    if out is None:
+        return result
+    targets, values = out if type(out) is tuple else (out,), [x for x in leaves_of(result) if is_number(x)]
+    if len(targets) != len(values):
+        raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
+    found = [np.array(value) for value in values]  # one may lie where another is written
+    for k, (target, value) in enumerate(zip(targets, found, strict=True)):
+        if type(target) is not np.ndarray:
+            raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
+        if target.shape != value.shape:
+            raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
+        if target.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
+            raise ArgumentError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
+        if not target.flags.writeable:
+            raise ArgumentError(f"out, for output {k}, is read-only.")
+    for target, value in zip(targets, found, strict=True):
+        target[...] = value
+    return out
+
+
+__all__ = ["jit"]

@@ -1,0 +1,155 @@
+"""What to write instead of a function that has no rule: an expression that is recorded and gives the same.
+
+Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a truth value
+and k a whole number for each item, n and i are numbers.
+"""
+
+from __future__ import annotations
+
+from hoad._core.trace.errors import ADVICE
+
+# (function, a call of it, what to write)
+INSTEAD = [
+    ("np.add.accumulate", "np.add.accumulate(x)", "np.cumsum(x)"),
+    ("np.maximum.accumulate", "np.maximum.accumulate(x)", "np.stack([np.max(x[: k + 1]) for k in range(x.size)])"),
+    ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
+    ("np.linspace", "np.linspace(x[0], x[1], 5)", "x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5)"),
+    ("np.geomspace", "np.geomspace(y[0], y[1], 5)", "y[0] * (y[1] / y[0]) ** np.linspace(0.0, 1.0, 5)"),
+    ("np.logspace", "np.logspace(x[0], x[1], 5)", "10.0 ** (x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5))"),
+    ("np.unwrap", "np.unwrap(x)", "x - 2 * np.pi * np.cumsum(np.rint(np.diff(x, prepend=x[:1]) / (2 * np.pi)))"),
+    ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
+    ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
+    ("np.bincount", "np.bincount(k, x)", "np.stack([np.sum(x[k == j]) for j in range(np.max(k) + 1)])"),
+    ("np.partition", "np.partition(x, n)", "np.sort(x)"),
+    ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
+    ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
+    ("np.fix", "np.fix(x)", "np.trunc(x)"),
+    ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
+    ("np.unique", "np.unique(x)", "np.ravel(x)[np.unique(hoad.value(x), return_index=True)[1]]"),
+    (
+        "np.histogram",
+        "np.histogram(y, n, weights=x)[0]",
+        "np.stack([np.sum(x[np.digitize(hoad.value(y), np.histogram_bin_edges(hoad.value(y), n)[1:-1]) == j]) "
+        "for j in range(n)])",
+    ),
+]  # fmt: skip
+
+# Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
+IN_PYTHON = [
+    ("scipy.special.logsumexp", "logsumexp(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("scipy.special.softmax", "softmax(x)", "np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x)))"),
+    ("scipy.special.log_softmax", "log_softmax(x)", "x - np.max(x) - np.log(np.sum(np.exp(x - np.max(x))))"),
+    ("scipy.special.polygamma", "polygamma(n, x)", "(-1) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1, x)"),
+    ("scipy.special.factorial", "factorial(x)", "gamma(x + 1.0)"),
+    ("scipy.special.comb", "comb(x + n, n)", "1.0 / ((x + n + 1.0) * beta(x + 1.0, n + 1.0))"),
+    ("scipy.special.spherical_jn", "spherical_jn(n, x)", "np.sqrt(0.5 * np.pi / x) * jv(n + 0.5, x)"),
+    ("scipy.special.spherical_yn", "spherical_yn(n, x)", "np.sqrt(0.5 * np.pi / x) * yv(n + 0.5, x)"),
+    ("scipy.special.spherical_in", "spherical_in(n, x)", "np.sqrt(0.5 * np.pi / x) * iv(n + 0.5, x)"),
+    ("scipy.special.spherical_kn", "spherical_kn(n, x)", "np.sqrt(0.5 * np.pi / x) * kv(n + 0.5, x)"),
+]
+
+# Others: (function, a call of it, what to write). b is a symmetric positive matrix.
+IN_SCIPY = [
+    ("scipy.linalg.cholesky", "scipy.linalg.cholesky(b)", "np.linalg.cholesky(b).T.conj()"),
+    *(
+        (f"scipy.linalg.{name}", "scipy.linalg.cho_solve(scipy.linalg.cho_factor(b), x)", "np.linalg.solve(b, x)")
+        for name in ("cho_factor", "cho_solve")
+    ),
+    *(
+        (f"scipy.linalg.{name}", "scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), x)", "np.linalg.solve(a, x)")
+        for name in ("lu_factor", "lu_solve")
+    ),
+    (
+        "scipy.linalg.solve_triangular",
+        "scipy.linalg.solve_triangular(a, x)",
+        "np.linalg.solve(np.triu(a), x)",
+    ),
+    ("scipy.signal.convolve", "scipy.signal.convolve(x, y)", "np.convolve(x, y)"),
+    ("scipy.signal.fftconvolve", "scipy.signal.fftconvolve(x, y)", "np.convolve(x, y)"),
+    ("scipy.signal.correlate", "scipy.signal.correlate(x, y)", "np.correlate(x, y, 'full')"),
+    ("scipy.integrate.trapezoid", "scipy.integrate.trapezoid(x)", "np.trapezoid(x)"),
+    (
+        "scipy.integrate.cumulative_trapezoid",
+        "scipy.integrate.cumulative_trapezoid(x)",
+        "np.cumsum(0.5 * (x[1:] + x[:-1]))",
+    ),
+    (
+        "scipy.interpolate.interp1d",
+        "scipy.interpolate.interp1d(np.arange(3.0), x)(0.7)",
+        "np.interp(0.7, np.arange(3.0), x)",
+    ),
+]
+
+# Eigenvalues of matrices that are not symmetric.
+EIGENVALUES = (
+    "Use np.linalg.{0}h of a symmetric or Hermitian matrix. For a simple eigenvalue of any other, let np.linalg.eig "
+    "find it for plain numbers, and hoad.implicit.root differentiate the equations a @ v = w * v and c @ v = 1 for v "
+    "and w. Or give it hoad.value(x) if no derivative is to pass."
+)
+
+# Solvers of SciPy, which stay what they are: hoad runs them on plain numbers, or has another.
+ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)."
+ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
+FLOW = "Use hoad.ode.odeint, of rhs(y, t), or rhs(t, y) with tfirst=True; or hoad.ode.taylor_integrate, of rhs(t, y)."
+QUADRATURE = (
+    "Sum over nodes and weights, x, w = np.polynomial.legendre.leggauss(n), as np.sum(w * f(x)) on [-1, 1]; or solve "
+    "y' = f(t) with hoad.ode.odeint."
+)
+DENSITY = (
+    "Write its formula with NumPy and scipy.special. The normal distribution has np.exp(-0.5 * x * x) / "
+    "np.sqrt(2 * np.pi), scipy.special.ndtr(x) and scipy.special.ndtri(p)."
+)
+ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
+MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
+MINIMA += ["brent", "golden", "fminbound", "bracket", "basinhopping", "shgo", "differential_evolution"]
+SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of which they are methods
+    ("scipy.optimize", ROOT, ROOTS),
+    (
+        "scipy.optimize",
+        ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"),
+        ["fixed_point"],
+    ),
+    ("scipy.optimize", ARGMIN, MINIMA),
+    ("scipy.integrate", FLOW, ["solve_ivp", "odeint"]),
+    ("scipy.integrate", QUADRATURE, ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"]),
+    ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
+]
+
+# Functions of scipy.linalg and scipy.fft that NumPy has by the same name, with a rule.
+IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "svd", "qr", "pinv", "lstsq", "norm"]
+TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
+TRANSFORMS += ["hfft", "ihfft"]
+
+# Integers, booleans and text, which have no derivative. What is here must have none by any argument, in any result.
+CONSTANT = [
+    *("argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
+    *("digitize", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
+    *("array2string", "array_repr", "array_str"),
+]
+
+# Methods of arrays that are no functions of NumPy.
+ADVICE["np.tolist"] = "Write list(x), or [list(row) for row in x] of a matrix, whose items are traced as x is."
+for _name, _call, _expression in INSTEAD:
+    ADVICE[_name] = f"Write {_expression} for {_call}."
+for _name, _call, _expression in IN_PYTHON:
+    ADVICE[_name] = (
+        f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
+        "take hoad.value(x) if plain numbers are meant."
+    )
+for _name, _call, _expression in IN_SCIPY:
+    ADVICE[_name] = f"Write {_expression} for {_call}; or take hoad.value(x) if plain numbers are meant."
+for _name in ("eig", "eigvals"):
+    ADVICE[f"np.linalg.{_name}"] = ADVICE[f"scipy.linalg.{_name}"] = EIGENVALUES.format(_name)
+for _place, _advice, _names in SOLVERS:
+    for _name in _names:
+        ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
+for _name in IN_NUMPY:
+    ADVICE[f"scipy.linalg.{_name}"] = (
+        f"Use np.linalg.{_name}, of np.array([...], like=x) where an array is made of traced numbers; or take "
+        "hoad.value(x) if plain numbers are meant."
+    )
+for _name in TRANSFORMS:
+    ADVICE[f"scipy.fft.{_name}"] = f"Use np.fft.{_name}; or take hoad.value(x) if plain numbers are meant."
+for _name in CONSTANT:
+    ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result is integers, booleans or text."

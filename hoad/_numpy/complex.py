@@ -1,0 +1,88 @@
+"""Complex numbers and their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hoad._core.trace.views import part
+from hoad._core.trace.traced import is_traced, standing_as
+from hoad._core.base.where import here
+from hoad.errors import NoRuleError
+from hoad._numpy.registry import as_array, as_traced, implements
+
+
+def is_complex(x: Any) -> bool:
+    """Whether x has a complex dtype."""
+    return bool(x.dtype.kind == "c")
+
+
+def refuse_complex(name: str, x: Any) -> None:
+    """Raise where x is complex."""
+    if is_complex(x):
+        raise NoRuleError(
+            f"np.{name} of complex numbers has no derivative rule ({here()}). Take their parts, np.real and np.imag, "
+            "or np.abs."
+        )
+
+
+@implements(np.real, method="real")
+def real(x: Any) -> Any:
+    x = as_array(x)
+    return _as_whole(x, part(x, "real")) if is_complex(x) else x
+
+
+@implements(np.imag)
+def imag(x: Any) -> Any:
+    x = as_array(x)
+    return _as_whole(x, part(x, "imag")) if is_complex(x) else _nothing(x)
+
+
+def _nothing(x: Any) -> Any:
+    """The imaginary part of what is real: zeros that cannot be written to, as NumPy's."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]
+
+
+def _as_whole(x: Any, of_x: Any) -> Any:
+    """A part of x, a number where x is one."""
+    return of_x if isinstance(x, np.ndarray) else standing_as(of_x, x)
+
+
+def conjugate(x: Any) -> Any:
+    """x̄, which is x itself where x is real."""
+    return np.conjugate(x) if is_complex(x) else x
+
+
+def squared_size(x: Any) -> Any:
+    """|x|², also of a constant."""
+    if not is_traced(x):
+        return np.abs(x) ** 2
+    return np.square(np.real(x)) + np.square(np.imag(x)) if is_complex(x) else x * x
+
+
+@implements(np.angle)
+def angle(z: Any, deg: bool = False) -> Any:
+    z = as_traced(z)
+    found = np.arctan2(np.imag(z), np.real(z))
+    return found * (180 / np.pi) if deg else found
+
+
+@implements(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    return is_complex(as_traced(x))
+
+
+@implements(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    return not is_complex(as_traced(x))
+
+
+@implements(np.iscomplex)
+def iscomplex(x: Any) -> Any:
+    return np.not_equal(np.imag(x), 0)
+
+
+@implements(np.isreal)
+def isreal(x: Any) -> Any:
+    return np.equal(np.imag(x), 0)

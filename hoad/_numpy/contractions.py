@@ -1,0 +1,425 @@
+"""Sums of products over indices: einsum, and the products that it generalises.
+
+Each becomes products of stacks of matrices, which BLAS computes and every mode knows; a repeated index is a view of a
+diagonal.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._ops import primitives as prim
+from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.graph.tape import intern_aval
+from hoad._core.base.where import here
+from hoad.errors import ShapeError
+from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.complex import conjugate
+from hoad._numpy.products import matmul
+from hoad._numpy.reductions import sum
+from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
+
+# Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
+Subscripts = tuple[int, ...]
+ELLIPSIS = -1
+
+
+def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:
+    """x with an axis for each group: a group of several is walked along its diagonal."""
+    own = prim.contiguous_strides(x.shape)
+    shape = tuple(x.shape[group[0]] for group in groups)
+    strides = tuple(int(np.sum([own[d] for d in group])) for group in groups)
+    return apply_primitive(prim.GETITEM, (shape, strides, 0), x)
+
+
+# ---- einsum ---------------------------------------------------------------------------------------------------------
+
+
+def _letters(text: str) -> Subscripts:
+    """'a...b' as numbers."""
+    text = text.replace(" ", "")
+    if text.count("...") > 1 or "." in text.replace("...", ""):
+        raise ValueError(f"einsum subscripts {text!r} contain a '.' that is not part of one ellipsis")
+    found: list[int] = []
+    for part in text.partition("..."):
+        if part == "...":
+            found.append(ELLIPSIS)
+        else:
+            if not all(letter.isascii() and letter.isalpha() for letter in part):
+                raise ValueError(f"einsum subscripts {text!r} must be letters")
+            found.extend(map(ord, part))
+    return tuple(found)
+
+
+def _sublist(items: Sequence[Any]) -> Subscripts:
+    return tuple(ELLIPSIS if item is Ellipsis else _code(int(item)) for item in items)
+
+
+def _code(number: int) -> int:
+    """The letter that NumPy takes for a number in a sublist: A to Z, then a to z."""
+    if not 0 <= number < 52:
+        raise ValueError(f"einsum subscripts must be between 0 and 51, not {number}")
+    return ord("A") + number if number < 26 else ord("a") + number - 26
+
+
+def _parse(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts | None, list[Any]]:
+    """The subscripts of each operand, those of the result if given, and the operands."""
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
+    if isinstance(operands[0], str):
+        left, arrow, right = operands[0].partition("->")
+        return [_letters(part) for part in left.split(",")], _letters(right) if arrow else None, list(operands[1:])
+    pairs = len(operands) // 2
+    output = _sublist(operands[-1]) if len(operands) % 2 else None
+    return [_sublist(operands[2 * k + 1]) for k in range(pairs)], output, list(operands[0 : 2 * pairs : 2])
+
+
+def _expand(subscripts: Subscripts, ndim: int, longest: int) -> Subscripts:
+    """The ellipsis as numbers below -1, aligned on the right."""
+    if ELLIPSIS not in subscripts:
+        return subscripts
+    place = subscripts.index(ELLIPSIS)
+    count = ndim - (len(subscripts) - 1)
+    broadcast = tuple(-2 - (longest - count + k) for k in range(count))
+    return (*subscripts[:place], *broadcast, *subscripts[place + 1 :])
+
+
+def normal_subscripts(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts, list[Any]]:
+    """Subscripts without ellipses, one for each axis; those of the result are explicit."""
+    inputs, output, arrays = _parse(operands)
+    parts = [as_traced(x) for x in arrays]
+    if len(parts) != len(inputs):
+        raise ValueError(f"einsum has subscripts for {len(inputs)} operands, but {len(parts)} were given")
+    longest = 0
+    for x, subscripts in zip(parts, inputs, strict=True):
+        spare = x.ndim - (len(subscripts) - (ELLIPSIS in subscripts))
+        if spare < 0 or (spare and ELLIPSIS not in subscripts):
+            raise ShapeError(
+                f"einsum: an operand of shape {x.shape} does not fit its {len(subscripts)} subscripts ({here()})."
+            )
+        longest = max(longest, spare)
+    flat = [_expand(s, x.ndim, longest) for s, x in zip(inputs, parts, strict=True)]
+    broadcast = tuple(-2 - k for k in range(longest))
+    if output is None:
+        every = [s for subscripts in flat for s in subscripts if s >= 0]
+        return flat, (*broadcast, *sorted(s for s in set(every) if every.count(s) == 1)), parts
+    if longest and ELLIPSIS not in output:
+        raise ValueError(
+            f"einsum: the result has no '...', but that of an operand stands for axes ({here()}). Sum over them with "
+            "np.sum."
+        )
+    output = _expand(output, longest + len(output) - (ELLIPSIS in output), longest)
+    if len(set(output)) < len(output):
+        raise ValueError("einsum: a subscript of the result appears more than once")
+    unknown = set(output) - {s for subscripts in flat for s in subscripts} - set(broadcast)
+    if unknown:
+        raise ValueError(f"einsum: the result has subscripts {[chr(s) for s in unknown]} that no operand has")
+    return flat, output, parts
+
+
+def _sizes(inputs: list[Subscripts], parts: list[Any]) -> dict[int, int]:
+    """The length of each index; 1 is stretched to what others have."""
+    sizes: dict[int, int] = {}
+    for subscripts, x in zip(inputs, parts, strict=True):
+        for s, n in zip(subscripts, x.shape, strict=True):
+            known = sizes.get(s, 1)
+            if n != known and 1 not in (n, known):
+                raise ShapeError(f"einsum: one subscript stands for axes of length {known} and {n} ({here()}).")
+            sizes[s] = known if n == 1 else n
+    return sizes
+
+
+def _without_repeats(x: Any, subscripts: Subscripts, sizes: dict[int, int]) -> tuple[Any, Subscripts]:
+    """Diagonals along repeated subscripts; axes of length 1 that others stretch are dropped."""
+    kept = tuple(dict.fromkeys(subscripts))
+    groups = [[d for d, s in enumerate(subscripts) if s == k and x.shape[d] == sizes[k]] for k in kept]
+    if any(len(group) != subscripts.count(k) for group, k in zip(groups, kept, strict=True)):
+        stretched = [k for k, group in zip(kept, groups, strict=True) if not group]
+        left = [d for d, s in enumerate(subscripts) if s not in stretched and x.shape[d] == sizes[s]]
+        x = reshape(x, tuple(x.shape[d] for d in left))
+        return _without_repeats(x, tuple(subscripts[d] for d in left), sizes)
+    return (x if len(kept) == len(subscripts) else diagonal_view(x, groups)), kept
+
+
+def _summed(x: Any, subscripts: Subscripts, keep: set[int]) -> tuple[Any, Subscripts]:
+    """x summed over what nothing else needs."""
+    axes = tuple(d for d, s in enumerate(subscripts) if s not in keep)
+    return (sum(x, axes), tuple(s for s in subscripts if s in keep)) if axes else (x, subscripts)
+
+
+def _arranged(x: Any, subscripts: Subscripts, order: Sequence[int]) -> Any:
+    """Axes in the order of `order`."""
+    return transpose(x, [subscripts.index(s) for s in order])
+
+
+def _product(
+    x: Any, a: Subscripts, y: Any, b: Subscripts, keep: set[int], sizes: dict[int, int]
+) -> tuple[Any, Subscripts]:
+    """Two operands contracted over what they share and nothing else needs."""
+    x, a = _summed(x, a, keep | set(b))
+    y, b = _summed(y, b, keep | set(a))
+    shared = [s for s in a if s in b]
+    stack = [s for s in shared if s in keep]
+    inner = [s for s in shared if s not in keep]
+    rows = [s for s in a if s not in b]
+    columns = [s for s in b if s not in a]
+    if not inner or (stack and not rows and not columns):
+        order = [*stack, *rows, *columns, *inner]
+        left = reshape(_arranged(x, a, [s for s in order if s in a]), tuple(sizes[s] if s in a else 1 for s in order))
+        right = reshape(_arranged(y, b, [s for s in order if s in b]), tuple(sizes[s] if s in b else 1 for s in order))
+        found = left * right
+        if inner:
+            found = sum(found, tuple(range(len(order) - len(inner), len(order))))
+        return found, (*stack, *rows, *columns)
+
+    def count(indices: Sequence[int]) -> int:
+        return math.prod(sizes[s] for s in indices)
+
+    outer = tuple(sizes[s] for s in stack)
+    left = _arranged(x, a, [*stack, *rows, *inner])
+    right = _arranged(y, b, [*stack, *inner, *columns])
+    left = reshape(left, (*outer, count(rows), count(inner)) if rows or stack else (count(inner),))
+    right = reshape(right, (*outer, count(inner), count(columns)) if columns or stack else (count(inner),))
+    shape = tuple(sizes[s] for s in (*stack, *rows, *columns))
+    return reshape(matmul(left, right), shape), (*stack, *rows, *columns)
+
+
+@functools.lru_cache(maxsize=256)
+def _search(subscripts: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Any, ...], how: Any) -> list[Any]:
+    """NumPy's own search for the order of contractions."""
+    names = sorted({s for part in subscripts for s in part})
+    given: list[Any] = []
+    for part, shape in zip(subscripts, shapes, strict=True):
+        given += [np.broadcast_to(np.empty((), np.float64), shape), [names.index(s) for s in part]]
+    path, _ = np.einsum_path(*given, [names.index(s) for s in output], optimize=how)
+    return path[1:]
+
+
+def _steps(terms: list[tuple[Any, Subscripts]], output: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
+    """Which operands to contract, step by step."""
+    if len(terms) < 3:
+        return [tuple(range(len(terms)))]
+    if isinstance(optimize, (list, tuple)) and optimize and optimize[0] == "einsum_path":
+        path: Any = optimize[1:]
+    else:
+        how = "greedy" if isinstance(optimize, bool) else tuple(optimize) if isinstance(optimize, list) else optimize
+        path = _search(tuple(s for _, s in terms), output, tuple(tuple(x.shape) for x, _ in terms), how)
+    return [tuple(sorted(step)) for step in path]
+
+
+@implements(np.einsum)
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    optimize: Any = True,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str = "safe",
+) -> Any:
+    """Products of two operands at a time; the dtype is that of their product."""
+    only_defaults("einsum", out=out, dtype=dtype)
+    inputs, output, parts = normal_subscripts(operands)
+    kind = np.result_type(*[x.dtype for x in parts])
+    sizes = _sizes(inputs, parts)
+    counted = np.dtype(np.intp) if kind.kind == "b" else kind  # a sum of booleans says whether any product is true
+    terms = [_without_repeats(x.astype(counted), s, sizes) for x, s in zip(parts, inputs, strict=True)]
+    for step in _steps(terms, output, optimize):
+        chosen = [terms[k] for k in step]
+        terms = [term for k, term in enumerate(terms) if k not in step]
+        keep = set(output).union(*[s for _, s in terms])
+        made, subscripts = chosen[0]
+        for k, (y, b) in enumerate(chosen[1:], 2):
+            needed = keep.union(*[s for _, s in chosen[k:]])
+            made, subscripts = _product(made, subscripts, y, b, needed, sizes)
+        terms.append(_summed(made, subscripts, keep))
+    ((made, subscripts),) = terms
+    missing = [s for s in output if s not in subscripts]
+    made = _arranged(made, subscripts, [s for s in output if s in subscripts])
+    if missing:  # of length 1, or an ellipsis of nothing
+        made = reshape(made, tuple(1 if s in missing else sizes[s] for s in output))
+    return np.not_equal(made, 0) if kind.kind == "b" else made
+
+
+# ---- tensor products ------------------------------------------------------------------------------------------------
+
+
+@implements(np.tensordot, np.linalg.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    a, b = as_traced(a), as_traced(b)
+    if isinstance(axes, (int, np.integer)):
+        sides: list[list[Any]] = [list(range(a.ndim - int(axes), a.ndim)), list(range(int(axes)))]
+    else:
+        sides = [[side] if isinstance(side, (int, np.integer)) else list(side) for side in axes]
+    left, right = ([normal_axis(d, x.ndim) for d in side] for side, x in zip(sides, (a, b), strict=True))
+    if [a.shape[d] for d in left] != [b.shape[d] for d in right]:
+        raise ShapeError(f"tensordot: axes {axes} of shapes {a.shape} and {b.shape} do not fit ({here()}).")
+    symbols = [*range(a.ndim)]
+    others = [a.ndim + d for d in range(b.ndim)]
+    for i, j in zip(left, right, strict=True):
+        others[j] = symbols[i]
+    kept = [*[s for s in symbols if s not in others], *[s for s in others if s >= a.ndim]]
+    sizes = {**dict(zip(others, b.shape, strict=True)), **dict(zip(symbols, a.shape, strict=True))}
+    dtype = np.result_type(a.dtype, b.dtype)
+    found, subscripts = _product(a.astype(dtype), tuple(symbols), b.astype(dtype), tuple(others), set(kept), sizes)
+    return _arranged(found, subscripts, kept)
+
+
+@implements(np.inner)
+def inner(a: Any, b: Any, /) -> Any:
+    a, b = as_traced(a), as_traced(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return np.multiply(a, b)
+    return tensordot(a, b, (-1, -1))
+
+
+@implements(np.vdot)
+def vdot(a: Any, b: Any, /) -> Any:
+    return matmul(ravel(conjugate(as_traced(a))), ravel(as_traced(b)))
+
+
+@implements(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    x1, x2 = as_traced(x1), as_traced(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} and {x2.ndim=}.")
+    return reshape(x1, (-1, 1)) * x2
+
+
+@implements(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    a, b = as_traced(a), as_traced(b)
+    ndim = max(a.ndim, b.ndim)
+    rows = (1,) * (ndim - a.ndim) + tuple(a.shape)
+    columns = (1,) * (ndim - b.ndim) + tuple(b.shape)
+    left = reshape(a, tuple(n for m in rows for n in (m, 1)))
+    right = reshape(b, tuple(n for m in columns for n in (1, m)))
+    return reshape(left * right, tuple(m * n for m, n in zip(rows, columns, strict=True)))
+
+
+@implements(np.linalg.matmul)
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    return matmul(x1, x2)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
+    only_defaults("vecdot", **options)
+    x1, x2 = conjugate(as_traced(x1)), as_traced(x2)
+    if axis != -1:
+        x1, x2 = moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
+    if not x1.ndim or not x2.ndim or x1.shape[-1] != x2.shape[-1]:
+        raise ShapeError(f"vecdot of shapes {x1.shape} and {x2.shape}: the vectors differ in length ({here()}).")
+    if x1.ndim == x2.ndim == 1:
+        return matmul(x1, x2)
+    products = x1 * x2
+    found = sum(products, -1)
+    return np.not_equal(found, 0) if products.dtype == bool else found
+
+
+def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
+    only_defaults("matvec", **options)
+    x1, x2 = as_traced(x1), as_traced(x2)
+    if x2.ndim == 1:
+        return matmul(x1, x2)
+    return matmul(x1, reshape(x2, (*x2.shape, 1)))[..., 0]
+
+
+def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
+    only_defaults("vecmat", **options)
+    x1, x2 = conjugate(as_traced(x1)), as_traced(x2)
+    if x1.ndim == 1:
+        return matmul(x1, x2)
+    return matmul(reshape(x1, (*x1.shape[:-1], 1, x1.shape[-1])), x2)[..., 0, :]
+
+
+for _name, _implementation in (("vecdot", vecdot), ("matvec", matvec), ("vecmat", vecmat)):
+    if hasattr(np, _name):  # vecdot came with NumPy 2.0, the others with 2.2
+        implements(getattr(np, _name))(_implementation)
+implements(np.linalg.vecdot)(vecdot)
+
+
+@implements(np.cross)
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = as_traced(a), as_traced(b)
+    a, b = moveaxis(a, axisa, 0), moveaxis(b, axisb, 0)
+    if len(a) not in (2, 3) or len(b) not in (2, 3):
+        raise ShapeError(f"np.cross needs vectors of three items, but found {a.shape[0]} and {b.shape[0]} ({here()}).")
+    if len(a) == len(b) == 2:
+        return a[0] * b[1] - a[1] * b[0]
+    x, y, z = (a[0], a[1], a[2] if len(a) == 3 else 0.0)
+    u, v, w = (b[0], b[1], b[2] if len(b) == 3 else 0.0)
+    return moveaxis(np.stack([y * w - z * v, z * u - x * w, x * v - y * u]), 0, axisc)
+
+
+@implements(np.linalg.cross)
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    x1, x2 = as_traced(x1), as_traced(x2)
+    lengths = x1.shape[axis], x2.shape[axis]
+    if lengths != (3, 3):
+        raise ShapeError(
+            f"np.linalg.cross needs vectors of three items, but found {lengths[0]} and {lengths[1]} ({here()})."
+        )
+    return cross(x1, x2, axis=axis)
+
+
+# ---- diagonals ------------------------------------------------------------------------------------------------------
+
+
+@implements(np.diagonal, method="diagonal")
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    a = as_traced(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    row, column = normal_axis(axis1, a.ndim), normal_axis(axis2, a.ndim)
+    if row == column:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    start = [slice(None)] * a.ndim
+    start[row], start[column] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
+    a = a[tuple(start)]
+    length = min(a.shape[row], a.shape[column])
+    own = prim.contiguous_strides(a.shape)
+    kept = [d for d in range(a.ndim) if d not in (row, column)]
+    shape = (*[a.shape[d] for d in kept], length)
+    strides = (*[own[d] for d in kept], own[row] + own[column])
+    return apply_primitive(prim.GETITEM, (shape, strides, 0), a)
+
+
+@implements(np.linalg.diagonal)
+def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    return diagonal(x, offset, -2, -1)
+
+
+@implements(np.trace, method="trace")
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    only_defaults("trace", out=out)
+    return sum(diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
+
+
+@implements(np.linalg.trace)
+def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return trace(x, offset, -2, -1, dtype)
+
+
+@implements(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    v = as_traced(v)
+    if v.ndim == 1:
+        return diagflat(v, k)
+    if v.ndim != 2:
+        raise ValueError("Input must be 1- or 2-d.")
+    return diagonal(v, k)
+
+
+@implements(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    v = ravel(as_traced(v))
+    n = v.shape[0] + abs(k)
+    size = v.dtype.itemsize
+    place = ((k if k > 0 else -k * n) * size, v.shape, ((n + 1) * size,))
+    return apply_assembly(intern_aval(v.dtype, (n, n)), np.zeros(0, np.int64), (place,), v)

@@ -1,0 +1,158 @@
+"""Arrays made of traced values, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._ops import primitives as prim
+from hoad._core.trace.views import as_written_to, constant_like
+from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.coerce import check_class, holds_traced
+from hoad._core.graph.tape import intern_aval
+from hoad._core.trace.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
+from hoad._core.base.where import here
+from hoad.errors import ShapeError
+from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
+from hoad._numpy.shape import (
+    astype,
+    broadcast_to,
+    ravel,
+    reshape,
+)
+
+
+def pack(x: Any) -> Any:
+    """One traced array of nested sequences (or an object array) of numbers and traced values."""
+    if not holds_traced(x):
+        return np.asarray(x, dtype=np.float64)
+    if isinstance(x, np.ndarray):
+        check_class(x)
+        flat = x.ravel().tolist()
+        return reshape(_pack_flat(flat), x.shape)
+    if all(isinstance(item, (Scalar, float, int, np.generic)) and not isinstance(item, Array) for item in x):
+        return _pack_flat(list(x))
+    return stack([as_traced(item) for item in x])
+
+
+def _pack_flat(items: list[Any]) -> Any:
+    if not all(type(item) is float or (isinstance(item, Scalar) and item.dtype == FLOAT64) for item in items):
+        items = [as_traced(item) for item in items]
+        if any(x.ndim for x in items) or np.result_type(*{x.dtype for x in items}) != FLOAT64:
+            return stack(items)
+        items = [x.astype(FLOAT64) if is_traced(x) else float(x) for x in items]
+    offsets = np.arange(len(items), dtype=np.int64)
+    return apply_assembly(intern_aval(FLOAT64, (len(items),)), offsets, (), *items)
+
+
+METHODS["__pack__"] = pack
+
+
+def started(like: Any, made: np.ndarray) -> Any:
+    """A plain array as a traced one that traced values can be written to.
+
+    Integers and truth values stay plain: what is put there has no derivative, and is guarded.
+    """
+    return constant_like(like, made) if made.dtype.kind in "fc" else made
+
+
+def _converted(copies: bool) -> Callable[..., Any]:
+    """``array`` and its kin, of numbers and traced values in any mixture."""
+
+    def convert(
+        like: Any, x: Any, dtype: Any = None, order: str = "K", *, copy: bool | None = copies, ndmin: int = 0, **_: Any
+    ) -> Any:
+        made = as_array(x)
+        if not is_traced(made):
+            return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
+        made = astype(made, made.dtype if dtype is None else dtype, copy=bool(copy))
+        made = as_written_to(made) if copy else made
+        return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
+
+    return convert
+
+
+@implements(np.concatenate)
+def concatenate(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    only_defaults("concatenate", out=out, dtype=dtype)
+    parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
+    if axis is None:
+        parts, axis = [ravel(x) for x in parts], 0
+    ndim = parts[0].ndim
+    (axis,) = normal_axes(axis, ndim)
+    for x in parts:
+        rest = x.shape[:axis] + x.shape[axis + 1 :]
+        if x.ndim != ndim or rest != parts[0].shape[:axis] + parts[0].shape[axis + 1 :]:
+            raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis} ({here()}).")
+    dtype = np.result_type(*[x.dtype for x in parts])
+    return apply_primitive(prim.JOIN, (axis,), *[x.astype(dtype) for x in parts])
+
+
+@implements(np.stack)
+def stack(
+    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    only_defaults("stack", out=out, dtype=dtype)
+    parts = [as_traced(x) for x in arrays]
+    if any(x.shape != parts[0].shape for x in parts):
+        raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")
+    (axis,) = normal_axes(axis, parts[0].ndim + 1)
+    if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
+        return _pack_flat(parts)
+    shape = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
+    return concatenate([reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts], axis)
+
+
+def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
+    """``zeros_like`` and its kin."""
+
+    def make(
+        x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    ) -> Any:
+        x = as_traced(x)
+        return started(x, fill(x.shape if shape is None else shape, dtype=x.dtype if dtype is None else dtype))
+
+    return make
+
+
+implements(np.zeros_like, np.empty_like)(_filled(np.zeros))
+implements(np.ones_like)(_filled(np.ones))
+
+
+@implements(np.full_like)
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
+    x = as_traced(x)
+    return full(x, x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+def full(like: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+    if not is_traced(fill_value):
+        return started(like, np.full(shape, fill_value, dtype))
+    made = broadcast_to(astype(fill_value, fill_value.dtype if dtype is None else dtype), shape)
+    return as_written_to(astype(made, made.dtype))
+
+
+def _made(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda like, *args, device=None, **kwargs: started(like, function(*args, **kwargs))
+
+
+def _declare_makers() -> None:
+    functions: tuple[Any, ...] = (np.zeros, np.ones, np.eye, np.identity, np.tri, np.arange)
+    for function in functions:
+        MAKERS[function] = _made(function)
+    MAKERS[np.empty] = MAKERS[np.zeros]  # of what is never written, hoad says zero and NumPy nothing
+    MAKERS[np.full] = full
+    MAKERS[np.array] = _converted(True)
+    for function in (np.asarray, np.asanyarray, np.ascontiguousarray):
+        MAKERS[function] = _converted(False)
+
+
+_declare_makers()
+BOXING.update((np.where, np.select, np.piecewise, np.copy, np.reshape, np.broadcast_to, np.squeeze))
+BOXING.update((np.zeros_like, np.ones_like, np.empty_like, np.full_like))

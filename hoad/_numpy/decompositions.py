@@ -1,0 +1,214 @@
+"""Factors of matrices, and what is made of them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from hoad._ops import primitives as prim
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.traced import is_traced
+from hoad._core.base.where import here
+from hoad.errors import NoRuleError, ShapeError
+from hoad._numpy.registry import as_traced, implements
+from hoad._numpy.creation import concatenate
+from hoad._numpy.complex import conjugate, is_complex, squared_size
+from hoad._numpy.products import inexact, matmul
+from hoad._numpy.reductions import max, sum
+from hoad._numpy.shape import reshape, swapaxes
+from hoad._numpy.spectra import decomposed
+
+
+def _result(function: Any, *values: Any) -> Any:
+    """The named tuple that a NumPy function returns."""
+    return type(function(np.eye(1)))(*values)
+
+
+def _refuse(name: str, option: str, advice: str) -> NoRuleError:
+    return NoRuleError(f"np.linalg.{name} with {option} is not recorded ({here()}). {advice}")
+
+
+def _refuse_phases(name: str, a: Any, values: str) -> None:
+    if is_complex(a):
+        raise NoRuleError(
+            f"np.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix does "
+            f"not determine their phases. Use {values}, or the real matrix of twice the size, "
+            "np.block([[a.real, -a.imag], [a.imag, a.real]])."
+        )
+
+
+def _matrices(name: str, a: Any) -> Any:
+    a = inexact(a)
+    if a.ndim < 2:
+        raise np.linalg.LinAlgError(f"np.linalg.{name} needs matrices, but found shape {a.shape} ({here()}).")
+    return a
+
+
+@implements(np.linalg.cholesky)
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    a = _matrices("cholesky", a)
+    if upper:
+        return swapaxes(conjugate(cholesky(swapaxes(conjugate(a), -1, -2))), -1, -2)
+    return apply_primitive(prim.CHOLESKY, None, a)
+
+
+def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
+    uplo = uplo.upper()
+    if uplo not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    w, v = decomposed(prim.EIGH, (uplo,), a)
+    return w, v
+
+
+@implements(np.linalg.eigh)
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    a = _matrices("eigh", a)
+    _refuse_phases("eigh", a, "np.linalg.eigvalsh")
+    return _result(np.linalg.eigh, *_eigh(a, UPLO))
+
+
+@implements(np.linalg.eigvalsh)
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    return _eigh(_matrices("eigvalsh", a), UPLO)[0]
+
+
+@implements(np.linalg.svd)
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    a = _matrices("svd", a)
+    if hermitian:
+        raise _refuse("svd", "hermitian=True", "Leave it out, or use np.linalg.eigh.")
+    if compute_uv and full_matrices and a.shape[-1] != a.shape[-2]:
+        raise _refuse(
+            "svd",
+            f"full_matrices=True of shape {a.shape}",
+            "Use full_matrices=False: the further columns are not determined by the matrix.",
+        )
+    if compute_uv:
+        _refuse_phases("svd", a, "np.linalg.svdvals")
+    u, s, vh = decomposed(prim.SVD, None, a)
+    return _result(np.linalg.svd, u, s, vh) if compute_uv else s
+
+
+@implements(np.linalg.svdvals)
+def svdvals(x: Any, /) -> Any:
+    return svd(x, compute_uv=False)
+
+
+@implements(np.linalg.qr)
+def qr(a: Any, mode: str = "reduced") -> Any:
+    a = _matrices("qr", a)
+    m, n = a.shape[-2:]
+    if mode == "complete" and m > n:
+        raise _refuse(
+            "qr",
+            f"mode='complete' of shape {a.shape}",
+            "Use mode='reduced': the further columns are not determined by the matrix.",
+        )
+    if mode not in ("reduced", "complete", "r"):
+        raise _refuse("qr", f"mode={mode!r}", "Use 'reduced' or 'r'.")
+    if m >= n:
+        q, r = apply_primitive(prim.QR, None, a)
+    else:
+        q, r = apply_primitive(prim.QR, None, a[..., :m])
+        r = concatenate([r, matmul(swapaxes(conjugate(q), -1, -2), a[..., m:])], axis=-1)
+    return r if mode == "r" else _result(np.linalg.qr, q, r)
+
+
+@implements(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+    if hermitian:
+        raise _refuse("pinv", "hermitian=True", "Leave it out.")
+    if rcond is not None and rtol is not np._NoValue:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    a = _matrices("pinv", a)
+    if rcond is None:
+        rcond = rtol
+    if rcond is None:
+        rcond = np.finfo(a.dtype).eps * np.max(a.shape[-2:], initial=0)
+    elif rcond is np._NoValue:
+        rcond = 1e-15
+    if is_traced(rcond) or np.ndim(rcond):
+        raise _refuse("pinv", "an array for rcond", "Give one number.")
+    return apply_primitive(prim.PINV, (float(rcond),), a)
+
+
+@implements(np.linalg.lstsq)
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
+    a, b = _matrices("lstsq", a), inexact(b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    a, b = a.astype(dtype), b.astype(dtype)
+    if is_traced(rcond):
+        raise _refuse("lstsq", "a traced rcond", "Give a number, or hoad.value(rcond).")
+    m, n = a.shape
+    if rcond is None:
+        rcond = np.finfo(dtype).eps * np.max(a.shape)
+    elif rcond < 0:
+        rcond = np.finfo(dtype).eps
+    column = b.ndim == 1
+    right = reshape(b, (-1, 1)) if column else b
+    x = apply_primitive(prim.LSTSQ, (float(rcond),), a, right)
+    left_over = right - matmul(a, x)
+    residuals = sum(squared_size(left_over), axis=0) if m > n else np.zeros(0, prim.real_dtype(dtype))
+    s = svdvals(a)
+    rank = sum(np.greater(s, float(rcond) * max(s))) if s.size else 0
+    return (reshape(x, (-1,)) if column else x), residuals, rank, s
+
+
+@implements(np.linalg.matrix_power)
+def matrix_power(a: Any, n: int) -> Any:
+    """Repeated squaring, by the bits of n from the lowest."""
+    a = as_traced(a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"np.linalg.matrix_power needs square matrices, but found shape {a.shape} ({here()}).")
+    n = operator.index(n)
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
+    power = a if n > 0 else np.linalg.inv(a)
+    made, left = None, abs(n)
+    while left:
+        if left % 2:
+            made = power if made is None else matmul(made, power)
+        left //= 2
+        if left:
+            power = matmul(power, power)
+    return made
+
+
+def _cheapest(sizes: list[int]) -> list[list[int]]:
+    """Where to split the product of matrices i to j, whose sides are sizes[i:j + 2] (Cormen et al., section 14.2)."""
+    count = len(sizes) - 1
+    cost = [[0] * count for _ in range(count)]
+    split = [[0] * count for _ in range(count)]
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i][j], split[i][j] = min(
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    return split
+
+
+@implements(np.linalg.multi_dot)
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    if out is not None:
+        raise _refuse("multi_dot", "out=", "Leave out= out.")
+    parts = [as_traced(x) for x in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    first, last = parts[0].ndim, parts[-1].ndim
+    if first == 1:
+        parts[0] = reshape(parts[0], (1, -1))
+    if last == 1:
+        parts[-1] = reshape(parts[-1], (-1, 1))
+    if any(x.ndim != 2 for x in parts):
+        raise np.linalg.LinAlgError("np.linalg.multi_dot needs matrices, and vectors at the ends only")
+    split = _cheapest([parts[0].shape[0], *[x.shape[1] for x in parts]])
+
+    def product(i: int, j: int) -> Any:
+        return parts[i] if i == j else matmul(product(i, split[i][j]), product(split[i][j] + 1, j))
+
+    whole = product(0, len(parts) - 1)
+    shape = whole.shape[1 if first == 1 else 0 : 1 if last == 1 else 2]
+    return reshape(whole, shape)

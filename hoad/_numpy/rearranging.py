@@ -1,0 +1,409 @@
+"""Items in other places: nothing is computed, so that each is a view through strides, a join, or a gather."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._ops import primitives as prim
+from hoad._core.kernels.scalar import ufuncs
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.traced import is_traced
+from hoad._core.base.where import here
+from hoad.errors import NoRuleError
+from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
+from hoad._numpy.indexing import along_axis, getitem, where, whole
+from hoad._numpy.creation import concatenate, stack
+from hoad._numpy.shape import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_to,
+    moveaxis,
+    ravel,
+    reshape,
+    swapaxes,
+)
+from hoad._numpy.shape import copy as copied
+
+
+def gather(x: Any, places: np.ndarray) -> Any:
+    """The items of x at flat places."""
+    return apply_primitive(prim.GATHER_ITEMS, None, x, places)
+
+
+def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    """What NumPy's own function, which only moves items, does to x: found by moving their places."""
+    x = as_traced(x)
+    return gather(x, np.asarray(move(_places(x.shape), *args, **kwargs), order="C"))
+
+
+def _places(shape: tuple[int, ...]) -> np.ndarray:
+    return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+
+
+def _refuse_traced(name: str, *options: Any) -> None:
+    if holds_traced(list(options)):
+        raise NoRuleError(
+            f"np.{name} takes shapes and places that are not traced ({here()}). Use hoad.value(n) where a plain number "
+            "is meant."
+        )
+
+
+# ---- flipped and turned ---------------------------------------------------------------------------------------------
+
+
+@implements(np.flip)
+def flip(m: Any, axis: Axis = None) -> Any:
+    m = as_traced(m)
+    axes = normal_axes(axis, m.ndim)
+    return m[tuple(slice(None, None, -1 if d in axes else None) for d in range(m.ndim))] if axes else m
+
+
+@implements(np.fliplr)
+def fliplr(m: Any) -> Any:
+    if as_traced(m).ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+@implements(np.flipud)
+def flipud(m: Any) -> Any:
+    if as_traced(m).ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+@implements(np.rot90)
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    m = as_traced(m)
+    first, second = (normal_axis(d, m.ndim) for d in axes)
+    if first == second:
+        raise ValueError("Axes must be different.")
+    if k % 2 == 0:
+        return flip(m, (first, second)) if k % 4 else m
+    return swapaxes(flip(m, second), first, second) if k % 4 == 1 else flip(swapaxes(m, first, second), second)
+
+
+@implements(np.roll)
+def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
+    _refuse_traced("roll", shift)
+    a = as_traced(a)
+    if axis is None:
+        return reshape(roll(ravel(a), int(np.sum(shift)), 0), tuple(a.shape))
+    for step, d in np.broadcast(shift, axis):
+        d = normal_axis(d, a.ndim)
+        cut = -int(step) % a.shape[d] if a.shape[d] else 0
+        if cut:
+            before = (slice(None),) * d
+            a = concatenate([a[(*before, slice(cut, None))], a[(*before, slice(None, cut))]], axis=d)
+    return copied(a)
+
+
+# ---- repeated -------------------------------------------------------------------------------------------------------
+
+
+@implements(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    _refuse_traced("tile", reps)
+    x = as_traced(A)
+    times = tuple(int(n) for n in (reps if isinstance(reps, (tuple, list, np.ndarray)) else (reps,)))
+    ndim = max(x.ndim, len(times))
+    times = (1,) * (ndim - len(times)) + times
+    shape = (1,) * (ndim - x.ndim) + tuple(x.shape)
+    wide = broadcast_to(
+        reshape(x, tuple(n for m in shape for n in (1, m))),
+        tuple(n for pair in zip(times, shape, strict=True) for n in pair),
+    )
+    return reshape(wide, tuple(n * m for n, m in zip(times, shape, strict=True)))
+
+
+@implements(np.repeat, method="repeat")
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    _refuse_traced("repeat", repeats)
+    return moved(np.repeat, a, repeats, axis)
+
+
+@implements(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    _refuse_traced("resize", new_shape)
+    a = as_traced(a)
+    if a.size == 0:
+        return np.resize(np.zeros(0, a.dtype), new_shape)
+    return moved(np.resize, a, new_shape)
+
+
+# ---- joined and split -----------------------------------------------------------------------------------------------
+
+
+def _each(arrays: Any) -> list[Any]:
+    return list(arrays) if isinstance(arrays, (tuple, list)) else [arrays[k] for k in range(len(arrays))]
+
+
+@implements(np.hstack)
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    parts = [atleast_1d(x) for x in _each(tup)]
+    return concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1, dtype=dtype)
+
+
+@implements(np.vstack)
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    return concatenate([atleast_2d(x) for x in _each(tup)], dtype=dtype)
+
+
+@implements(np.dstack)
+def dstack(tup: Any) -> Any:
+    return concatenate([atleast_3d(x) for x in _each(tup)], axis=2)
+
+
+@implements(np.column_stack)
+def column_stack(tup: Any) -> Any:
+    parts = [as_traced(x) for x in _each(tup)]
+    return concatenate([reshape(x, (-1 if x.size else 0, 1)) if x.ndim < 2 else x for x in parts], axis=1)
+
+
+@implements(np.block)
+def block(arrays: Any) -> Any:
+    depth = _depth(arrays)
+
+    def joined(item: Any, level: int) -> Any:
+        if isinstance(item, list) != (level < depth) or (isinstance(item, list) and not item):
+            raise ValueError("np.block: List depths are mismatched, or a list is empty")
+        if level == depth:
+            x = as_traced(item)
+            return reshape(x, (1,) * (depth - x.ndim) + tuple(x.shape)) if x.ndim < depth else x
+        return concatenate([joined(part, level + 1) for part in item], axis=level - depth)
+
+    return joined(arrays, 0)
+
+
+def _depth(arrays: Any) -> int:
+    depth = 0
+    while isinstance(arrays, list):
+        arrays, depth = arrays[0] if arrays else None, depth + 1
+    return depth
+
+
+@implements(np.append)
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    return concatenate([arr, values], axis=axis)
+
+
+@implements(np.delete)
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    _refuse_traced("delete", obj)
+    return moved(np.delete, arr, obj, axis)
+
+
+@implements(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    _refuse_traced("array_split", indices_or_sections)
+    x = as_traced(ary)
+    axis = normal_axis(axis, x.ndim)
+    lengths = [len(part) for part in np.array_split(np.empty(x.shape[axis]), indices_or_sections)]
+    if isinstance(indices_or_sections, (int, np.integer)):
+        ends = list(itertools.accumulate(lengths))
+        bounds = list(zip([0, *ends[:-1]], ends, strict=True))
+    else:
+        cuts = [0, *[int(k) for k in indices_or_sections], x.shape[axis]]
+        bounds = list(itertools.pairwise(cuts))
+    return [x[(slice(None),) * axis + (slice(*bound),)] for bound in bounds]
+
+
+@implements(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    x = as_traced(ary)
+    if isinstance(indices_or_sections, (int, np.integer)) and x.shape[axis] % int(indices_or_sections):
+        raise ValueError("array split does not result in an equal division")
+    return array_split(x, indices_or_sections, axis)
+
+
+def _split_along(name: str, ndim: int, axis: Callable[[Any], int]) -> Callable[..., Any]:
+    def implementation(ary: Any, indices_or_sections: Any) -> Any:
+        x = as_traced(ary)
+        if x.ndim < ndim:
+            raise ValueError(f"{name} only works on arrays of {ndim} or more dimensions")
+        return split(x, indices_or_sections, axis(x))
+
+    return implementation
+
+
+implements(np.hsplit)(_split_along("hsplit", 1, lambda x: 0 if x.ndim == 1 else 1))
+implements(np.vsplit)(_split_along("vsplit", 2, lambda x: 0))
+implements(np.dsplit)(_split_along("dsplit", 3, lambda x: 2))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    x = as_traced(x)
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    x = moveaxis(x, axis, 0)
+    return tuple(x[k] for k in range(x.shape[0]))
+
+
+if hasattr(np, "unstack"):  # since NumPy 2.1
+    implements(np.unstack)(unstack)
+
+
+# ---- padded ---------------------------------------------------------------------------------------------------------
+
+
+@implements(np.pad)
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """Every item of the result is one of x, or one of the constants."""
+    x = as_traced(array)
+    _refuse_traced("pad", pad_width)
+    if mode == "constant":
+        constants = broadcast_to(as_traced(options.pop("constant_values", 0)), (x.ndim, 2)).astype(x.dtype)
+        source = concatenate([ravel(x), ravel(constants)])
+        marks = x.size + np.arange(2 * x.ndim).reshape(x.ndim, 2)
+        return gather(source, np.pad(_places(x.shape), pad_width, mode, constant_values=marks, **options))
+    if mode in ("edge", "wrap") or (mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "even"):
+        return moved(np.pad, x, pad_width, mode, **options)
+    asked = f"{mode!r}" + "".join(f", {name}={value!r}" for name, value in options.items())
+    raise NoRuleError(
+        f"np.pad with mode={asked} is not recorded ({here()}). Use 'constant', 'edge', 'wrap', 'reflect' or "
+        "'symmetric', or np.concatenate."
+    )
+
+
+# ---- triangles ------------------------------------------------------------------------------------------------------
+
+
+def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., Any]:
+    """What lies outside is a strong zero."""
+
+    def implementation(m: Any, k: int = 0) -> Any:
+        m = as_traced(m)
+        if m.ndim == 1:
+            m = broadcast_to(m, (m.shape[0], m.shape[0]))
+        if m.ndim == 0:
+            raise ValueError(f"np.{name} needs an array of at least one dimension")
+        rows, columns = m.shape[-2:]
+        inside = kept(rows, columns, k)
+        return ufuncs.mask(inside, m) if m.dtype.kind == "f" else m * inside.astype(m.dtype)
+
+    return implementation
+
+
+tril = implements(np.tril)(_triangle("tril", lambda n, m, k: np.tri(n, m, k, dtype=bool)))
+triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1, dtype=bool)))
+
+
+# ---- taken ----------------------------------------------------------------------------------------------------------
+
+
+@implements(np.take, method="take")
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    only_defaults("take", out=out)
+    a, indices = as_traced(a), whole(indices, booleans=True)
+    if axis is None:
+        a, axis = ravel(a), 0
+    if a.ndim == 0:
+        a = reshape(a, (1,))  # which has axis 0 here, as in NumPy
+    axis = normal_axis(axis, a.ndim)
+    if a.shape[axis] and not a.size:  # where NumPy takes any index
+        indices = np.zeros(indices.shape, np.intp)
+    if mode == "wrap":
+        indices = np.remainder(indices, a.shape[axis])
+    elif mode == "clip":
+        indices = np.minimum(np.maximum(indices, 0), a.shape[axis] - 1)
+    return getitem(a, (slice(None),) * axis + (indices,))
+
+
+@implements(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    arr = as_traced(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    return arr[along_axis(arr, indices, normal_axis(axis, arr.ndim))]
+
+
+@implements(np.choose, method="choose")
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """The item of choices[a[i]], by a gather from all of them: what is not chosen is not touched."""
+    only_defaults("choose", out=out)
+    a = whole(a, booleans=True)
+    parts = [as_traced(x) for x in _each(choices)]
+    shape = broadcast_shapes(a.shape, *[x.shape for x in parts])
+    if mode == "wrap":
+        a = np.remainder(a, len(parts))
+    elif mode == "clip":
+        a = np.minimum(np.maximum(a, 0), len(parts) - 1)
+    elif not is_traced(a) and np.any((a < 0) | (a >= len(parts))):
+        raise ValueError("invalid entry in choice array")
+    every = stack([broadcast_to(x, shape) for x in parts])
+    return take_along_axis(every, reshape(broadcast_to(a, shape), (1, *shape)), 0)[0]
+
+
+@implements(np.select)
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise ValueError("select with an empty condition list is not possible")
+    chosen = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        if as_traced(condition).dtype != bool:
+            raise TypeError("invalid entry in condlist: should be boolean ndarray")
+        chosen = where(condition, choice, chosen)
+    return chosen
+
+
+@implements(np.compress)
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    only_defaults("compress", out=out)
+    _refuse_traced("compress", condition)
+    return moved(lambda places: np.compress(condition, places, axis), a)
+
+
+@implements(method="compress")
+def compress_method(x: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+    return compress(condition, x, axis, out)
+
+
+@implements(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    return ravel(as_traced(arr))[ravel(as_traced(condition))]
+
+
+# ---- sorted ---------------------------------------------------------------------------------------------------------
+
+
+@implements(np.argsort, method="argsort")
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    only_defaults("argsort", order=order)
+    a = as_traced(a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    return apply_primitive(prim.ARGSORT, (normal_axis(axis, a.ndim),), a)
+
+
+@implements(np.sort)
+def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Equal items keep their order, and so do their derivatives."""
+    only_defaults("sort", order=order)
+    a = as_traced(a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    return take_along_axis(a, argsort(a, axis), axis)
+
+
+@implements(np.meshgrid)
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    ndim = len(xi)
+    shapes = [(1,) * k + (-1,) + (1,) * (ndim - 1 - k) for k in range(ndim)]
+    parts = [np.reshape(as_traced(x), shape) for x, shape in zip(xi, shapes, strict=True)]  # views
+    if indexing == "xy" and ndim > 1:
+        parts = [np.swapaxes(x, 0, 1) for x in parts]
+    if not sparse:
+        shape = broadcast_shapes(*[x.shape for x in parts])
+        parts = [np.broadcast_to(x, shape) for x in parts]
+    return tuple(map(copied, parts) if copy else parts)

@@ -1,0 +1,103 @@
+"""How an implementation is registered, and what all of them need."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from hoad._core.trace.views import as_number
+from hoad._core.trace.coerce import as_numbers, holds_traced
+from hoad._core.record.recording import const_value
+from hoad._core.graph.tape import Graph
+from hoad._core.trace.traced import FUNCTIONS, METHODS, is_traced, traced_node
+from hoad._core.base.where import here
+from hoad.errors import NoRuleError
+
+Axis = int | Sequence[int] | None
+
+FLOAT64 = np.dtype(np.float64)
+
+# What to write instead of an option that is not recorded, where the result is another without it.
+WITHOUT = {
+    "where": "Use np.where(mask, x, 0.0) for a sum, x[mask] for others.",
+    "initial": "Use np.maximum(np.max(x), initial) for a maximum, and the like.",
+    "dtype": "Write x.astype(dtype).",
+    "weights": "Write it by np.sort and np.cumsum, or take hoad.value(x) if plain numbers are meant.",
+    "fweights": "Use np.repeat(x, fweights, axis=1).",
+    "aweights": "Write (d * w) @ d.T / (1 - w @ w), of w = aweights / np.sum(aweights) and d = x - (x @ w)[:, None].",
+    "sorter": "Use the sorted array, a[sorter].",
+}
+
+
+def implements(*functions: Callable[..., Any], method: str | None = None) -> Callable[..., Any]:
+    """Register an implementation of NumPy functions, and of a method if named."""
+
+    def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            FUNCTIONS[function] = implementation
+        if method is not None:
+            METHODS[method] = implementation
+        return implementation
+
+    return register
+
+
+def as_traced(x: Any) -> Any:
+    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array.
+
+    An array of no dimensions becomes the number in it, as in NumPy's functions.
+    """
+    if is_traced(x):
+        return as_number(x)
+    if holds_traced(x):
+        return METHODS["__pack__"](x)
+    return as_numbers(x)
+
+
+def operand_at(graph: Graph, k: int) -> Any:
+    """What an operand of a recorded node is: a traced value, or a constant."""
+    return traced_node(graph, k) if k >= 0 else const_value(graph, k)
+
+
+def as_array(x: Any) -> Any:
+    """`as_traced`, which leaves an array of no dimensions what it is."""
+    return x if is_traced(x) else as_traced(x)
+
+
+def normal_axis(axis: SupportsIndex, ndim: int) -> int:
+    """The axis as a non-negative number."""
+    found = operator.index(axis)
+    if not -ndim <= found < ndim:
+        raise np.exceptions.AxisError(found, ndim)
+    return found % ndim
+
+
+def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """The axes as a sorted tuple of non-negative numbers."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and 0 <= axis < ndim:
+        return (axis,)
+    axes = [normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"duplicate axes in {axis}")
+    return tuple(sorted(axes))
+
+
+def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """`normal_axes` of a reduction by a ufunc, which takes 0 and -1 of what has no axis, too."""
+    if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
+        return ()
+    return normal_axes(axis, ndim)
+
+
+def only_defaults(name: str, **options: Any) -> None:
+    """Raise for options that are not recorded."""
+    for option, value in options.items():
+        if value is not None and value is not np._NoValue and value is not True:
+            raise NoRuleError(
+                f"np.{name} with {option}= is not recorded ({here()}). {WITHOUT.get(option, f'Leave {option} out.')}"
+            )

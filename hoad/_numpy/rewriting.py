@@ -1,0 +1,183 @@
+"""What to write in place of a plain array that a traced value is put into: found in the source of the user's function.
+
+It is looked for when the error is raised, and only then. Where the source is not at hand the advice is general.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from hoad._core.trace.errors import rewrite_with
+from hoad._core.trace.traced import METHODS, is_traced
+
+PACKERS = ("array", "asarray", "asanyarray")
+
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+
+MAKERS = ("zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray", "asanyarray")
+
+
+def rewritten(frame: FrameType, line: int) -> str | None:
+    """The line that made the array and what to make of it: ``'f.py:3: y = np.zeros(2) -> ...'``; None if not found."""
+    name = frame.f_code.co_filename
+    tree = _tree(frame)
+    if tree is None:
+        return None
+    scope, statement = _scope(tree, line), _statement(tree, line)
+    target = _target(statement, frame)
+    if target is None:
+        return None
+    file, like = os.path.basename(name), _traced_name(frame, statement)
+    made = _binding(scope, target, line)
+    dtype = np.asarray(_value(frame, target)).dtype
+    whole = dtype.kind in "biu"
+    cause = f" (of floats, for an array of {dtype} holds no traced values)" if whole else ""
+    if made is None:
+        return f"{target} = {_taken(target, like, whole)} before {file}:{line}{cause}"
+    instead = _made_like(made.value, like, whole)
+    shaped = None if whole or np.ndim(_value(frame, like)) else _shaped_like(made.value, like)
+    if shaped is not None:
+        instead += f"; or {target} = {shaped}, where {like} may be a plain number too"
+    return f"{file}:{made.lineno}: {ast.unparse(made)} -> {target} = {instead}{cause}"
+
+
+def made_traced(frame: FrameType, line: int) -> str | None:
+    """What to make of the call that put traced numbers into an object array on a line: ``'f.py:3: np.array(...)'``."""
+    tree = _tree(frame)
+    statement = None if tree is None else _statement(tree, line)
+    if tree is None or statement is None:
+        return None
+    found: ast.AST = statement
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and _holds_objects(_value(frame, node.id)):
+            found = _binding(_scope(tree, line), node.id, line) or found
+    for node in ast.walk(found):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in PACKERS:
+            made = ast.Call(node.func, node.args, [k for k in node.keywords if k.arg != "like"])
+            made.keywords.append(ast.keyword("like", ast.Name(_traced_name(frame, node))))
+            return f"{os.path.basename(frame.f_code.co_filename)}:{node.lineno}: {ast.unparse(made)}"
+    return None
+
+
+def _holds_objects(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+
+
+def _tree(frame: FrameType) -> ast.Module | None:
+    """The source of the file of a frame; None where it is not at hand."""
+    try:
+        return ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    except SyntaxError:
+        return None
+
+
+def _scope(tree: ast.Module, line: int) -> Scope:
+    """The innermost function that a line lies in, or the module."""
+    found: Scope = tree
+    for node in ast.walk(tree):  # outer ones come first
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(node, line):
+            found = node
+    return found
+
+
+def _holds(node: Any, line: int) -> bool:
+    return bool(node.lineno <= line <= (node.end_lineno or node.lineno))
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The smallest statement that a line lies in."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _holds(node, line)]
+    return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+
+
+def _target(statement: ast.stmt | None, frame: FrameType) -> str | None:
+    """The name of the plain array that a statement writes to."""
+    for name in _written(statement):
+        value = _value(frame, name)
+        if isinstance(value, np.ndarray) and not is_traced(value):
+            return name
+    return None
+
+
+def _written(statement: ast.stmt | None) -> Iterator[str]:
+    """Names that a statement may write to: targets of assignments, out=, the first argument of a call."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets += statement.targets
+    elif isinstance(statement, ast.AugAssign):
+        targets.append(statement.target)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call):
+            targets += [keyword.value for keyword in node.keywords if keyword.arg == "out"]
+            targets += node.args[:1]
+    for target in targets:
+        for node in [target, *(target.elts if isinstance(target, ast.Tuple) else ())]:
+            while isinstance(node, (ast.Subscript, ast.Attribute)):
+                node = node.value
+            if isinstance(node, ast.Name):
+                yield node.id
+
+
+def _value(frame: FrameType, name: str) -> Any:
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _traced_name(frame: FrameType, statement: ast.AST | None = None) -> str:
+    """A traced value that the user has a name for, of this statement if possible; arguments come first.
+
+    Arrays come before numbers, which NumPy does not take as `like` where the function is called with plain ones.
+    """
+    found = {name: value for name, value in frame.f_locals.items() if is_traced(value)}
+    used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
+    return min(found, key=lambda name: (not found[name].ndim, name not in used), default="x")
+
+
+def _binding(scope: Scope, name: str, line: int) -> ast.Assign | None:
+    """The last assignment to a name before a line, in a function."""
+    found = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and node.lineno < line
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _made_like(value: ast.expr, like: str, whole: bool) -> str:
+    """An expression that makes a plain array, as one that makes a traced one; of floats where it was of integers."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in MAKERS and not whole:
+        keywords = [*value.keywords, ast.keyword("like", ast.Name(like))]
+        return ast.unparse(ast.Call(value.func, value.args, keywords))
+    return _taken(ast.unparse(value), like, whole)
+
+
+def _shaped_like(value: ast.expr, like: str) -> str | None:
+    """The same by a number, which NumPy does not take as like= where it is plain: np.zeros_like(x, shape=3)."""
+    if not isinstance(value, ast.Call):
+        return None
+    package, dot, name = ast.unparse(value.func).rpartition(".")
+    shape = next((k.value for k in value.keywords if k.arg == "shape"), value.args[0] if value.args else None)
+    fill = next((k.value for k in value.keywords if k.arg == "fill_value"), value.args[1] if value.args[1:] else None)
+    if name not in ("zeros", "ones", "empty", "full") or shape is None or (name == "full") != (fill is not None):
+        return None  # a second argument of the first three is a dtype
+    if any(k.arg not in ("shape", "fill_value") for k in value.keywords):
+        return None
+    given = f"{like}, {ast.unparse(fill)}" if fill is not None else like
+    return f"{package}{dot}{name}_like({given}, shape={ast.unparse(shape)})"
+
+
+def _taken(value: str, like: str, whole: bool) -> str:
+    """What is there, as a traced array."""
+    return f"np.array({value}, {'dtype=float, ' if whole else ''}like={like})"
+
+
+rewrite_with(rewritten)
+METHODS["__made_traced__"] = made_traced

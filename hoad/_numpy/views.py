@@ -1,0 +1,160 @@
+"""Views: what NumPy gives one of, and so does hoad, wherever NumPy does.
+
+Where the view lies is asked of NumPy itself, on the shadow of the array (`hoad._core.trace.writes`); what it holds comes
+from the implementation in the other rooms, as long as nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
+from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.traced import FUNCTIONS, Array
+from hoad._numpy.contractions import normal_subscripts
+from hoad._numpy.registry import as_array, implements
+
+Implementation = Callable[..., Any]
+
+BROADCAST = "several items of a broadcast array are one item, so that nothing is written to it"
+DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_diagonal"
+
+# Whether reshape can be asked not to copy, as from NumPy 2.1 on.
+_ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+def _reshaped(x: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+    if copy or order not in ("C", "F"):
+        return None
+    try:
+        if _ASKS:
+            return x.reshape(shape, order=order, copy=False)
+        view = x.view() if order == "C" else x.T
+        view.shape = tuple(np.atleast_1d(shape))[:: 1 if order == "C" else -1]
+        return view if order == "C" else view.T
+    except (ValueError, AttributeError):
+        return None
+
+
+def _raveled(x: Any, order: str = "C") -> Any:
+    return x.ravel(order) if (x.flags.f_contiguous if order == "F" else x.flags.c_contiguous) else None
+
+
+def _apart(ravel: Implementation, value: Implementation) -> Implementation:
+    """Raveling copies the items of a part of a complex array, which have gaps between them."""
+
+    def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(x, Array) and is_part(x) and x.size > 1:
+            return copy_of(value(x, *args, **kwargs))
+        return ravel(x, *args, **kwargs)
+
+    return implementation
+
+
+def _flipped(flip: Implementation) -> Implementation:
+    """A number is what NumPy makes of an array of no dimensions; it is read for that."""
+    return lambda x, *args, **kwargs: flip(x, *args, **kwargs) if x.ndim else None
+
+
+def _diagonal(x: Any, k: int = 0) -> Any:
+    return np.diagonal(x, k) if x.ndim == 2 else None
+
+
+def _of_each(value: Implementation, look: Implementation) -> Implementation:
+    """`seen`, for a function of several arrays that gives a view of each."""
+    of_one = seen(value, look)
+
+    def implementation(*arrays: Any) -> Any:
+        found = tuple(of_one(as_array(x)) for x in arrays)
+        return found[0] if len(found) == 1 else found
+
+    return implementation
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
+    parts = [as_array(x) for x in arrays]
+    shape = broadcast_shapes(*[x.shape for x in parts])
+    return tuple(x if x.shape == shape else FUNCTIONS[np.broadcast_to](x, shape) for x in parts)
+
+
+def _einsum(value: Implementation) -> Implementation:
+    """A transposed array, or one of its diagonals, is a view in einsum too."""
+
+    def implementation(*operands: Any, **options: Any) -> Any:
+        inputs, output, parts = normal_subscripts(operands)
+        if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
+            return value(*operands, **options)
+        found = value(*operands, **options) if is_settled(parts[0]) else None
+        view = np.einsum(*[shadow(y) if isinstance(y, Array) else y for y in operands])
+        if not isinstance(view, np.ndarray):  # a number, of an array of no dimensions
+            return value(*operands, **options)
+        return view_of(parts[0], view, found)
+
+    return implementation
+
+
+@implements(method="reshape")
+def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    return FUNCTIONS[np.reshape](x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+@implements(method="transpose")
+def transpose_method(x: Any, *axes: Any) -> Any:
+    if not axes or axes == (None,):
+        return FUNCTIONS[np.transpose](x)
+    return FUNCTIONS[np.transpose](x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
+
+
+def in_turn(x: Any) -> Any:
+    """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
+    if is_part(x) or _raveled(shadow(x)) is None:
+        return view_of(x, places(x).reshape(-1))
+    return FUNCTIONS[np.ravel](x)
+
+
+@implements(method="__flat__")
+def flat(x: Any) -> Any:
+    """The same, but what is taken from it is a copy."""
+    found = in_turn(x[...])
+    found.copies = True
+    return found
+
+
+def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
+    """(function of NumPy, what makes the view of a shadow, method of arrays, why it is not written to)."""
+    here: list[Any] = [
+        *(np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
+        *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit),
+    ]
+    methods = {np.squeeze: "squeeze"}
+    table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
+    table += [(f, _flipped(f), None, None) for f in (np.flip, np.fliplr, np.flipud)]
+    table += [
+        (np.reshape, _reshaped, None, None),
+        (np.transpose, lambda x, axes=None: x.transpose(axes), None, None),
+        (np.swapaxes, lambda x, axis1, axis2: x.swapaxes(axis1, axis2), "swapaxes", None),
+        (np.ravel, _raveled, "ravel", None),
+        (np.broadcast_to, np.broadcast_to, None, BROADCAST),
+        (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
+        (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
+        (np.diag, _diagonal, None, DIAGONAL),
+    ]
+    if hasattr(np, "unstack"):  # since NumPy 2.1
+        table.append((np.unstack, lambda x, **axis: np.unstack(x, **axis) if x.ndim > 1 else None, None, None))
+    return table
+
+
+def _declare_views() -> None:
+    for function, look, method, sealed in _table():
+        view = seen(value := FUNCTIONS[function], look, sealed)
+        implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
+    for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+        implements(function)(_of_each(FUNCTIONS[function], function))
+    implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))
+
+
+_declare_views()

@@ -1,0 +1,758 @@
+"""What hoad can record: the table of primitives, with shapes and dtypes of their results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.kernels.scalar import ufuncs
+from hoad._core.ops.cast import cast
+from hoad._core.kernels.scalar.native_call import Native, run
+from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.graph.primitive import (
+    CONCATENATE,
+    GATHER,
+    GUFUNC,
+    PUT,
+    PYTHON,
+    REDUCE,
+    STRIDED,
+    STRUCTURE,
+    UFUNC,
+    Primitive,
+    ufunc_primitive,
+)
+from hoad._core.ops.cumsum import running_sum
+from hoad._core.runtime.spectral import spectral
+from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.traced import bind_operators
+from hoad._core.base.where import here, name_of
+from hoad._ops.adjugates import mixed_adjugate, transposed
+from hoad.errors import NoRuleError, ShapeError, count
+
+Params = Any
+
+BOOL = np.dtype(np.bool_)
+
+
+def real_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of the parts of a complex number; any other is its own."""
+    return np.empty(0, dtype).real.dtype
+
+
+# ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
+
+
+def _same(params: Params, x: Aval, *rest: Aval) -> tuple[Aval, ...]:
+    return (x,)
+
+
+INPUT = Primitive("input", kind=STRUCTURE, nin=0)
+IDENTITY = Primitive("identity", kind=STRUCTURE, linear=True, infer=_same)
+RESULT = Primitive("result", kind=STRUCTURE)
+ITEM = Primitive("item", kind=STRUCTURE)
+ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True)
+
+
+# ---- ufuncs ---------------------------------------------------------------------------------------------------------
+
+
+def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
+    def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+        dtypes = ufunc.resolve_dtypes((*[x.dtype for x in operands], *[None] * ufunc.nout))
+        try:
+            shape = operands[0].shape
+            if any(x.shape != shape for x in operands):
+                shape = broadcast_shapes(*[x.shape for x in operands])
+        except ValueError:
+            shapes = " and ".join(str(x.shape) for x in operands)
+            raise ShapeError(
+                f"{name_of(ufunc)} cannot broadcast the shapes {shapes} together ({here()}). Make them equal, or 1, "
+                "from the last axis backwards."
+            ) from None
+        return tuple(intern_aval(dtype, shape) for dtype in dtypes[ufunc.nin :])
+
+    return infer
+
+
+def declare_ufunc(ufunc: np.ufunc, name: str = "", **flags: Any) -> Primitive:
+    """The primitive of a NumPy ufunc; one of another library goes by a name that says which."""
+    name = name or ("conjugate" if ufunc is np.conjugate else ufunc.__name__)
+    return Primitive(
+        name, function=ufunc, kind=UFUNC, nin=ufunc.nin, nout=ufunc.nout, infer=_ufunc_infer(ufunc), **flags
+    )
+
+
+_ufunc: np.ufunc
+for _ufunc in (np.add, np.multiply):
+    declare_ufunc(_ufunc, commutative=True, linear=_ufunc is np.add, multilinear=_ufunc is np.multiply)
+for _ufunc in (np.subtract, np.negative, np.positive, np.conjugate, np.degrees, np.radians, np.rad2deg, np.deg2rad):
+    declare_ufunc(_ufunc, linear=True)
+for _ufunc in (np.divide, np.square, np.absolute, np.fabs, np.reciprocal, np.sign, np.maximum, np.minimum, np.fmax):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.fmin, np.floor, np.ceil, np.trunc, np.rint, np.copysign, np.heaviside, np.nextafter, np.spacing):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.floor_divide, np.remainder, np.fmod, np.modf, np.frexp):
+    declare_ufunc(_ufunc)
+declare_ufunc(np.ldexp, linear_in=(0,))
+for _ufunc in (np.power, np.float_power, np.sqrt, np.cbrt, np.hypot, np.logaddexp, np.logaddexp2, np.arctan2):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh):
+    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.isnan, np.isinf, np.isfinite, np.signbit, np.logical_not):
+    declare_ufunc(_ufunc, is_bool=True)
+for _ufunc in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal):
+    declare_ufunc(_ufunc, is_bool=True)
+for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
+    declare_ufunc(_ufunc, is_bool=True, commutative=True)
+
+# Ours, where NumPy has none: see hoad._core.kernels.ufuncs.
+SMUL = declare_ufunc(ufuncs.smul, multilinear=True)
+SSMUL = declare_ufunc(ufuncs.ssmul, multilinear=True, commutative=True)
+SDIV = declare_ufunc(ufuncs.sdiv)
+MASK = declare_ufunc(ufuncs.mask)
+SLOPE = declare_ufunc(ufuncs.slope, costly=True)  # so that sweeps find it again
+SMOOTH = declare_ufunc(ufuncs.smooth)
+SELECT = declare_ufunc(ufuncs.select)
+SECH = declare_ufunc(ufuncs.sech, costly=True)
+LEG = declare_ufunc(ufuncs.leg, costly=True)
+DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
+POWLOG1 = declare_ufunc(ufuncs.powlog1, costly=True)
+POWLOG2 = declare_ufunc(ufuncs.powlog2, costly=True)
+POWLOG3 = declare_ufunc(ufuncs.powlog3, costly=True)
+LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
+
+# Parts of complex numbers: real-linear, as the conjugate is.
+REAL = declare_ufunc(ufuncs.real, linear=True)
+IMAG = declare_ufunc(ufuncs.imag, linear=True)
+COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True)
+
+
+# ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
+
+
+def _reduction_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, params[1]),)
+
+
+def _declare_reduction(name: str, ufunc: np.ufunc, linear: bool = False) -> Primitive:
+    return Primitive(
+        name, function=ufunc, kind=REDUCE, infer=_reduction_infer, linear=linear, param_names=("axes", "shape")
+    )
+
+
+SUM = _declare_reduction("sum", np.add, linear=True)
+MAX = _declare_reduction("max", np.maximum)
+MIN = _declare_reduction("min", np.minimum)
+
+
+# ---- copies through strides -----------------------------------------------------------------------------------------
+
+
+def contiguous_strides(shape: Sequence[int]) -> list[int]:
+    """Items between neighbours along each axis of a C-contiguous array."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return strides[::-1]
+
+
+def _bytes(x: Aval, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> tuple[Any, list[int], int]:
+    return shape, [s * x.itemsize for s in strides], offset * x.itemsize
+
+
+def _declare_strided(
+    name: str,
+    view: Callable[[Params, Aval], tuple[Any, list[int], int]],
+    shape: Callable[[Params, Aval], tuple[int, ...]],
+    param_names: tuple[str, ...],
+) -> Primitive:
+    def infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+        return (intern_aval(x.dtype, shape(params, x)),)
+
+    return Primitive(name, function=view, kind=STRIDED, infer=infer, linear=True, param_names=param_names)
+
+
+def _broadcast_view(params: Params, x: Aval) -> tuple[Any, list[int], int]:
+    shape = params[0]
+    lead = len(shape) - x.ndim
+    own = contiguous_strides(x.shape)
+    strides = [0 if d < lead or (x.shape[d - lead] == 1 and n != 1) else own[d - lead] for d, n in enumerate(shape)]
+    return _bytes(x, shape, strides)
+
+
+RESHAPE = _declare_strided(
+    "reshape",
+    lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)),
+    lambda params, x: params[0],
+    ("shape",),
+)
+TRANSPOSE = _declare_strided(
+    "transpose",
+    lambda params, x: _bytes(x, [x.shape[a] for a in params[0]], [contiguous_strides(x.shape)[a] for a in params[0]]),
+    lambda params, x: tuple(x.shape[a] for a in params[0]),
+    ("axes",),
+)
+BROADCAST_TO = _declare_strided("broadcast_to", _broadcast_view, lambda params, x: params[0], ("shape",))
+# Basic indexing; strides and offset in items of the contiguous operand.
+GETITEM = _declare_strided(
+    "getitem",
+    lambda params, x: _bytes(x, *params),
+    lambda params, x: params[0],
+    ("shape", "strides", "offset"),
+)
+STOP_GRADIENT = _declare_strided(
+    "stop_gradient", lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)), lambda params, x: x.shape, ()
+)
+
+
+# ---- gathering and joining ------------------------------------------------------------------------------------------
+
+
+def _gather_infer(params: Params, x: Aval, flat: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(x.dtype, flat.shape),)
+
+
+def _concatenate_infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+    axis = params[0]
+    shape = list(operands[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in operands)
+    return (intern_aval(operands[0].dtype, tuple(shape)),)
+
+
+# gather(x, flat): x.ravel()[flat]
+GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,))
+# put(x, v, flat): x with v at flat places; where one comes twice, the last holds
+PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1))
+JOIN = Primitive("concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",))
+
+
+def index_of(params: Params, *indices: Any) -> tuple[Any, ...]:
+    """The index that the parameters of `FLAT_INDEX` stand for: `None` in it is the next of `indices`."""
+    rest = iter(indices)
+    return tuple(
+        np.asarray(next(rest)) if k is None else (None if k == "newaxis" else slice(*k) if isinstance(k, tuple) else k)
+        for k in params[1]
+    )
+
+
+def _flat_index(params: Params, *indices: Any) -> Any:
+    """Flat places of ``x[index]`` for x of a shape."""
+    shape = params[0]
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[index_of(params, *indices)]
+
+
+def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:
+    zeros = [np.zeros(i.shape, i.dtype) for i in indices]
+    return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
+
+
+FLAT_INDEX = Primitive(
+    "flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer, param_names=("shape", "index")
+)
+
+
+def _astype(params: Params, x: Any) -> Any:
+    return np.asarray(x).astype(params[0])
+
+
+ASTYPE = Primitive(
+    "astype",
+    function=_astype,
+    kind=PYTHON,
+    infer=lambda params, x: (intern_aval(np.dtype(params[0]), x.shape),),
+    linear=True,
+    param_names=("dtype",),
+)
+ASTYPE.native = lambda params, x: cast(x, params[0])
+
+
+# ---- linear algebra -------------------------------------------------------------------------------------------------
+
+
+def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    if not a.ndim or not b.ndim:
+        raise ShapeError(
+            f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape} ({here()}). Use *."
+        )
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise ShapeError(
+            f"matmul of shapes {a.shape} and {b.shape} ({here()}): {count(a.shape[-1], 'column')} on the left must "
+            f"meet as many rows on the right, but there {'is' if inner == 1 else 'are'} {inner}."
+        )
+    outer = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    shape = outer + (a.shape[-2:-1] if a.ndim > 1 else ()) + (b.shape[-1:] if b.ndim > 1 else ())
+    return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
+
+
+def _square(name: str, a: Aval) -> None:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape} ({here()}).")
+
+
+def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    _square("solve", a)
+    if b.shape[-2] != a.shape[-1]:
+        raise ShapeError(
+            f"np.linalg.solve: {a.shape} and {b.shape} do not fit ({here()}); the right side needs "
+            f"{count(a.shape[-1], 'row')}."
+        )
+    outer = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return (intern_aval(b.dtype, outer + b.shape[-2:]),)
+
+
+def _inv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("inv", a)
+    return (a,)
+
+
+def _det_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("det", a)
+    return (intern_aval(a.dtype, a.shape[:-2]),)
+
+
+def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("slogdet", a)
+    return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
+
+
+def _det_svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    return a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
+
+
+# NumPy's linear algebra is made of gufuncs, which run without the GIL. Zeros of a product of strong zeros stay strong.
+_lapack = np.linalg._umath_linalg
+
+MATMUL = Primitive(
+    "matmul",
+    function=np.matmul,
+    kind=GUFUNC,
+    nin=2,
+    infer=_matmul_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(0, 1),
+)
+SOLVE = Primitive("solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,))
+INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True)
+DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
+SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
+
+
+def _cofactors(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
+    """The gradient of det at x = u diag(s) vh, or its derivative along directions, in each of which it is linear."""
+    return transposed(mixed_adjugate(u, s, vh, directions))
+
+
+def _cofactors_of_lanes(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
+    """What is the same in all lanes, repeated by strides, is worked on once.
+
+    Lanes that differ have one block size, that of the most demanding: `_apart` in hoad/_ops/adjugates.py.
+    """
+    u, s, vh = (a[:1] if a.strides[0] == 0 else a for a in (u, s, vh))
+    return np.broadcast_to(transposed(mixed_adjugate(u, s, vh, directions)), x.shape)
+
+
+# Each derivative taken is one direction more. No value has 252 of them: k directions are a sum of 2ᵏ products.
+COFACTORS = Primitive(
+    "cofactors",
+    function=_cofactors,
+    kind=PYTHON,
+    nin=-1,
+    infer=lambda params, x, *factors: (x,),
+    costly=True,
+    linear_in=tuple(range(4, 256)),
+)
+COFACTORS.batch = _cofactors_of_lanes
+
+
+def _det_svd(params: Params, a: Any) -> Any:
+    """u, s, vᴴ of each matrix; of one that is not finite, identities about singular values of nan.
+
+    LAPACK does not return from an infinity, and a nan would fail all of the stack.
+    """
+    if np.isfinite(a).all():
+        return np.linalg.svd(a)
+    known = np.isfinite(a).all(axis=(-2, -1))[..., None]
+    u, s, vh = np.linalg.svd(np.where(known[..., None], a, np.eye(a.shape[-1], dtype=a.dtype)))
+    return u, np.where(known, s, s.dtype.type(np.nan)), vh
+
+
+DET_SVD = Primitive("det_svd", function=_det_svd, kind=PYTHON, nout=3, infer=_det_svd_infer, costly=True)
+DET_SVD.batch = _det_svd
+
+
+# ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
+
+
+def _matrix(name: str, a: Aval) -> None:
+    if a.ndim < 2:
+        raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+
+
+def _cholesky_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("cholesky", a)
+    return (a,)
+
+
+def _eigh_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _square("eigh", a)
+    return intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
+
+
+def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("svd", a)
+    *outer, m, n = a.shape
+    k = min(m, n)
+    kinds = a.dtype, real_dtype(a.dtype), a.dtype
+    return tuple(intern_aval(d, (*outer, *core)) for d, core in zip(kinds, ((m, k), (k,), (k, n)), strict=True))
+
+
+def _qr_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("qr", a)
+    return a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1]))
+
+
+def _pinv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+    _matrix("pinv", a)
+    return (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)
+
+
+def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
+        raise ShapeError(
+            f"np.linalg.lstsq: {a.shape} and {b.shape} do not fit; it takes one matrix, and a right side of as many "
+            "rows."
+        )
+    return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
+
+
+def _symmetric(name: str, a: Any) -> Any:
+    """a, which NumPy reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
+
+    Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
+    """
+    other = np.conjugate(np.swapaxes(a, -1, -2))
+    if np.array_equal(a, other):
+        return a
+    eps = np.finfo(a.dtype).eps
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.maximum(abs(a), abs(other))
+        rows = np.sqrt(np.max(size, axis=-1, initial=0.0))
+        allowed = np.maximum(eps**0.5 * size, eps**0.75 * (rows[..., :, None] * rows[..., None, :]))
+        refused = np.any(abs(a - other) > allowed)
+    if refused:
+        raise NoRuleError(
+            f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
+            "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
+            "or with .conj().T of a complex one."
+        )
+    return a
+
+
+CHOLESKY = Primitive(
+    "cholesky",
+    function=lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
+    kind=PYTHON,
+    infer=_cholesky_infer,
+    costly=True,
+)
+EIGH = Primitive(
+    "eigh",
+    function=lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
+    kind=PYTHON,
+    nout=2,
+    infer=_eigh_infer,
+    costly=True,
+    param_names=("uplo",),
+)
+SVD = Primitive(
+    "svd",
+    function=lambda params, a: np.linalg.svd(a, full_matrices=False),
+    kind=PYTHON,
+    nout=3,
+    infer=_svd_infer,
+    costly=True,
+)
+
+
+# What is known of f, by the array c of a spectral function: the numbers that it takes; Taylor coefficients; these, of
+# the same f that the reference is of, where eigenvalues move in the reference and are held in c.
+NUMBERS, SERIES, ITSELF = 0, 1, 2
+
+
+def _weights_infer(params: Params, x: Aval, reference: Aval, *rest: Aval) -> tuple[Aval, ...]:
+    n = min(x.shape[-2:])
+    rows = reference.shape[-2] if params[0] else 1
+    return (intern_aval(real_dtype(x.dtype), (*x.shape[:-2], rows, n)),)
+
+
+# Of functions of eigenvalues or singular values, by what their derivatives are made of: V f(w) Vᴴ and the sum of f(w),
+# from the values of f; the sum of what c gives for these, which is linear in it; and the weights of c in that.
+PRODUCT_OF: dict[Primitive, Primitive] = {}
+SUM_OF: dict[Primitive, Primitive] = {}
+LINEAR_SUM_OF: dict[Primitive, Primitive] = {}
+SUM_WEIGHTS_OF: dict[Primitive, Primitive] = {}
+
+
+def _sum_infer(params: Params, x: Aval, values: Aval, *rest: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(values.dtype, x.shape[:-2]),)
+
+
+def _sum_of_first_row(params: Params, x: Any, reference: Any, c: Any, *rest: Any) -> Any:
+    return np.sum(c[..., 0, :], axis=-1)
+
+
+def _sum_weights(params: Params, x: Any, reference: Any, by: Any, *rest: Any) -> Any:
+    found = np.zeros(reference.shape, reference.dtype)
+    found[..., 0, :] = np.asarray(by)[..., None]
+    return found
+
+
+def _of_sums(name: str, function: Callable[..., Any], infer: Callable[..., Any], linear_in: Any = ()) -> Primitive:
+    made = Primitive(
+        name, function=function, kind=PYTHON, nin=-1, infer=infer, linear_in=linear_in, param_names=("one",)
+    )
+    made.batch = function
+    return made
+
+
+def _of_matrices(
+    name: str, native: Callable[..., Native], infer: Callable[..., Any], linear_in: Any = (), **more: Any
+) -> Primitive:
+    def compute(params: Params, *operands: Any) -> Any:
+        values = [np.ascontiguousarray(x) for x in operands]
+        avals = [intern_aval(x.dtype, x.shape) for x in values]
+        results = [np.empty(x.shape, x.dtype) for x in infer(params, *avals)]
+        run(native(params, *avals), values, results)
+        return results[0]
+
+    made = Primitive(
+        name, function=compute, kind=PYTHON, nin=-1, infer=infer, costly=True, linear_in=tuple(linear_in), **more
+    )
+    made.native = native
+    return made
+
+
+def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
+    """What the derivatives of functions of eigenvalues, or of singular values, are made of: hoad/_core/runtime/spectral.pyx.
+
+    The operands are the matrix, a reference for the array c of f, c itself, the factors and the directions; of the
+    weights, the same with another direction in place of c. Parameters: what is known of f; of numbers (`strong`),
+    whether the reference is 0 where f does not depend on an eigenvalue, which it is made to be when such a node is
+    emitted and this is known; and whether f is `one` formula for all eigenvalues.
+    """
+
+    def native(what: Any) -> Callable[..., Native]:
+        def made(params: Params, *avals: Aval) -> Native:
+            known = params[0] if what != "product" else NUMBERS
+            return spectral(MATMUL, what, singular, bool(known), what == "derivative" and params[1], params[-1], avals)
+
+        return made
+
+    count = 3 if singular else 2
+    whole = _of_matrices(
+        name, native("derivative"), _same, (2, *range(3 + count, 256)), param_names=("known", "strong", "one")
+    )
+    parts = _of_matrices(
+        f"{name}_weights", native("weights"), _weights_infer, range(2 + count, 256), param_names=("known", "one")
+    )
+    PRODUCT_OF[whole] = _of_matrices(f"{name}_product", native("product"), _same, param_names=("one",))
+    SUM_OF[whole] = _of_sums(f"{name}_sum", lambda params, x, values, *rest: np.sum(values, axis=-1), _sum_infer)
+    LINEAR_SUM_OF[whole] = _of_sums(f"{name}_linear_sum", _sum_of_first_row, _sum_infer, (2,))
+    SUM_WEIGHTS_OF[whole] = _of_sums(
+        f"{name}_sum_weights", _sum_weights, lambda params, x, reference, *rest: (reference,), (2,)
+    )
+    return whole, parts
+
+
+SPECTRAL, SPECTRAL_WEIGHTS = _declare_spectral("spectral", singular=False)
+SINGULAR, SINGULAR_WEIGHTS = _declare_spectral("singular", singular=True)
+# For at least as many rows as columns.
+QR = Primitive("qr", function=lambda params, a: np.linalg.qr(a), kind=PYTHON, nout=2, infer=_qr_infer, costly=True)
+PINV = Primitive(
+    "pinv",
+    function=lambda params, a: np.linalg.pinv(a, *params),
+    kind=PYTHON,
+    infer=_pinv_infer,
+    costly=True,
+    param_names=("rcond",),
+)
+LSTSQ = Primitive(
+    "lstsq",
+    function=lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
+    kind=PYTHON,
+    nin=2,
+    infer=_lstsq_infer,
+    costly=True,
+    linear_in=(1,),
+    param_names=("rcond",),
+)
+
+
+# ---- Fourier transforms; padding and cropping are done before ------------------------------------------------------
+
+
+def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
+    return Primitive(
+        name, function=function, kind=PYTHON, infer=infer, costly=True, linear=True, linear_in=(0,), param_names=params
+    )
+
+
+def _half_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    axis = params[0]
+    shape = (*x.shape[:axis], x.shape[axis] // 2 + 1, *x.shape[axis + 1 :])
+    return (intern_aval(np.result_type(x.dtype, np.complex64), shape),)
+
+
+def _whole_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    n, axis, _ = params
+    return (intern_aval(real_dtype(x.dtype), (*x.shape[:axis], n, *x.shape[axis + 1 :])),)
+
+
+FFT = _declare_transform("fft", lambda params, x: np.fft.fftn(x, None, *params), _same, "axes", "norm")
+IFFT = _declare_transform("ifft", lambda params, x: np.fft.ifftn(x, None, *params), _same, "axes", "norm")
+RFFT = _declare_transform("rfft", lambda params, x: np.fft.rfft(x, None, *params), _half_infer, "axis", "norm")
+IRFFT = _declare_transform("irfft", lambda params, x: np.fft.irfft(x, *params), _whole_infer, "n", "axis", "norm")
+
+
+# ---- along an axis --------------------------------------------------------------------------------------------------
+
+CUMSUM = Primitive(
+    "cumsum",
+    function=lambda params, x: np.cumsum(x, *params),
+    kind=PYTHON,
+    infer=_same,
+    linear=True,
+    linear_in=(0,),
+    param_names=("axis",),
+)
+CUMSUM.native = lambda params, x: running_sum(x, params[0])
+
+
+def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
+
+
+# Where the second operand, which is not the longer, lies within the first. NumPy conjugates it; here it stays as it is.
+CORRELATE = Primitive(
+    "correlate",
+    function=lambda params, a, b: np.correlate(a, np.conjugate(b)),
+    kind=PYTHON,
+    nin=2,
+    infer=_correlate_infer,
+    multilinear=True,
+    costly=True,
+    linear_in=(0, 1),
+)
+
+
+def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    return (intern_aval(np.dtype(np.intp), x.shape),)
+
+
+# Equal items keep their order.
+ARGSORT = Primitive(
+    "argsort",
+    function=lambda params, x: np.argsort(x, params[0], kind="stable"),
+    kind=PYTHON,
+    infer=_places_infer,
+    param_names=("axis",),
+)
+
+
+def _place_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    axis, keepdims = params
+    if axis is None:
+        shape = (1,) * x.ndim if keepdims else ()
+    else:
+        shape = (*x.shape[:axis], *((1,) if keepdims else ()), *x.shape[axis + 1 :])
+    return (intern_aval(np.dtype(np.intp), shape),)
+
+
+def _declare_place(name: str, function: Callable[..., Any]) -> Primitive:
+    """Where along an axis, or in the flat array, something is first met."""
+    return Primitive(
+        name,
+        function=lambda params, x: function(x, axis=params[0], keepdims=params[1]),
+        kind=PYTHON,
+        infer=_place_infer,
+        param_names=("axis", "keepdims"),
+    )
+
+
+ARGMAX = _declare_place("argmax", np.argmax)
+ARGMIN = _declare_place("argmin", np.argmin)
+SEARCHSORTED = Primitive(
+    "searchsorted",
+    function=lambda params, a, v: np.searchsorted(a, v, side=params[0]),
+    kind=PYTHON,
+    nin=2,
+    infer=lambda params, a, v: (intern_aval(np.dtype(np.intp), v.shape),),
+    param_names=("side",),
+)
+
+bind_operators()
+
+# ---- calls of programs ----------------------------------------------------------------------------------------------
+
+_calls: dict[int, Primitive] = {}
+on_new_call: list[Callable[[Primitive], None]] = []
+
+
+def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., Any]) -> Primitive:
+    """The primitive ``call(*inputs, program=...)`` for programs of `nout` outputs.
+
+    `native` gives what computes it without Python, or None.
+    """
+    if not nout:
+        raise ShapeError("a program without outputs cannot be called on traced values.")
+    if nout not in _calls:
+
+        def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+            results: tuple[Aval, ...] = params[0].results
+            return results
+
+        made = Primitive(
+            "call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",)
+        )
+        made.of_programs = True
+        made.native = native
+        for give_rule in on_new_call:
+            give_rule(made)
+        _calls[nout] = made
+    return _calls[nout]
+
+
+# ---- functions that are primitives ----------------------------------------------------------------------------------
+
+# Functions whose calls with traced values NumPy hands to hoad.
+DISPATCHED: Any = type(np.sum)
+
+# NumPy functions that are primitives of ours under another object than a ufunc.
+FUNCTION_PRIMITIVES: dict[Any, Primitive] = {}
+
+
+def within(function: Any) -> Any:
+    """The ufunc that a function of SciPy's is around, where SCIPY_ARRAY_API is set; any other function as it is."""
+    found = getattr(function, "__wrapped__", None)
+    return found if isinstance(found, np.ufunc) and not hasattr(function, "__hoad_primitive__") else function
+
+
+def known_primitive(function: Any) -> Primitive | None:
+    """The primitive that a function is already: one of NumPy's, or a wrapped user function."""
+    if isinstance(function, Primitive):
+        return function
+    if isinstance(function, np.ufunc) and (known := ufunc_primitive(function)) is not None:
+        return known
+    made: Primitive | None = getattr(function, "__hoad_primitive__", None)
+    return FUNCTION_PRIMITIVES.get(function, made)

@@ -1,0 +1,1120 @@
+"""Programs: lists of sealed tapes, and how they are recorded and evaluated."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, SupportsIndex, overload
+
+import numpy as np
+
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.runtime.engine import Lowered
+from hoad._core.kernels.scalar.native_call import Native
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.graph.primitive import RESULTS_LIMIT, Primitive
+from hoad._core.record.recording import (
+    WATCHERS,
+    callees,
+    compute_values,
+    const_value,
+    differentiating,
+    graph_nbytes,
+    guard_rows,
+    lowered,
+    node_row,
+    operand_avals,
+    revalued,
+)
+from hoad._core.runtime.workspace import Call, offered
+from hoad._core.graph.tape import Aval, Graph
+from hoad._core.base.threads import check_threads
+from hoad._core.base.where import here
+from hoad._pytree.arguments import check_function
+from hoad._pytree.containers import Forms, leaves_of, regrouped, spread
+from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
+from hoad._program.address import Address
+from hoad._program.pickling import FAMILIES, dump, load, refusal, restoring, whole_number
+from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT, declare_call
+from hoad._program.trace import call_traced, is_number, outputs, recorder_among
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An operand that is a number or an array, not a node."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class TapeNode:
+    """A row of a tape.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1 through all tapes of a program.
+    operation : str
+        The name of its primitive.
+    operands : tuple
+        Numbers of nodes, and constants.
+    parameters : dict
+        What the operation takes besides operands.
+    result : float, bool, ndarray or None
+        Its value at the point of recording; None where a symbolic seed has none.
+    shape : tuple of int
+        The shape of its value.
+    swept : int or None
+        In an adjoint or tangent tape, the node whose sweep emitted this one.
+    adjoint_of : int or None
+        In an adjoint tape, the node whose adjoint (or contribution to it) this is.
+    part : int or None
+        Which contribution it is, counted from 1; 0 for a sum of contributions.
+    tangent_of : int or None
+        In a tangent tape, the node whose tangent this is.
+    """
+
+    number: int
+    operation: str
+    operands: tuple[int | Constant, ...]
+    parameters: dict[str, Any]
+    result: Any
+    shape: tuple[int, ...]
+    swept: int | None = None
+    adjoint_of: int | None = None
+    part: int | None = None
+    tangent_of: int | None = None
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of the nodes among its operands."""
+        return tuple(k for k in self.operands if isinstance(k, int))
+
+
+class Tape:
+    """A sealed stretch of nodes; those of tapes it came from are operands too.
+
+    A tape is never changed. It keeps alive what it refers to.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        window: tuple[int, int, int, int],
+        inputs: list[int],
+        outputs: list[int],
+        kind: str,
+        single: bool,
+        parent: Tape | None = None,
+        takes: Forms | None = None,
+        gives: Forms | None = None,
+    ) -> None:
+        self._graph = graph
+        self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
+        self._parent = parent  # the tape it came of
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._single = single
+        # Containers among the arguments of the primal tape, and in what this one gives; None where there are none.
+        self._takes: Forms | None = takes if parent is None else parent._takes
+        self._gives = gives
+        self._evaluated = False
+        self._odd: bool | None = None  # once it is known: see Program._is_odd
+        self._lowered: tuple[Any, Lowered] | None = None  # the inputs it was lowered for, and how it runs
+        self._notes: Any = None
+        # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
+        self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
+        # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
+        self._find_notes: Callable[[], Any] | None = None
+        self.kind = kind
+
+    @property
+    def size(self) -> int:
+        """How many nodes the tape has."""
+        return self._end - self._start
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of its inputs."""
+        return tuple(k + 1 for k in self._inputs)
+
+    @property
+    def outputs(self) -> tuple[int | Constant, ...]:
+        """The numbers of its outputs; an output that depends on nothing is a constant."""
+        return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
+        operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
+        return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
+
+    @property
+    def nodes(self) -> list[TapeNode]:
+        """All rows, with their values at the point of recording."""
+        return self.rows(0, self.size)
+
+    def rows(self, start: int, stop: int) -> list[TapeNode]:
+        """The rows of the tape from position `start` up to `stop`."""
+        if not self._evaluated:
+            compute_values(self._graph, self._start, self._end)
+            self._evaluated = True
+        return [self._node(i) for i in range(self._start, self._end)[start:stop]]
+
+    @property
+    def guards(self) -> list[tuple[int, Any, str | None]]:
+        """(node number, what it was, ``"file:line"``) of every branch the function took on the way."""
+        own = guard_rows(self._graph)[self._first_guard : self._guards]
+        return [(k + 1, was, where) for k, was, where in own]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tables of this tape and of all it came from, arrays aside."""
+        return sum(graph_nbytes(self._graph))
+
+    def _arranged(self, values: list[Any]) -> Any:
+        """The values of the outputs, as the tape gives them."""
+        if self._gives is not None:
+            values = regrouped(values, self._gives, constants=self.kind == "primal")
+        return values[0] if self._single else tuple(values)
+
+    def _shown(self, operand: int) -> int | Constant:
+        return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
+
+    def _node(self, i: int) -> TapeNode:
+        primitive, operands, params, aval, value, _ = node_row(self._graph, i)
+        swept, target, part = (None if k < 0 else k for k in self._note(i))
+        of = None if target is None else target + 1
+        return TapeNode(
+            number=i + 1,
+            operation=primitive.name,
+            operands=tuple(self._shown(k) for k in operands),
+            parameters=_named(primitive, params),
+            result=value,
+            shape=aval.shape,
+            swept=None if swept is None else swept + 1,
+            adjoint_of=None if self.kind == "tangent" else of,
+            part=part,
+            tangent_of=of if self.kind == "tangent" else None,
+        )
+
+    def _note(self, i: int) -> tuple[int, int, int]:
+        if self._notes is None and self._find_notes is not None:
+            self._notes = self._find_notes()
+        return (-1, -1, -1) if self._notes is None else tuple(self._notes[i - self._start].tolist())
+
+    def _called(self, i: int) -> tuple[Program, Program] | None:
+        """The program that node i runs, as it is and with its values there, as far as known; None if it runs none."""
+        graph = self._graph
+        primitive, operands, params, *_ = node_row(graph, i)
+        if not primitive.of_programs:
+            return None
+        values = tuple(node_row(graph, k)[4] if k >= 0 else const_value(graph, k) for k in operands)
+        found = params[0]._entered(values)
+        if found is None:
+            return None
+        program, values = found
+        return program, program._moved(dict(zip(program._input_nodes(), values, strict=True)))
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[TapeNode]:
+        return iter(self.nodes)
+
+    def __repr__(self) -> str:
+        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
+        return f"<Tape: {self.kind}, {', '.join(counts)}>"
+
+
+def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
+    if primitive in (ITEM, RESULT):
+        return {"index": params[0]}
+    if primitive is ASSEMBLE:
+        return {"offsets": params[0].tolist(), "parts": params[1]}
+    return primitive.keywords(params)
+
+
+class Display(Protocol):
+    """How programs are shown, by a floor above this one."""
+
+    def table(self, program: Program, format: str, rows: int | None, ascii: bool) -> str: ...
+    def records(self, program: Program, lines: bool) -> list[dict[str, Any]]: ...
+    def to_dot(self, program: Program, values: bool, pairs: bool, direction: str) -> str: ...
+    def explore(self, program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None: ...
+    def html(self, program: Program) -> str: ...
+    def svg(self, program: Program) -> str | None: ...
+
+
+# What is known of values that are linear in seeds, one by one: 0 if nothing, 1 if their zeros stand for no dependence,
+# 2 if they are zero.
+Strong = tuple[int, ...]
+
+
+class Callee:
+    """What a node of programs holds, as the sweeps see it: something to be run, and pulled back.
+
+    Its inputs are, in order: those that have no adjoint, any others, and those that the results are linear in.
+    """
+
+    _fixed = 0  # the number of first inputs that have no adjoint
+    _linear = 0  # the number of last inputs that the results are linear in
+    _reverse_only = False  # whether its rule need not be linear
+    _described = "the rule of a call"  # whose rule it is, for messages
+
+    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+        """Raise unless a node out of a pickle that holds it may have operands like these."""
+        if avals != tuple(self.inputs):
+            raise refusal(f"a node takes {avals}, but what it runs {tuple(self.inputs)}")
+
+    @property
+    def _identity(self) -> Any:
+        """The same for two callees that compute the same."""
+        return id(self)
+
+    @property
+    def _is_odd(self) -> bool:
+        """Whether minus an adjoint of the results gives minus the adjoints of the inputs."""
+        return not self._reverse_only
+
+    def _with_strong(self, strong: Strong) -> Callee:
+        """The same for inputs, last ones, whose zeros are strong."""
+        return self
+
+    def _strong_seeds(self) -> Strong:
+        """What it knows of the inputs that it is linear in."""
+        return (0,) * self._linear
+
+    # Of the callees of `call` nodes; `inputs` and `results` are shapes and dtypes.
+    inputs: Any
+    results: Any
+
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]] | None:
+        """The program that computes the results, and the values of its inputs; None where no single one does."""
+        return None
+
+    def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        """The results, as plain values."""
+        found = self._entered(values)
+        assert found is not None
+        return found[0]._run(found[1])
+
+    def _native(self, *avals: Aval) -> Native | None:
+        """What runs it on operands like these without Python, if anything does."""
+        return None
+
+    def _derived(self, linear: bool) -> Callee:
+        """The adjoint by the inputs it is linear in, or by the others."""
+        raise NotImplementedError
+
+    def _strong_results(self) -> Strong:
+        """What is known of results that are linear in inputs."""
+        return (0,) * len(self.results)
+
+    # The coefficients of the results, from ``(values, counts, degree)``: the inputs with so many coefficients of each;
+    # None where those of the program are all there is to know.
+    _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
+
+    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the floor above.
+    _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
+
+
+class Program(list[Tape], Callee):
+    """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> program = hoad.record(lambda x: x * np.sin(x), 1.0)
+    >>> program = hoad.gradient(program)
+    >>> program.evaluate(0.0)
+    0.0
+    >>> len(program)
+    2
+    """
+
+    # As a callee. The adjoint programs are those made so far.
+    _described = "the adjoint of a program"
+    _origin: tuple[Program, bool] | None = None  # of an adjoint: of what, and whether by the inputs it is linear in
+    _omitted: frozenset[int] = frozenset()  # inputs that no output needs
+    _strong: Strong = ()  # what is known of the seeds of an adjoint, if anything is
+
+    def __init__(self, tapes: Iterable[Tape] = ()) -> None:
+        super().__init__(tapes)
+        self._adjoints: dict[tuple[bool, Strong, int], Program] = {}
+        self._known_strong: dict[Any, Strong] = {}  # of derivatives of it, which may be forgotten since
+        self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
+        self._frozen: Program | None = None
+
+    _display: ClassVar[Display]
+    _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
+    _derived: ClassVar[Any]
+    _with_strong: ClassVar[Any]
+    _strong_seeds: ClassVar[Any]
+    _strong_results: ClassVar[Any]
+
+    @property
+    def inputs(self) -> tuple[Aval, ...]:
+        """Shape and dtype of every input: those of the function, then the symbolic seeds in order."""
+        graph = self._last._graph
+        return tuple(operand_avals(graph, self._input_nodes()))
+
+    @property
+    def results(self) -> tuple[Aval, ...]:
+        """Shape and dtype of every output of the last tape."""
+        return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
+
+    @property
+    def _first(self) -> Tape:
+        return self._tape(0)
+
+    @property
+    def _last(self) -> Tape:
+        return list.__getitem__(self, -1) if self else self._tape(-1)
+
+    def _tape(self, index: int) -> Tape:
+        if not self:
+            raise ShapeError("this program has no tapes. Record a function first: hoad.record(f, *args).")
+        return list.__getitem__(self, index)
+
+    def _input_nodes(self) -> list[int]:
+        nodes = [i for tape in self for i in tape._inputs]
+        return [i for i in nodes if i not in self._omitted] if self._omitted else nodes
+
+    def _check_chain(self, whole: bool = True) -> None:
+        """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
+        if len(self) == 1 and self._last._parent is None:
+            return
+        tapes: list[Tape] = []
+        tape: Tape | None = self._last
+        while tape is not None:
+            tapes.append(tape)
+            tape = tape._parent
+        ancestry = iter(reversed(tapes))
+        for k, own in enumerate(self):
+            if not any(tape is own for tape in ancestry):
+                raise ShapeError(
+                    f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
+                    "program is what record and gradient gave, or a slice of it in its order."
+                )
+        kept = set(map(id, self))
+        for k, tape in enumerate(reversed(tapes)):
+            if whole and id(tape) not in kept and set(tape._inputs) - self._omitted:
+                raise ShapeError(
+                    f"this program lacks tape {k + 1} of those that its last tape came of, whose inputs it needs. Keep "
+                    "it in the list; a slice without it can be printed only."
+                )
+
+    def _lowered(self, varying: list[bool] | None = None) -> Lowered:
+        """The program made ready to run, with lanes for the inputs that vary over them."""
+        tape = self._last
+        found = tape._lowered
+        asked = self._input_nodes(), varying
+        if found is None or found[0] != asked:
+            self._check_chain()
+            found = (asked, lowered(tape._graph, list(tape._outputs), asked[0], tape._guards, varying))
+            tape._lowered = found
+        return found[1]
+
+    def evaluate(self, *args: Any, threads: int | None = None) -> Any:
+        """The outputs of the last tape at new inputs, replayed by compiled code.
+
+        Parameters
+        ----------
+        *args : float, array or container of them
+            The arguments of the function, then the symbolic seeds in the order they came (one for each number or
+            array); shapes and structures as recorded.
+        threads : int, optional
+            The most threads to use for operations on large arrays: see `hoad.jit`. The results do not depend on it.
+
+        Returns
+        -------
+        float, ndarray, container or tuple of them
+            What the last tape gives: the function's value, or derivatives, one per argument.
+
+        Raises
+        ------
+        ShapeError
+            If the number or a shape of the inputs differs from the recorded.
+        DTypeError
+            If an input is made of no real numbers.
+        GuardError
+            If the function would take another branch at these inputs.
+        TracedValueError
+            If an input is traced: call the program instead.
+        ArgumentError
+            If `threads` is no number of threads.
+
+        Notes
+        -----
+        Cost: some nanoseconds a node, without Python and without the GIL; programs run in many threads at once.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).evaluate(2.0, 3.0)
+        6.0
+        """
+        check_threads("evaluate", threads)
+        tape = self._last
+        args = args if tape._takes is None else self._leaves(args)
+        values = self._run(args, threads)
+        watchers = WATCHERS.get()
+        if watchers:
+            watchers[-1].replayed(self, args, values)
+        if tape._gives is None:
+            return values[0] if tape._single else tuple(values)
+        return tape._arranged(values)
+
+    def address(self, *, threads: int | None = None, python: bool = False) -> Address:
+        """The program for C code: numbers that say where a C function and the data for it are.
+
+        Parameters
+        ----------
+        threads : int, optional
+            How many calls may be under way at a time, each with a workspace of its own; others wait. If left out, as
+            many as there are cores.
+        python : bool, optional
+            Accept a program that calls Python, as primitives written in Python do, and loops that call them or run for
+            seconds. Its calls wait for the GIL, which their thread may hold already.
+
+        Returns
+        -------
+        Address
+            To be kept alive as long as it is called.
+
+        Raises
+        ------
+        ArgumentError
+            If the program calls Python and `python` is not set, or `threads` is no number of threads.
+        DTypeError
+            If an input or an output is made of something else than float64, complex128 or a single truth value.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: a workspace for each thread. A call costs some tens of nanoseconds beside the steps of the program: it
+        takes no memory and, unless the program calls Python, no GIL.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y, 1.0, 1.0).address()
+        <Address: 2 numbers in, 1 number out>
+        """
+        return Address(self._lowered(), threads, python)
+
+    def _leaves(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments, and seeds behind them, with containers taken apart as recorded."""
+        takes = self._last._takes
+        if takes is None:
+            return args
+        if len(args) < len(takes):
+            given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+            raise ShapeError(f"this program takes {count(len(takes), 'argument')}, but {given}.")
+        leaves, names = spread(args[: len(takes)], takes, [f"argument {k}" for k in range(len(takes))])
+        for leaf, name, aval in zip(leaves, names, self.inputs, strict=False):
+            if np.shape(leaf) != aval.shape:
+                raise ShapeError(
+                    f"{name} must have shape {aval.shape}, as recorded, but has shape {np.shape(leaf)}. Record the "
+                    "function at that shape."
+                )
+        return (*leaves, *args[len(takes) :])
+
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
+        return self, values
+
+    def _native(self, *avals: Aval) -> Native | None:
+        lowered = self._lowered()
+        return offered(lowered, Call(lowered)) if avals == self.inputs else None
+
+    def _run(self, args: tuple[Any, ...], threads: int | None = None) -> list[Any]:
+        """The outputs of the last tape, one for each number or array, from as many inputs."""
+        try:
+            return self._lowered().run(args, 1, threads)
+        except (TracedValueError, DTypeError):
+            if not holds_traced(args):
+                raise
+            raise TracedValueError(
+                f"evaluate was given traced values ({here()}), but computes plain numbers. Call the program itself on "
+                "them, program(x), which records the call."
+            ) from None
+
+    def sensitivity(self, node: int, seed: Any = None, at: Any = None) -> Any:
+        """How the outputs of the last tape move with the value of one node: its adjoint.
+
+        Parameters
+        ----------
+        node : int
+            The number of a node, of any of the tapes.
+        seed : None, float, array or tuple of them, optional
+            What each output counts for, of its shape; a single number needs none (it is 1).
+        at : tuple, optional
+            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+
+        Returns
+        -------
+        float or array
+            The derivative of Σ seed · output by the value of the node, of its shape; 0 for a truth value or an integer.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such node, or the program was recorded without values and `at` is left out.
+        ShapeError, DTypeError
+            If a seed or an input does not fit, or the outputs are several numbers and there is no seed.
+        GuardError
+            If the function would take another branch at these inputs.
+
+        Notes
+        -----
+        Cost: a copy of the tapes, a reverse sweep down to the node, and a replay. Nothing is left in the program: each
+        call has adjoints of its own, so that seeds may follow one another, in many threads.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: (x * y) * (x * y), 2.0, 3.0)  # @1 and @2 are x and y, @3 and @4 x * y
+        >>> program.sensitivity(3), program.sensitivity(1), program.sensitivity(3, seed=10.0, at=(1.0, 1.0))
+        (6.0, 36.0, 10.0)
+        """
+        end = self._last._end
+        if type(node) is bool or not hasattr(node, "__index__") or not 1 <= node <= end:
+            raise ArgumentError(f"sensitivity takes the number of a node, 1 to {end}, not {node!r}.")
+        return Program._find_sensitivities(self, [int(node) - 1], seed, at)[0]
+
+    def sensitivities(self, seed: Any = None, at: Any = None) -> dict[int, Any]:
+        """How the outputs of the last tape move with the values of all nodes: their adjoints, by number.
+
+        Parameters
+        ----------
+        seed : None, float, array or tuple of them, optional
+            What each output counts for, of its shape; a single number needs none (it is 1).
+        at : tuple, optional
+            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+
+        Returns
+        -------
+        dict
+            For every node of the tapes what `sensitivity` gives for it.
+
+        Raises
+        ------
+        ArgumentError, ShapeError, DTypeError, GuardError
+            As `sensitivity`.
+
+        Notes
+        -----
+        Cost: a copy of the tapes, one reverse sweep for all nodes together, and a replay. Nothing is left in the
+        program.
+
+        References
+        ----------
+        Griewank and Walther (2008), Evaluating Derivatives, section 3.2.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> hoad.record(lambda x, y: x * y + x, 2.0, 3.0).sensitivities()
+        {1: 4.0, 2: 2.0, 3: 1.0, 4: 1.0}
+        """
+        return dict(enumerate(Program._find_sensitivities(self, None, seed, at), 1))
+
+    # ---- to be read
+
+    def inner(self, node: int) -> Program:
+        """The program that a `call` node runs, with its values at the operands of that call.
+
+        Parameters
+        ----------
+        node : int
+            The number of the node, in any of the tapes.
+
+        Returns
+        -------
+        Program
+            To be printed, explored, evaluated like any other. Inputs that the call leaves out, as its outputs need none
+            of them, have no value.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such node, or its operation is another one.
+
+        Notes
+        -----
+        Cost: a copy of the tables of its tapes; values are computed when they are first read.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> square = hoad.record(lambda x: x * x, 1.0)
+        >>> program = hoad.record(lambda x: square(x) + x, 3.0)
+        >>> print(program)
+        Tape 1 (primal): 3 nodes, input @1, output @3
+          node                             value
+          @1 = ?                           3      input
+          @2 = call(@1, program=<1 tape>)  9
+          @3 = @2 + @1                     12     output
+        <BLANKLINE>
+        call(..., program=<n tapes>): runs a program of its own; program.inner(k) is that of @k
+        >>> print(program.inner(2))
+        Tape 1 (primal): 2 nodes, input @1, output @2
+          node          value
+          @1 = ?        3      input
+          @2 = @1 * @1  9      output
+        """
+        end = self._last._end
+        if type(node) is bool or not hasattr(node, "__index__") or not 1 <= node <= end:
+            raise ArgumentError(f"inner takes the number of a call node, 1 to {end}, not {node!r}.")
+        compute_values(self._last._graph, 0, int(node))
+        found = self._last._called(int(node) - 1)
+        if found is None:
+            operation = node_row(self._last._graph, int(node) - 1)[0].name
+            raise ArgumentError(f"inner takes the number of a call node, but @{node} is {operation}.")
+        return found[1]
+
+    def _shown(self) -> Program:
+        """The program itself, once it is known that its tapes belong together."""
+        if self:
+            self._check_chain(whole=False)
+        return self
+
+    def table(self, format: str = "plain", rows: int | None = 200, *, ascii: bool = False) -> str:
+        """The tapes as tables, a row per node.
+
+        A row shows the number of the node, its operation on numbered operands, its value at the point of recording
+        (``?`` where there is none), whether it is an input or an output, and what it was where the function branched on
+        it (``guard: was True``). In an adjoint tape it also shows the node whose sweep emitted it, and the adjoint that
+        it is.
+
+        Parameters
+        ----------
+        format : {"plain", "markdown", "html"}, optional
+            Plain text is what ``print(program)`` gives.
+        rows : int or None, optional
+            The most rows to show of a tape, the first and the last of them; None for all.
+        ascii : bool, optional
+            Write ``^1@2`` for ``∇¹@2``, ``.`` and ``:`` for ``·`` and ``÷``, and escapes for what else is outside
+            ASCII. ``print(program)`` raises `UnicodeEncodeError` where the output cannot take these signs, which a
+            string cannot know; ``print(program.table(ascii=True))`` never does.
+
+        Returns
+        -------
+        str
+            Text without a newline at the end; of HTML, a fragment without scripts.
+
+        Raises
+        ------
+        ArgumentError
+            If the format is another one.
+        ValueError
+            If `rows` is negative.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a row shown; the values of a tape are computed when it is first read.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0)
+        >>> print(program.table("markdown"))
+        **Tape 1 (primal): 4 nodes, inputs @1, @2, output @4**
+        <BLANKLINE>
+        | node | value | |
+        |:--|:--|:--|
+        | `@1 = ?` | `2` | input 1 |
+        | `@2 = ?` | `3` | input 2 |
+        | `@3 = 4 * @1` | `8` | |
+        | `@4 = @3 * @2` | `24` | output |
+        """
+        return self._display.table(self._shown(), format, rows, ascii)
+
+    def records(self, lines: bool = False) -> list[dict[str, Any]]:
+        """The nodes of all tapes as dictionaries, for pandas, JSON or one's own reading.
+
+        Parameters
+        ----------
+        lines : bool, optional
+            Find the user's line of scalar operations too, by running the recorded function once more. Array operations
+            keep theirs.
+
+        Returns
+        -------
+        list of dict
+            One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
+            ``tangent`` and ``tangent_of`` (as ``adjoint`` and ``adjoint_of``, in a tangent tape),
+            ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
+            `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
+            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
+            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
+            `TapeNode`), ``where`` (``"file:line"`` or None; of an adjoint node, the line of the node whose sweep
+            emitted it) and ``guards`` (pairs of what the function branched on here, and where).
+
+        Raises
+        ------
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a node. With `lines`, the recorded function runs once, line by line as under
+        a debugger; a program out of a pickle knows its function no more.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.gradient(hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0), simplify=False)
+        >>> rows = program.records()
+        >>> rows[2]["expression"], rows[2]["parents"], rows[2]["value"]
+        ('4 * @1', (1,), 8.0)
+        >>> [row["adjoint"] for row in rows if row["kind"] == "adjoint"]
+        ['∇@4', '∇@3', '∇@2', '∇@1']
+        """
+        return self._display.records(self._shown(), lines)
+
+    def to_dot(self, *, values: bool = False, pairs: bool = True, direction: str = "TB") -> str:
+        r"""The graph of the program in DOT, the language of Graphviz.
+
+        Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place
+        among the operands where their order matters.
+
+        Parameters
+        ----------
+        values : bool, optional
+            Show the value of every node at the point of recording.
+        pairs : bool, optional
+            Join every adjoint, by a dotted edge, to the node whose adjoint it is.
+        direction : {"TB", "LR", "BT", "RL"}, optional
+            Where edges lead: top to bottom, left to right, or the other way.
+
+        Returns
+        -------
+        str
+            For ``dot -Tsvg``, for `graphviz.Source`, or for any program that reads DOT.
+
+        Raises
+        ------
+        ArgumentError
+            If the direction is another one.
+        ShapeError
+            If the tapes do not belong together.
+
+        Notes
+        -----
+        Cost: some tens of microseconds a node. Graphviz itself takes seconds from about a thousand nodes on; `explore`
+        draws more.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> program = hoad.record(lambda x, y: x - y, 2.0, 3.0)
+        >>> print(program.to_dot())
+        digraph program {
+          rankdir=TB;
+          node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif", fontsize=11];
+          edge [color="#66788a", arrowsize=0.7, fontname="sans-serif", fontsize=9];
+          subgraph cluster_1 {
+            label="Tape 1 (primal)"; labeljust=l; fontname="sans-serif"; style=rounded; color="#8aa0b4";
+            n1 [label="@1\ninput 1", fillcolor="#dcebfa"];
+            n2 [label="@2\ninput 2", fillcolor="#dcebfa"];
+            n3 [label="@3 = @1 - @2\noutput", fillcolor="#fbe6cf"];
+          }
+          n1 -> n3 [headlabel="1"];
+          n2 -> n3 [headlabel="2"];
+        }
+        """
+        return self._display.to_dot(self._shown(), values, pairs, direction)
+
+    def explore(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        open: bool = False,
+        limit: int = 5000,
+        lines: bool = True,
+        title: str | None = None,
+    ) -> None:
+        """Write a page in which the tapes can be explored in any browser.
+
+        Primal and adjoint stand side by side, as tables and as a graph. Choosing a node shows its operands, what uses
+        it, its adjoint and every contribution to that, its value and the user's line. A program that a `call` node runs
+        opens from there, with its values at that call. The page is one file, and needs nothing else: no network, no
+        library.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it, ``"tape.html"``. A file that is there is overwritten.
+        open : bool, optional
+            Open it in the browser.
+        limit : int, optional
+            Show up to so many nodes one by one. The tapes of a larger program are folded: a row for each of the user's
+            lines where they are known, else for each of some hundred stretches of a tape. The page says so, and opens
+            such rows. It carries 250 000 nodes, or `limit` if that is more; of larger programs the first of each row.
+        lines : bool, optional
+            Find the user's line of scalar operations too, by running the recorded function once more.
+        title : str, optional
+            The name of the page; that of the function by default.
+
+        Raises
+        ------
+        ValueError
+            If `limit` is not positive.
+        ShapeError
+            If the tapes do not belong together.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Cost: some 20 microseconds and 30 bytes of the page a node. With `lines`, the recorded function runs once, line
+        by line as under a debugger.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import hoad
+        >>> program = hoad.gradient(hoad.record(lambda x, y: 4 * x * y, 2.0, 3.0), simplify=False)
+        >>> page = pathlib.Path(tempfile.mkdtemp(), "tape.html")
+        >>> program.explore(page)
+        >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        True
+        """
+        self._display.explore(self._shown(), file, open, limit, lines, title)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables, and the graph where Graphviz is at hand and the program is small."""
+        return self._display.html(self._shown())
+
+    def _repr_svg_(self) -> str | None:
+        """The graph, where Graphviz is at hand and the program is small."""
+        return self._display.svg(self._shown())
+
+    # ---- as part of other programs, and as a list
+
+    def __call__(self, *args: Any) -> Any:
+        """As `evaluate`; on traced values, one `call` node, differentiated by the program's own adjoint."""
+        leaves = self._leaves(args)
+        if not holds_traced(leaves):
+            record = recorder_among(leaves)
+            return self.evaluate(*args) if record is None else record(self.__call__, args, {})
+        return self._last._arranged(self._applied(leaves))
+
+    def _applied(self, args: tuple[Any, ...]) -> list[Any]:
+        """The outputs of the last tape, one for each number or array, as results of a `call` node."""
+        for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
+            if np.shape(value) != aval.shape:
+                raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
+        return list(called(self._as_it_is(), args))
+
+    @property
+    def _is_odd(self) -> bool:
+        last = self._last
+        if last._odd is None:
+            last._odd = all(callee._is_odd for callee in callees(last._graph, last._end))
+        return last._odd
+
+    def _forget(self) -> None:
+        """Drop what was made of the program and can be made again."""
+        self._adjoints = {}
+        self._known_series = {}
+        self._last._lowered = None
+
+    def _as_it_is(self) -> Program:
+        """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
+        if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
+            self._frozen = self._twin()
+        return self._frozen
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Tape: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Program: ...
+    def __getitem__(self, index: Any, /) -> Any:
+        found = super().__getitem__(index)
+        return Program(found) if isinstance(index, slice) else found
+
+    def copy(self) -> Program:
+        """A list of the same tapes."""
+        return self._twin()
+
+    def __reduce__(self) -> Any:
+        if self:
+            self._check_chain()
+        extra = (self._fixed, self._linear, self._omitted, self._origin)
+        return _restored, (dump(list(self)) if self else None, extra)
+
+    def __copy__(self) -> Program:
+        return self._twin()
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self._twin()  # tapes never change
+
+    def _moved(self, inputs: dict[int, Any]) -> Program:
+        """A program of the same operations with these values at its inputs, and all others computed from them."""
+        last = self._last
+        known = {i: value for i, value in inputs.items() if value is not None}
+        graph = revalued(last._graph, last._end, last._guards, known)
+        made = Program()
+        for tape in self:
+            window = tape._start, tape._end, tape._first_guard, tape._guards
+            parent = made[-1] if made else None
+            moved = Tape(graph, window, list(tape._inputs), list(tape._outputs), tape.kind, tape._single, parent)
+            moved._notes, moved._find_notes, moved._source = tape._notes, tape._find_notes, tape._source
+            made.append(moved)
+        made._linear, made._omitted = self._linear, self._omitted
+        return made
+
+    def _twin(self) -> Program:
+        made = Program(self)
+        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
+        made._origin = self._origin
+        return made
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"Program([{', '.join(map(repr, self))}])"
+
+
+@restoring
+def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
+    """A program out of a pickle."""
+    program = Program()
+    if data is not None:
+        graph, windows = load(data)
+        for window, inputs, outputs, kind, single, *forms in windows:
+            parent = program[-1] if program else None
+            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
+    fixed, linear, omitted, origin = extra
+    nodes = {i for tape in program for i in tape._inputs}
+    if type(omitted) is not frozenset or not omitted <= nodes:
+        raise refusal(f"it leaves out {omitted!r} of its inputs")
+    if origin is not None and not (isinstance(origin[0], Program) and type(origin[1]) is bool):
+        raise refusal(f"it is the adjoint of {origin!r}")
+    size = len(nodes) - len(omitted)
+    program._fixed = whole_number(fixed, 0, size, "the number of its fixed inputs")
+    program._linear = whole_number(linear, 0, size - fixed, "the number of inputs that it is linear in")
+    program._omitted, program._origin = omitted, origin
+    return program
+
+
+def declare_call_of(nout: int) -> Primitive:
+    """The primitive of `call` nodes with so many results."""
+    if nout > RESULTS_LIMIT:
+        raise ArgumentError(
+            f"a derivative of a loop, a map or a call would give {nout} arrays at once, and {RESULTS_LIMIT} are the "
+            "most. Ask for a lower order, let one array go round in place of several, or write a loop of Python's."
+        )
+    return declare_call(nout, _run_callee, lambda params, *avals: params[0]._native(*avals))
+
+
+def _run_callee(params: tuple[Callee], *values: Any) -> Any:
+    """The values of a `call` node."""
+    found = params[0]._run(values)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+FAMILIES["call"] = declare_call_of
+
+
+def called(callee: Callee, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a `call` node on these values."""
+    results = apply_primitive(declare_call_of(len(callee.results)), (callee,), *values)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
+    """The primal program of f: ``Program([Tape])``.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays and containers of them, written with NumPy, that returns such a value.
+    *args : float, array or container of them
+        Where to record it. Every float and every array becomes an input; what else containers hold is constant.
+    **kwargs
+        Handed to f as they are: constants of the program.
+
+    Returns
+    -------
+    Program
+        One tape. It can be evaluated at other inputs of the same shapes and structures, differentiated with
+        `gradient`, printed.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is no float.
+    TracedValueError
+        If an argument is traced by another derivative.
+
+    Notes
+    -----
+    Cost: f once, traced; 20 bytes a scalar operation are kept, and the arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
+    >>> program
+    Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
+    """
+    check_function("record", f)
+    return recorded_as(
+        "record",
+        f,
+        args,
+        kwargs,
+        "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative that "
+        "is being taken. Pass hoad.value(x), or call the program on traced values: program(x).",
+    )
+
+
+def recorded_as(
+    driver: str, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], refusal: str
+) -> Program:
+    """The program of f, told in the name of a driver where there is none; `refusal` is what traced values are told."""
+    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
+        raise TracedValueError(refusal)
+    with differentiating(nested=False) as recording:
+        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), driver, kwargs)
+        single = type(returned) is not tuple or not all(map(is_number, returned))  # a tuple of numbers needs no form
+        ys, parts = outputs(recording, returned, driver)
+        del returned
+        recording.keep()
+    graph = recording.graph
+    window = (0, recording.size, 0, recording.guards)
+    gives: Forms | None = [parts] if single and parts is not None else None
+    tape = Tape(graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
+    tape._source = f if takes is None else _of_leaves(f, takes), kwargs
+    return Program([tape])
+
+
+def _of_leaves(f: Callable[..., Any], takes: Forms) -> Callable[..., Any]:
+    """f as a function of the inputs of its program."""
+
+    @functools.wraps(f, updated=())
+    def of_leaves(*leaves: Any, **kwargs: Any) -> Any:
+        return f(*regrouped(leaves, takes, constants=True), **kwargs)
+
+    return of_leaves
+
+
+__all__ = ["Constant", "Program", "Tape", "TapeNode", "record"]

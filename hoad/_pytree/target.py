@@ -1,0 +1,118 @@
+"""Functions and points named on a command line: ``model:loss``, ``1.0,2.0``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["UsageError", "find_function", "read_point", "told"]
+
+
+class UsageError(ValueError):
+    """What was asked for on the command line cannot be done; the message says what to write instead."""
+
+
+def find_function(target: str) -> Callable[..., Any]:
+    """The function that ``MODULE:FUNCTION`` names; the current directory is searched first.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the closest name there is.
+
+    Examples
+    --------
+    >>> from hoad._pytree.target import find_function
+    >>> find_function("numpy:linalg.det").__name__
+    'det'
+    """
+    module_name, colon, name = target.partition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(f"{target!r} names no function. Write MODULE:FUNCTION, as in numpy:tanh or model:loss.")
+    here = os.getcwd()
+    if os.sep in module_name or module_name.endswith(".py"):
+        of_module = f"{Path(module_name).stem}:{name}"
+        raise UsageError(f"{module_name!r} is a file; write its module, from the directory it is in: {of_module}.")
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if module_name != missing and not module_name.startswith(f"{missing}."):
+            raise UsageError(f"module {module_name!r} needs {missing!r}, which is not installed.") from error
+        close = _close(module_name, [path.stem for path in Path(here).glob("*.py")])
+        raise UsageError(f"there is no module {module_name!r} in {here} or among those installed.{close}") from error
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"module {module_name!r} cannot be imported: {told(error)}") from error
+    function: Any = module
+    path: list[str] = []
+    for part in name.split("."):
+        try:
+            function = getattr(function, part)
+        except AttributeError as error:
+            owner = ".".join(path) or f"module {module_name!r}"
+            names = [key for key in dir(function) if not key.startswith("_") and callable(getattr(function, key, None))]
+            raise UsageError(f"{owner} has no function {part!r}.{_close(part, names)}") from error
+        path.append(part)
+    if not callable(function):
+        raise UsageError(f"{target} is {type(function).__name__}, not a function.")
+    return function  # type: ignore[no-any-return]
+
+
+def _close(name: str, names: Sequence[str]) -> str:
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f" Did you mean {found[0]!r}?" if found else ""
+
+
+def read_point(text: str) -> Any:
+    """A float, or an array where there are commas or brackets: ``1.5``, ``1,2``, ``[[1, 2], [3, 4]]``.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+
+    Examples
+    --------
+    >>> from hoad._pytree.target import read_point
+    >>> read_point("1,2")
+    array([1., 2.])
+    >>> read_point("1e-3")
+    0.001
+    """
+    try:
+        array = np.asarray(ast.literal_eval(text.strip()))
+    except (ValueError, SyntaxError, TypeError, MemoryError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+        raise UsageError(
+            f"{text!r} is no point. Write a finite number (1.5), numbers with commas (1.0,2.0; one of them: 1.0,), or "
+            "rows in brackets ([[1,2],[3,4]])."
+        )
+    return array.astype(np.float64) if array.ndim else float(array)
+
+
+def told(error: BaseException) -> str:
+    """An exception in a line, with the place in the user's file."""
+    name, text = type(error).__name__, str(error).strip()
+    return f"{name}: {text}{_place(error)}" if text else f"{name}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    """`` (model.py:42)``: the last line in the current directory, or else the last that is not hoad's."""
+    if isinstance(error, SyntaxError):  # its text has the place
+        return ""
+    package = str(Path(__file__).parent) + os.sep
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(package)]
+    own = [frame for frame in frames if frame.filename.startswith(os.getcwd() + os.sep)] or frames
+    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

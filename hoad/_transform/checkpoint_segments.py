@@ -1,0 +1,254 @@
+"""Spans of a loop behind one node: their reverse sweep follows a binomial schedule."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hoad._core.trace.coerce import holds_traced, new_input
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.record.recording import RUNNING, Recording, differentiating
+from hoad._core.graph.tape import Aval, Graph, intern_aval
+from hoad._core.trace.traced import node_of
+from hoad.errors import HoadError, ShapeError, TracedValueError
+from hoad._program.program import Callee, Program, Strong, Tape, called
+from hoad._transform.checkpoint_schedule import checkpoint_schedule, split
+from hoad._program.trace import telling_of_objects
+from hoad._transform.adjoint import adjoint_of, strong_results
+from hoad._transform.composite import Apart, Path, derived_avals, program_of
+from hoad._transform.programs import recorded
+
+
+@dataclass(eq=False)
+class Steps:
+    """A step function on flat values, and what it is called with."""
+
+    step: Callable[..., tuple[Any, ...]]  # (k, *state, *args) -> state
+    state: tuple[Aval, ...]
+    args: tuple[Aval, ...]
+    is_new: bool = True  # whether the loop is being recorded, and not run again
+    begun: list[Program] = field(default_factory=list)  # that of the first step that was taken
+    known_strong: dict[Any, Strong] = field(default_factory=dict)  # of derivatives of it
+
+    def advanced(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """State and arguments after step k, as plain values.
+
+        Where the loop is recorded, the step is called on traced values that end with it: one that it leaves elsewhere
+        than in its result would be a constant of the function around the loop, but is refused there.
+        """
+        if self.is_new:
+            try:
+                return (*self._state_apart(k, values), *values[len(self.state) :])
+            except TracedValueError:
+                self._refuse_others(k, self.step(k, *values))
+                raise
+        state = self.step(k, *values)
+        self._refuse_others(k, state)
+        self.check(k, tuple(intern_aval(np.asarray(x).dtype, np.shape(x)) for x in state))
+        return (*state, *values[len(self.state) :])
+
+    def _state_apart(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The state after step k, by a recording of its own; that of the first step taken is kept."""
+        if not self.begun:
+            program, _, state = self.recorded(k, values)
+            self.begun.append(program)
+            return state
+        context = contextvars.copy_context()
+        context.run(RUNNING.set, None)
+        avals, state = context.run(self._called_on_traced, k, values)
+        self.check(k, avals)
+        return state
+
+    def _called_on_traced(self, k: int, values: tuple[Any, ...]) -> tuple[tuple[Aval, ...], tuple[Any, ...]]:
+        with differentiating(apart=True) as d:
+            with telling_of_objects:
+                found = self.step(k, *[d.input(x) for x in values])
+            operands = [d.operand(x) for x in found]
+            del found
+            return tuple(map(d.aval, operands)), tuple(map(d.value, operands))
+
+    @staticmethod
+    def _refuse_others(k: int, state: tuple[Any, ...]) -> None:
+        """Raise where a step that was called on plain values gives traced ones."""
+        if holds_traced(list(state)):
+            raise TracedValueError(
+                f"step {k} of a checkpointed loop uses a traced value that is not among its arguments. It is called "
+                "again in the reverse sweep, so pass the value as a further argument: checkpointed_loop(step, steps, "
+                "state, value)."
+            )
+
+    def check(self, k: int, found: tuple[Aval, ...]) -> None:
+        """Raise unless a step gives a state like the one before."""
+        if found != self.state:
+            raise ShapeError(
+                f"step {k} of a checkpointed loop made {_names(found)} of a state of {_names(self.state)}. The state "
+                "has the same number of parts, shapes and dtypes all along: make it so before the loop."
+            )
+
+    def strong_results(self, path: Path, k: int) -> Strong:
+        """Which results of a derivative of the first step have zeros that stand for no dependence; () if not known.
+
+        In a rule, no step has been taken yet: step k is then recorded without values, if it branches on none.
+        """
+        key = path, rules_epoch()
+        if not self.begun:
+            with contextlib.suppress(TracedValueError):
+                apart = contextvars.copy_context()
+                self.begun.append(apart.run(recorded, lambda *x: self.step(k, *x), [*self.state, *self.args]))
+        if self.begun and key not in self.known_strong:
+            self.known_strong[key] = strong_results(_along(path, self.begun[0]))
+        return self.known_strong.get(key, ())
+
+    def recorded(self, k: int, values: tuple[Any, ...]) -> tuple[Program, list[Any], tuple[Any, ...]]:
+        """The program of step k, the arrays that it captured, and the state that it gave."""
+        context = contextvars.copy_context()
+        context.run(RUNNING.set, None)  # no part of a recording that runs
+        apart = context.run(Apart, lambda *x: self.step(k, *x), values, Recording.operand)
+        program = program_of(apart.segment)
+        self.check(k, program.results)
+        return program, apart.constants, tuple(apart.values)
+
+
+def _names(avals: tuple[Aval, ...]) -> str:
+    return ", ".join(f"{aval.dtype} of shape {aval.shape}" for aval in avals) or "nothing"
+
+
+class Span(Callee):
+    """The steps from `low` up to `high` of a loop, behind a `call` node; or a derivative of them.
+
+    The first adjoint follows a schedule. Higher ones are those of two spans, one behind the other, and so on: the
+    state between them is computed, and dropped, whenever one of them is evaluated.
+    """
+
+    _described = "the adjoint of a loop"
+
+    def __init__(self, loop: Steps, low: int, high: int, slots: int, path: Path = ()) -> None:
+        self._loop = loop
+        self._low, self._high, self._slots = low, high, slots
+        self._path = path
+        self._strong = path[-1][1] if path else ()  # what is known of its seeds
+        self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
+
+    @property
+    def _is_odd(self) -> bool:
+        return False  # nothing is known of its steps before they are called
+
+    def _derived(self, linear: bool) -> Span:
+        return Span(self._loop, self._low, self._high, self._slots, (*self._path, (linear, ())))
+
+    def _with_strong(self, strong: Strong) -> Span:
+        return Span(self._loop, self._low, self._high, self._slots, (*self._path[:-1], (self._path[-1][0], strong)))
+
+    def _strong_seeds(self) -> Strong:
+        return self._strong or super()._strong_seeds()
+
+    def _strong_results(self) -> Strong:
+        """As of its first step: others are not known before they are called."""
+        if self._strong and all(self._strong):
+            return (True,) * len(self.results)
+        return self._loop.strong_results(self._path, self._low) or super()._strong_results()
+
+    def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        if not self._path:
+            return self._state(values)
+        return self._adjoint(values) if len(self._path) == 1 else self._higher(values)
+
+    def _state(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        for k in range(self._low, self._high):
+            values = self._loop.advanced(k, values)
+        return values[: len(self.results)]
+
+    def _adjoint(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The adjoints of state and arguments, by the actions of a schedule."""
+        loop, count = self._loop, len(self._loop.state)
+        primal = count + len(loop.args)
+        now, g = values[:primal], values[primal:]
+        of_args = [np.zeros(aval.shape, aval.dtype)[()] for aval in loop.args if aval.inexact]
+        strong = self._strong
+        kept: dict[int, tuple[Any, ...]] = {}
+        after: tuple[Any, ...] | None = None
+        for action in checkpoint_schedule(self._high - self._low, self._slots):
+            k = self._low + action.step
+            if action.kind == "store":
+                kept[action.slot or 0] = now
+            elif action.kind == "restore":
+                now = kept[action.slot or 0]
+            elif action.kind == "advance":
+                for j in range(k, self._low + action.end):
+                    now = loop.advanced(j, now)
+            else:
+                program, constants, state = loop.recorded(k, now)
+                _check_same(k, state, after)
+                after = now[:count]
+                adjoint = adjoint_of(program, False, True, strong)
+                strong = strong_results(adjoint)[:count]
+                found = adjoint._run((*constants, *now, *g))
+                g = tuple(found[:count])
+                of_args = [a + b for a, b in zip(of_args, found[count:], strict=True)]
+        return (*g, *of_args)
+
+    def _higher(self, values: tuple[Any, ...]) -> Sequence[Any]:
+        primal = values[: len(self._loop.state) + len(self._loop.args)]
+        constants: list[Any] = []
+        if self._high - self._low == 1:
+            program, constants, _ = self._loop.recorded(self._low, primal)
+        else:
+            program = self._two_spans()
+        return _along(self._path, program)._run((*constants, *values))
+
+    def _two_spans(self) -> Program:
+        """The program of this span as two of them."""
+        graph = Graph(False)
+        inputs = [new_input(graph, aval) for aval in (*self._loop.state, *self._loop.args)]
+        args = inputs[len(self._loop.state) :]
+        slots = max(self._slots, 2)
+        middle = self._low + split(self._high - self._low, slots)
+        between = called(Span(self._loop, self._low, middle, slots), tuple(inputs))
+        state = called(Span(self._loop, middle, self._high, slots - 1), (*between, *args))
+        outputs = [node_of(x) for x in state]
+        window = (0, outputs[-1] + 1, 0, 0)
+        return Program([Tape(graph, window, [node_of(x) for x in inputs], outputs, "primal", len(outputs) == 1)])
+
+    def __reduce__(self) -> Any:
+        raise pickle.PicklingError(
+            "a program with a checkpointed_loop cannot be pickled: its steps are a Python function that runs in this "
+            "process. Use hoad.fori_loop or hoad.scan, whose body is recorded and travels; or send the function that "
+            "was recorded, and record it there."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{'adjoint of ' * len(self._path)}steps {self._low} to {self._high}>"
+
+
+def _along(path: Path, program: Program) -> Program:
+    """The adjoint of the adjoint ... of a program."""
+    for k, (linear, strong) in enumerate(path):
+        program = adjoint_of(program, linear, k == 0, strong)
+    return program
+
+
+def _check_same(k: int, state: tuple[Any, ...], after: tuple[Any, ...] | None) -> None:
+    """Raise where a step gives another state when it is called again."""
+    if after is not None and not all(_is_close(a, b) for a, b in zip(state, after, strict=True)):
+        raise HoadError(
+            f"step {k} of a checkpointed loop gave another state when it was called again in the reverse sweep. A step "
+            "may depend on nothing but its arguments: no random numbers, counters or variables that change."
+        )
+
+
+def _is_close(a: Any, b: Any) -> bool:
+    """Whether two states differ by rounding alone: NumPy advanced one, and the operations of hoad the other."""
+    if not np.issubdtype(np.asarray(b).dtype, np.inexact):
+        return bool(np.array_equal(a, b))
+    finite = np.abs(b)[np.isfinite(b)]
+    tolerance = float(np.sqrt(np.finfo(np.asarray(b).dtype).eps))
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * np.max(finite, initial=0.0), equal_nan=True))
+
+
+__all__ = ["Span", "Steps"]

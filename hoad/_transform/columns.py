@@ -1,0 +1,221 @@
+"""The lanes of a loop as columns: operations on numbers become operations on arrays, with an item for each lane.
+
+A loop that carries nothing does the same operations on numbers in every lane. As operations on arrays they go through
+chains, block by block, as if the function had been written for arrays: what is equal is computed once, negations and
+pairs are one pass, and arrays of a few numbers that were only put together and taken apart again are never made. The
+bits are those of the lanes, but for functions of arrays that they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
+from hoad._core.record.recording import const_value, node_row, operand_avals
+from hoad._core.graph.tape import Aval, Graph
+from hoad._program.program import Program
+from hoad._transform.programs import recorded
+
+MOST_NUMBERS = 1024  # of an array in a lane
+MOST_OPERATIONS = 20_000  # on numbers, in a lane
+
+Ids = np.ndarray[Any, Any]  # which numbers an array in a lane holds, by their place in a list
+_Row = tuple[Primitive, list[int], Any, Aval]  # a node: what it does, with what, and what that gives
+
+
+class _NoColumnsError(Exception):
+    """A program that does more than elementary functions of numbers."""
+
+
+class _Item(NamedTuple):
+    """A number of an input."""
+
+    input: int
+    place: int
+
+
+class _Operation(NamedTuple):
+    """A number that an elementary function gives."""
+
+    primitive: Primitive
+    operands: tuple[int, ...]
+
+
+class Columns:
+    """The numbers that a program computes in a lane, each once."""
+
+    def __init__(self, program: Program) -> None:
+        tape = program._last
+        if tape._first_guard != tape._guards:
+            raise _NoColumnsError
+        self.numbers: list[float | _Item | _Operation] = []
+        self._known: dict[Any, int] = {}
+        self._one: dict[int, int] = {}  # of operands that are numbers
+        self._many: dict[int, Ids] = {}  # of arrays
+        self._graph = tape._graph
+        inputs = program._input_nodes()
+        for k, (node, aval) in enumerate(zip(inputs, program.inputs, strict=True)):
+            _check(aval)
+            self._note(node, [self._number((_Item, k, j), _Item(k, j)) for j in range(aval.size)], aval)
+        for i, row in _behind(self._graph, tape._outputs, set(inputs)):
+            self._add(i, row)
+        self.outputs = [self._ids(k) for k in tape._outputs]
+
+    def _number(self, key: Any, number: float | _Item | _Operation) -> int:
+        at = self._known.setdefault(key, len(self.numbers))
+        if at == len(self.numbers):
+            self.numbers.append(number)
+            if at > MOST_OPERATIONS:
+                raise _NoColumnsError
+        return at
+
+    def _note(self, i: int, ids: list[int] | Ids, aval: Aval) -> None:
+        if aval.ndim:
+            self._many[i] = np.reshape(np.asarray(ids, dtype=np.intp), aval.shape)
+        else:
+            self._one[i] = int(ids[0])
+
+    def _id(self, operand: int) -> int:
+        """Which number an operand is."""
+        if operand < 0 and operand not in self._one:
+            self._one[operand] = int(self._constants(operand)[()])
+        return self._one[operand]
+
+    def _ids(self, operand: int) -> Ids:
+        """Which numbers an operand holds."""
+        if operand in self._many:
+            return self._many[operand]
+        return self._constants(operand) if operand < 0 else np.array(self._one[operand], dtype=np.intp)
+
+    def _constants(self, operand: int) -> Ids:
+        value = np.asarray(const_value(self._graph, operand))
+        if value.dtype != np.float64 or value.size > MOST_NUMBERS:
+            raise _NoColumnsError
+        ids = [self._number(x.hex(), x) for x in value.ravel().tolist()]
+        return np.reshape(np.array(ids, dtype=np.intp), value.shape)
+
+    def _add(self, i: int, row: _Row) -> None:
+        """Note the numbers that a node gives."""
+        primitive, operands, _, aval = row
+        _check(aval)
+        if aval.ndim or not _is_elementary(primitive, aval):
+            self._note(i, np.ravel(self._result(row)), aval)
+            return
+        at = tuple([self._id(k) for k in operands])
+        self._one[i] = self._number((primitive.op, at), _Operation(primitive, at))
+
+    def _result(self, row: _Row) -> Ids:
+        primitive, operands, params, aval = row
+        name = primitive.name if primitive.qualified is None else ""
+        if name in ("identity", "stop_gradient"):
+            return self._ids(operands[0])
+        if _is_elementary(primitive, aval):
+            given = np.broadcast_arrays(*[self._ids(k) for k in operands])
+            places = zip(*[x.ravel().tolist() for x in given], strict=True)
+            return np.array([self._number((primitive.op, at), _Operation(primitive, at)) for at in places], np.intp)
+        if name == "item":
+            return self._ids(operands[0]).ravel()[params[0] : params[0] + 1]
+        if name == "gather" and operands[1] < 0:
+            return np.ravel(np.take(self._ids(operands[0]), const_value(self._graph, operands[1])))
+        if name == "concatenate":
+            return np.concatenate([self._ids(k) for k in operands], axis=params[0])
+        if name == "assemble" and not params[1]:
+            made = np.full(aval.size, self._number((0.0).hex(), 0.0), dtype=np.intp)
+            made[params[0]] = [self._id(k) for k in operands]
+            return made
+        if primitive.kind == STRIDED:
+            return _seen(primitive, params, self._ids(operands[0]), operand_avals(self._graph, operands)[0])
+        raise _NoColumnsError
+
+
+def _check(aval: Aval) -> None:
+    if aval.dtype not in (np.float64, np.bool_) or aval.size > MOST_NUMBERS:
+        raise _NoColumnsError
+
+
+def _is_elementary(primitive: Primitive, aval: Aval) -> bool:
+    """Whether arrays give the bits that lanes give; x ** 2, which they take for a product, may not."""
+    is_array = aval.ndim > 0
+    return primitive.kind == UFUNC and primitive.has_kernel(is_array) and not (is_array and primitive.name == "power")
+
+
+def _behind(graph: Graph, outputs: Sequence[int], inputs: set[int]) -> list[tuple[int, _Row]]:
+    """The nodes that outputs hang on, in turn; inputs aside."""
+    found: dict[int, _Row] = {}
+    left = [k for k in outputs if k >= 0]
+    while left:
+        i = left.pop()
+        if i not in found and i not in inputs:
+            found[i] = node_row(graph, i)[:4]
+            left.extend([k for k in found[i][1] if k >= 0])
+    return sorted(found.items())
+
+
+def _seen(primitive: Primitive, params: Any, ids: Ids, aval: Aval) -> Ids:
+    """The numbers of an array that a view shows."""
+    shape, strides, offset = primitive.function(params, aval)
+    flat = np.ascontiguousarray(ids).ravel()[offset // aval.itemsize :]
+    return as_strided(flat, shape, [s // aval.itemsize * flat.itemsize for s in strides]).copy()
+
+
+class Wide:
+    """A loop over `length` lanes, to be recorded as operations on arrays."""
+
+    def __init__(self, columns: Columns, takes: str, length: int) -> None:
+        self._columns = columns
+        self._takes = takes
+        self._length = length
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        values: dict[int, Any] = {}
+        for at in _order(self._columns):
+            values[at] = self._value(self._columns.numbers[at], inputs, values)
+        return [self._stacked(ids, values) for ids in self._columns.outputs]
+
+    def _value(self, number: float | _Item | _Operation, inputs: tuple[Any, ...], values: dict[int, Any]) -> Any:
+        if isinstance(number, _Operation):
+            return apply_primitive(number.primitive, None, *[values[k] for k in number.operands])
+        if isinstance(number, float):
+            return number
+        x = inputs[number.input]
+        if self._takes[number.input] == "k":
+            return np.reshape(x, (-1,))[number.place]
+        return np.reshape(x, (self._length, -1))[:, number.place]
+
+    def _stacked(self, ids: Ids, values: dict[int, Any]) -> Any:
+        """A result: its numbers side by side, lane after lane."""
+        rows = [np.broadcast_to(values[k], (self._length,)) for k in ids.ravel().tolist()]
+        found = rows[0] if len(rows) == 1 else np.stack(rows, axis=1)
+        return np.reshape(found, (self._length, *ids.shape))
+
+
+def _order(columns: Columns) -> list[int]:
+    """The numbers that the outputs hang on, operands first."""
+    found: set[int] = set()
+    left = [k for ids in columns.outputs for k in ids.ravel().tolist()]
+    while left:
+        k = left.pop()
+        number = columns.numbers[k]
+        if k not in found:
+            found.add(k)
+            left.extend(number.operands if isinstance(number, _Operation) else ())
+    return sorted(found)
+
+
+def in_columns(program: Program, takes: str, gives: str, length: int, avals: list[Aval]) -> Program | None:
+    """A program of arrays that gives what the lanes of a loop give; None where there is none.
+
+    The bits are the same, but for those of functions of arrays that the lanes share, which are taken number by number.
+    Sums over the lanes are left to these, which add them up in an order of their own.
+    """
+    if set(gives) != {"y"} or 0 in [aval.size for aval in program.results]:
+        return None
+    try:
+        return recorded(Wide(Columns(program), takes, length), avals)
+    except _NoColumnsError:
+        return None

@@ -1,0 +1,45 @@
+"""Programs run for the rows of arrays at once, in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.lanes import Lanes, Map
+from hoad._core.kernels.scalar.native_call import Native
+from hoad._core.runtime.workspace import offered
+from hoad._core.base.threads import most_threads, share_calls
+
+# A thread is worth waking for so many operations.
+OPERATIONS_A_THREAD = 200_000
+
+
+def _threads_for(program: Lowered, blocks: int, length: int, threads: int | None) -> int:
+    """How many threads to use."""
+    count = min(blocks, most_threads() if threads is None else min(threads, most_threads()))
+    if threads is not None:
+        return count
+    if program.calls_python:
+        return 1  # what is in Python, or in a library behind it, may bear one call at a time only
+    return min(count, program.size * length // OPERATIONS_A_THREAD)
+
+
+def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> Native | None:
+    """What computes the same without Python, where that needs no threads."""
+    made = Map(program, takes, gives, length)
+    return offered(program, made) if _threads_for(program, made.blocks, length, threads) <= 1 else None
+
+
+def run_lanes(
+    program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int, threads: int | None
+) -> list[Any]:
+    """Results for all rows: those of `gives` from inputs of `takes` (see hoad._core.runtime.lanes)."""
+    run = Lanes(program, takes, gives, values, length)
+    count = _threads_for(program, run.blocks, length, threads)
+    if count <= 1:
+        run.run(0, run.blocks)
+    else:
+        bounds = [run.blocks * k // count for k in range(count + 1)]
+        share_calls(lambda k: run.run(bounds[k], bounds[k + 1]), count, count)
+    return run.collected()

@@ -1,0 +1,206 @@
+"""Linear sweeps for many seeds at once: one node, a loop that carries nothing, over the sweep for one of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Container, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.record.recording import (
+    Recording,
+    const_value,
+    differentiating,
+    inline,
+    lowered,
+    node_row,
+    operand_avals,
+)
+from hoad._core.graph.subgraph import varying_part
+from hoad._core.graph.tape import Graph, intern_aval
+from hoad._core.trace.traced import traced_node
+from hoad._core.kernels.scalar.ufuncs import mask
+from hoad._program.program import Program, Tape
+from hoad._transform.loops import Loop
+from hoad._transform.jacobian_pattern import Pattern, pattern_of
+from hoad._transform.programs import recorded
+
+# What a node may have around it one by one: its adjoint has a result for each, and a node has at most 64 results.
+MOST_HELD = 40
+
+
+class Map:
+    """A linear sweep for ``e_k + e_(k + step) + ...``, unit vectors times `unit`, as its seed; emitted once, for any k.
+
+    What does not hang on k is to be computed outside the map, once, and differentiated there.
+    """
+
+    def __init__(
+        self, recording: Recording, like: int, step: int, unit: complex, sweep: Callable[[int], list[int]]
+    ) -> None:
+        self._recording = recording
+        self._step = step
+        aval = recording.aval(like)
+        self._is_unit = step == aval.size and unit == 1.0
+        self._units = np.full(aval.shape, unit, aval.dtype if aval.inexact else np.float64)
+        with differentiating(apart=True, repeated=True) as apart:
+            seed = recording.unit_at(like, apart.operand(apart.input(0.0)), step, unit)
+            outputs = sweep(seed)
+            recording.forget()  # what it emitted is about to be rewound
+            self._whole = apart.cut([*outputs, seed], whole=True)
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether most of the sweep are operations on numbers."""
+        avals = operand_avals(self._whole.graph, list(range(len(self._whole.inputs), self._whole.window[1])))
+        return 2 * sum(aval.ndim == 0 for aval in avals) > len(avals)
+
+    def pattern(self) -> Pattern | None:
+        """Which items of what the sweep gives may hang on which of the seed."""
+        *outputs, seed = self._whole.outputs
+        return pattern_of(self._whole.graph, seed, outputs)
+
+    def rows(self) -> list[Any]:
+        """For each operand that the sweep gives an array with a row for each k < step, the result of one node.
+
+        They are traced, unless they owe nothing to a derivative around this one.
+        """
+        graph, (place, *held) = self._whole.graph, self._whole.inputs
+        *outputs, seed = self._whole.outputs
+        products = _products(graph, seed, self._whole.window[1]) if self._is_unit else {}
+        diagonal = _diagonal(graph, seed, outputs, products)
+        part = varying_part(graph, [place, *products, *diagonal], held, outputs)
+        program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
+        given = [np.arange(float(self._step))]
+        matrices = self._values_around([matrix for matrix, _ in products.values()])
+        for x, (_, by_column), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
+            given.append(np.reshape(np.transpose(x) if by_column else x, (self._step, *aval.shape)))
+        around = self._values_around(part.outer)
+        if diagonal:
+            program = self._masked(program, len(given), len(diagonal))
+            around = [*self._values_around(diagonal, self._units), *around]
+        if len(around) > MOST_HELD:
+            program, around = _packed(program, around, len(given))
+        loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(outputs), self._step)
+        rows = loop(*given, *around)
+        return self._recording.results([self._recording.operand(x) for x in rows])
+
+    def _masked(self, program: Program, first: int, count: int) -> Program:
+        """The program with the unit vector for k times its inputs from `first` on, so many of them, in their place."""
+        offsets = np.arange(float(self._units.size)).reshape(self._units.shape) % self._step
+
+        def masked(*inputs: Any) -> Sequence[Any]:
+            is_seeded = inputs[0] == offsets
+            products = [mask(is_seeded, x) for x in inputs[first : first + count]]
+            values = [*inputs[:first], *products, *inputs[first + count :]]
+            return inline(program._last._graph, list(program._last._outputs), program._input_nodes(), values)
+
+        return recorded(masked, list(program.inputs))
+
+    def _values_around(self, operands: list[int], seed: Any = None) -> list[Any]:
+        """What does not hang on k, or not but by the `seed` that is given, recorded where the map will be."""
+        graph, outer = self._whole.graph, self._whole.outer
+        nodes = [k for k in operands if k >= 0]
+        seeded = [] if seed is None else [self._whole.outputs[-1]]
+        seeds = [] if seed is None else [seed]
+        if not outer:
+            found = iter(lowered(graph, nodes, seeded, 0).run(seeds))
+        else:
+            self._recording.results(outer, traced=True)  # emitted only so far, they have values now
+            around = [traced_node(self._recording.graph, k) for k in outer]
+            found = iter(inline(graph, nodes, [*self._whole.inputs[1:], *seeded], [*around, *seeds]))
+        return [next(found) if k >= 0 else const_value(graph, k) for k in operands]
+
+
+def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
+    """The nodes that are a matrix times the unit vector `seed`: (a matrix, whether its columns are picked or its rows).
+
+    So nothing is multiplied.
+    """
+    found: dict[int, tuple[int, bool]] = {}
+    depends, units = {seed}, {seed}  # the latter with the shape of a column or a row
+    for node in range(seed + 1, end):
+        primitive, operands, _, aval, *_ = node_row(graph, node)
+        if depends.isdisjoint(operands):
+            continue
+        depends.add(node)
+        if primitive.name == "reshape" and operands[0] in units:
+            units.add(node)
+        elif primitive.name == "matmul" and aval.ndim == 2:  # no stack of matrices, which is not transposed so
+            left, right = operands
+            if right in units and left not in depends and _is_vector(graph, right, 0):
+                found[node] = _turned(graph, left)
+            elif left in units and right not in depends and _is_vector(graph, left, 1):
+                found[node] = right, False
+    return found
+
+
+def _turned(graph: Graph, matrix: int) -> tuple[int, bool]:
+    """A matrix whose columns are picked: what it is the transpose of, whose rows are; or itself, to be transposed."""
+    if matrix >= 0:
+        primitive, operands, *_ = node_row(graph, matrix)
+        if primitive.name == "transpose":
+            return operands[0], False
+    return matrix, True
+
+
+def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[int]) -> list[int]:
+    """The nodes behind `outputs` that are the unit vector `seed` times a vector that does not hang on it.
+
+    Each of its numbers is linear in the same number of the seed. Where one is made of another, the last is given.
+    """
+    shape = node_row(graph, seed)[3].shape
+    depends, diagonal = {seed}, {seed}
+    for node in range(seed + 1, max([seed, *outputs]) + 1):
+        primitive, operands, _, aval, *_ = node_row(graph, node)
+        if depends.isdisjoint(operands):
+            continue
+        depends.add(node)
+        is_sum = primitive.name in ("add", "subtract", "negative") and diagonal.issuperset(operands)
+        is_product = (
+            primitive.name in ("smul", "ssmul", "sdiv") and operands[0] in diagonal and operands[1] not in depends
+        )
+        if aval.shape == shape and (is_sum or is_product):
+            diagonal.add(node)
+    found, needed = [], set(outputs)
+    for node in range(max([seed, *outputs]), seed, -1):
+        if node in needed and node in diagonal:
+            found.append(node)
+        elif node in needed and node not in products:
+            needed.update(node_row(graph, node)[1])
+    return found[::-1]
+
+
+def _is_vector(graph: Graph, node: int, axis: int) -> bool:
+    """Whether a node is a matrix of one column (along axis 0) or one row (along axis 1)."""
+    shape = node_row(graph, node)[3].shape
+    return len(shape) == 2 and shape[1 - axis] == 1
+
+
+def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list[Any]]:
+    """The program with the float64 numbers and arrays among what it holds side by side in one vector; what it holds.
+
+    The first inputs take `rows`.
+    """
+    given, avals = list(program.inputs[:rows]), program.inputs[rows:]
+    floats = [k for k, aval in enumerate(avals) if aval.dtype == np.float64]
+    others = [k for k in range(len(avals)) if k not in floats]
+    bounds = [0, *itertools.accumulate(avals[k].size for k in floats)]
+    vector = np.concatenate([np.reshape(held[k], (-1,)) for k in floats])
+
+    def unpacked(*inputs: Any) -> Sequence[Any]:
+        vector, *rest = inputs[rows:]
+        values: dict[int, Any] = dict(zip(others, rest, strict=True))
+        for k, (low, high) in zip(floats, itertools.pairwise(bounds), strict=True):
+            values[k] = np.reshape(vector[low:high], avals[k].shape)
+        last = program._last
+        ordered = [*inputs[:rows], *[values[k] for k in range(len(avals))]]
+        return inline(last._graph, list(last._outputs), program._input_nodes(), ordered)
+
+    kept = [held[k] for k in others]
+    like = intern_aval(np.dtype(np.float64), (bounds[-1],))
+    return recorded(unpacked, [*given, like, *[avals[k] for k in others]]), [vector, *kept]
+
+
+__all__ = ["Map"]

@@ -1,0 +1,330 @@
+"""The Taylor integrator: each step is a power series, found to any order from the equation itself.
+
+Steps are chosen on plain numbers, in a compiled loop. Where traced values come in, the steps as they were taken are one
+loop on the tape, whose body is the series of the solution, an operation with an adjoint of its own: so derivatives of
+any order are those of the truncated series, exact to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.taylor.series import NotClosedError, Series
+from hoad._core.taylor.taylor_stepper import Stepper
+from hoad._core.trace.traced import is_traced, plain_value
+from hoad._pytree.arguments import check_function, packed, telling_call
+from hoad.errors import ArgumentError, NoRuleError, ShapeError
+from hoad.ode.events import Watch
+from hoad.ode.options import Options, checked_args, checked_times, traced_error
+from hoad.ode.order import check_names, telling_order
+from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
+from hoad.ode.system import EPSILON, System, double
+from hoad.ode.taped import recorded_solution
+from hoad._program.program import Program
+from hoad._program.trace import is_number
+from hoad._transform.expansion import arithmetic_of
+
+# ---- what there is to call ------------------------------------------------------------------------------------------
+
+
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
+def taylor_integrate(
+    rhs: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    tol: float = EPSILON,
+    atol: float | None = None,
+    order: int | None = None,
+    max_step: float = math.inf,
+    max_steps: int = 1_000_000,
+) -> Any:
+    """The solution of ``y' = rhs(t, y, *args)``, y(t[0]) = y0, at the times t, by Taylor series of high order.
+
+    Parameters
+    ----------
+    rhs : callable
+        ``rhs(t, y, *args)``, as for SciPy's ``solve_ivp``, written with NumPy. It may use traced values of the function
+        around it. It is recorded once, and may branch by y and t with np.where only.
+    y0 : float, array or container of them
+        The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
+        pass an array.
+    t : array, shape (T,)
+        Times, rising or falling.
+    args : tuple, optional
+        Further arguments of rhs.
+    tol : float, optional
+        The error that a step may make, relative to the largest number in y; the resolution of float64 by default.
+    atol : float, optional
+        The error that it may make where that is more; `tol` by default.
+    order : int, optional
+        Of the series; by default what costs least at this tolerance, ``ceil(-0.8 log(tol))``: 29 at full accuracy.
+    max_step : float, optional
+        The longest step.
+    max_steps : int, optional
+        Give up after so many.
+
+    Returns
+    -------
+    array or container of them
+        y at all times: for each array of y0 of shape (S) one of shape (T, S).
+
+    Raises
+    ------
+    ArgumentError
+        If the steps become too short, or too many, or a coefficient is nan: the message says when; if rhs gives
+        something else when it is called again, as with random numbers; if an argument is not what it should be.
+    ShapeError
+        If rhs gives something else than y is made of, or t is no vector.
+    DTypeError
+        If y or t is complex.
+    NoRuleError
+        If an operation of rhs has no Taylor arithmetic.
+    GuardError
+        If rhs branches by y or t; if a program is replayed at a point that the steps it was recorded with do not serve.
+
+    Notes
+    -----
+    Cost: rhs recorded once; a step costs about p² / 2 multiplications for each of its products. Where all of y is taken
+    item by item, or by operations of numbers, steps run on numbers alone.
+
+    Derivatives by y0, t, args, and whatever traced values rhs uses, are those of the steps as they were taken, exact to
+    rounding, in every mode and at every order. Their memory is as that of `scan`. What a step leaves out grows with the
+    order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
+    otherwise, from order 4 on, give a higher `order`.
+
+    A step knows rhs where it begins and where it ends. What happens in between alone, a pulse shorter than a step, is
+    not seen: give `max_step`.
+
+    A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
+    at which a solution meets a jump of rhs in y; at a kink that is so from the second on. So it is where rhs jumps in
+    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
+
+    References
+    ----------
+    Jorba and Zou (2005), A software package for the numerical integration of ODEs by means of high-order Taylor
+    methods, Experimental Mathematics 14, 99-117; Biscani and Izzo (2021), Revisiting high-order Taylor methods for
+    astrodynamics and celestial mechanics, Monthly Notices of the Royal Astronomical Society 504, 2614-2628.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def swing(t, y):
+    ...     return np.array([y[1], -y[0]])
+    >>> def end(y0):
+    ...     return hoad.ode.taylor_integrate(swing, y0, [0.0, np.pi / 2])[-1]
+    >>> end(np.array([1.0, 0.0])).round(15) + 0.0
+    array([ 0., -1.])
+    >>> hoad.jacobian(end)(np.array([1.0, 0.0])).round(15) + 0.0
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
+    name = "taylor_integrate"
+    check_function(f"ode.{name}", rhs, y0, t)
+    options = Options(name, tol, atol, order, max_step, max_steps)
+    times = checked_times(t, name)
+    check_names(name, "rhs", rhs)
+    system = System(rhs, y0, float(plain_value(times)[0]), checked_args(args, name), name)
+    if system.is_traced or is_traced(times):
+        return system.structure.unflatten(recorded_solution(system, options, times))
+    found = np.empty((len(times), sum(system.sizes)))
+    stepper = options.stepper(system, times)
+    options.check(stepper.run(times, found, options.max_steps, False)[1], stepper)
+    return system.container(found)
+
+
+@telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
+def taylor_solution(
+    rhs: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    tol: float = EPSILON,
+    atol: float | None = None,
+    order: int | None = None,
+    max_step: float = math.inf,
+    max_steps: int = 1_000_000,
+    events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
+) -> TaylorSolution:
+    """The solution as `taylor_integrate` finds it, at any time in between, and when events happen.
+
+    Parameters
+    ----------
+    rhs, y0, t, args, tol, atol, order, max_step, max_steps
+        As for `taylor_integrate`; nothing is traced.
+    events : callable or sequence of callables, optional
+        Functions ``g(t, y, *args)`` of which each change of sign is an event. As for SciPy, a function may have the
+        attributes ``terminal``, True or the number of events after which the solution ends, and ``direction``: positive
+        for events where g rises along the way from the first time to the last, negative for those where it falls.
+
+    Returns
+    -------
+    TaylorSolution
+        With the solution at the times, `sol`, `t_events`, `y_events`.
+
+    Raises
+    ------
+    ArgumentError, ShapeError, DTypeError, NoRuleError, GuardError
+        As for `taylor_integrate`.
+    TracedValueError
+        If something is traced. Derivatives of the time of an event come by `hoad.implicit.root`: docs/howto/ode.md.
+
+    Notes
+    -----
+    Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
+    missed: all roots of the polynomial of g are found, to rounding. Two changes between which g is no larger than the
+    rounding of its terms are none. A root without a change of sign is no event.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def thrown(t, y):
+    ...     return np.array([y[1], -9.81])
+    >>> def ground(t, y):
+    ...     return y[0]
+    >>> ground.terminal, ground.direction = True, -1
+    >>> flight = hoad.ode.taylor_solution(thrown, np.array([0.0, 9.81]), [0.0, 5.0], events=ground)
+    >>> flight.t_events[0], flight.sol(1.0)
+    (array([2.]), array([4.905, 0.   ]))
+    """
+    name = "taylor_solution"
+    check_function(f"ode.{name}", rhs, y0, t)
+    options = Options(name, tol, atol, order, max_step, max_steps)
+    times = checked_times(t, name)
+    if is_traced(times):
+        raise traced_error(name, "polynomials")
+    check_names(name, "rhs", rhs)
+    system = System(rhs, y0, float(times[0]), checked_args(args, name), name)
+    if system.is_traced:
+        raise traced_error(name, "polynomials")
+    functions = _functions(events)
+    stepper = options.stepper(system, times)
+    watches = [_watch(system, g, float(times[0]), options.order) for g in functions]
+    found = np.empty((len(times), sum(system.sizes)))
+    happened: list[list[float]] = [[] for _ in watches]
+    reached = _until(system, options, stepper, times, found, watches, happened)
+    begun, rests, lengths, coefficients = stepper.steps
+    end = float(times[-1]) if reached is None else reached
+    kept = times if reached is None else times[np.abs(times - times[0]) <= abs(end - times[0])]
+    sol = PiecewiseSeries(system, begun, rests, lengths, coefficients, end if len(begun) else float(times[0]))
+    ended = reached is not None
+    return TaylorSolution(
+        t=kept,
+        y=system.container(found[: len(kept)]),
+        sol=sol,
+        t_events=[np.array(x) for x in happened],
+        y_events=[sol(np.array(x)) for x in happened],
+        order=options.order,
+        steps=stepper.taken,
+        nfev=stepper.runs,
+        status=int(ended),
+        message="A terminal event happened." if ended else "The last time was reached.",
+    )
+
+
+# ---- events ---------------------------------------------------------------------------------------------------------
+
+
+def _functions(events: Any) -> list[Callable[..., Any]]:
+    """The event functions, of which there may be one, several or none."""
+    if events is None:
+        return []
+    functions = list(events) if isinstance(events, (list, tuple)) else [events]
+    for g in functions:
+        if not callable(g):
+            raise ArgumentError(
+                f"taylor_solution takes events as a function g(t, y), or a list of such, but was given {g!r}."
+            )
+    return functions
+
+
+def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch:
+    """What follows an event function."""
+    check_function(f"ode.{system.name}", g)
+
+    def one(returned: Any) -> list[Any]:
+        value = packed(returned)
+        if not is_number(value) or np.size(value) != 1:
+            raise ShapeError(
+                f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
+            )
+        if np.asarray(plain_value(value)).dtype.kind == "b":
+            raise ArgumentError(
+                "an event function gives a number that changes sign where the event happens, but this one gave a truth "
+                "value, which has no sign. Give y[0] - c in place of y[0] > c."
+            )
+        return [np.reshape(double(value, system.name), ())]
+
+    check_names(system.name, "an event function", g)
+    y0 = system.structure.unflatten([plain_value(x) for x in system.y])
+    failures = IndexError, KeyError, TypeError
+    with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
+        program, held = system.recorded("an event function", g, t, one)
+    if any(map(is_traced, held)):
+        raise traced_error(system.name, "polynomials")
+    n = len(system.y)
+    return Watch(
+        g,
+        _expansion(program, [*[order + 1] * n, 2, *[1] * len(held)], order),
+        _expansion(program, [1] * (n + 1 + len(held)), 0),
+        held,
+    )
+
+
+def _expansion(program: Program, given: list[int], degree: int) -> Series:
+    try:
+        return arithmetic_of(program, given, degree).series()
+    except NotClosedError as error:
+        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none of {error}.") from None
+
+
+def _until(
+    system: System,
+    options: Options,
+    stepper: Stepper,
+    times: Any,
+    found: Any,
+    watches: list[Watch],
+    happened: list[list[float]],
+) -> float | None:
+    """Integrate, and note what happens: when a terminal event ended it, or None."""
+    if not watches:
+        options.check(stepper.run(times, found, options.max_steps, True)[1], stepper)
+        return None
+    done = 0
+    while done < len(times):
+        begun = stepper.taken
+        done, code = stepper.run(times, found, options.max_steps, True, done, True)
+        options.check(code, stepper)
+        if stepper.taken > begun:
+            stop = _happening(system, stepper, watches, happened)
+            if stop is not None:
+                return stop
+    return None
+
+
+def _happening(system: System, stepper: Stepper, watches: list[Watch], happened: list[list[float]]) -> float | None:
+    """Note the events of the last step, up to the first that is terminal: when that was."""
+    leaves = system.leaves(stepper.coefficients)
+    crossings = [
+        (abs(c.offset), (stepper.began + (stepper.began_rest + c.offset)), k)
+        for k, watch in enumerate(watches)
+        for c in watch.crossings(leaves, stepper.began, stepper.h)
+    ]
+    for _, t, k in sorted(crossings):
+        happened[k].append(float(t))
+        watches[k].left -= 1
+        if not watches[k].left:
+            return float(t)
+    return None
+
+
+__all__ = ["PiecewiseSeries", "TaylorSolution", "taylor_integrate", "taylor_solution"]

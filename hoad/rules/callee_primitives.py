@@ -1,0 +1,47 @@
+"""Primitives of equations, flows and loops: one for each number of results, declared as they are needed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hoad._core.graph.primitive import PYTHON, Primitive
+from hoad._core.graph.tape import Aval
+from hoad._program.pickling import FAMILIES
+from hoad.rules.registry import Rule, set_rule
+
+
+def declare_family(
+    name: str,
+    held: str,
+    avals: Callable[..., Sequence[Aval]],
+    run: Callable[[Any, tuple[Any, ...]], Sequence[Any]],
+    rule: Rule,
+) -> Callable[[int], Primitive]:
+    """The primitives ``name(*operands, held=callee)`` by their number of results.
+
+    What is held says the abstract values of the results, ``avals(callee, *operands)``, and computes them,
+    ``run(callee, values)``.
+    """
+
+    @functools.cache
+    def declare(nout: int) -> Primitive:
+        def infer(params: tuple[Any], *operands: Aval) -> tuple[Aval, ...]:
+            return tuple(avals(params[0], *operands))
+
+        def evaluate(params: tuple[Any], *values: Any) -> Any:
+            found = run(params[0], values)
+            return tuple(found) if nout > 1 else found[0]
+
+        made = Primitive(name, function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=(held,))
+        made.of_programs = True
+        made.native = lambda params, *avals: params[0]._native(*avals)
+        set_rule(made, rule)
+        return made
+
+    FAMILIES[name] = declare
+    return declare
+
+
+__all__ = ["declare_family"]
