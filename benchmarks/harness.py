@@ -259,7 +259,7 @@ def failed(question: str, reason: str) -> Row:
 def measure(cases: Cases, peers: Sequence[str], settings: Settings) -> list[Row]:
     """All rows of one benchmark; whatever goes wrong in a case becomes its failed row.
 
-    A peer that is not installed fails the benchmark: a ratio without its peer is no ratio.
+    A peer that is not installed fails the benchmark: a ratio without its peer is not a ratio.
     """
     missing = [name for name in peers if name not in settings.without and importlib.util.find_spec(name) is None]
     if missing:

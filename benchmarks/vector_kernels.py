@@ -15,7 +15,7 @@ import numpy as np
 import scipy.special
 from harness import Case, Row, Settings, Side
 
-from hoad._core.kernels.scalar import ufuncs, vector
+from hoad._core.kernels import ufuncs, vector
 
 PEERS = ("scipy",)
 BAR = 0.8  # as fast, up to the noise of a shared machine

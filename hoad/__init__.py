@@ -45,7 +45,6 @@ Programs
     tangent          the program with one more tape, its derivative along a direction
     Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
-    display          programs as text, piece by piece
     Address          what C code calls a program by, from ``program.address()``; get_include is where hoad.h lies
 Containers
     register_container  let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses
@@ -78,7 +77,7 @@ Errors, all of them HoadError
     ExecutorError    workers could not do their part of a map
     DomainError      a derivative was asked for that does not exist
     GuardError       a program was replayed on another branch than recorded
-    JitWarning       no error: a jitted function is called as it is
+    JitWarning       not an error: a jitted function runs without compilation
     CheckError       a check of derivatives did not pass
 
 Examples
@@ -94,20 +93,32 @@ import typing as _typing
 
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
-from hoad import _display as display, rules
-from hoad._pytree.containers import register_container
+from hoad import _display, rules  # noqa: F401  (_display gives programs their tables and pages)
 from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad._drivers.custom import custom_vjp
 from hoad._drivers.dense import DensePlan, dense_plan
-from hoad._drivers.gradient import grad, jacobian, jvp, linearize, value_and_grad, vjp
-from hoad._drivers.derivative import derivative, stop_gradient, value
-from hoad._jit.jit import jit
+from hoad._drivers.derivative import derivative
+from hoad._drivers.gradient import grad, value_and_grad
+from hoad._drivers.hessian import hessian
+from hoad._drivers.jacobian import jacobian
 from hoad._drivers.laplacian import biharmonic, directional_derivative, hessian_diagonal, laplacian
+from hoad._drivers.products import hvp, jvp, linearize, vhp, vjp
 from hoad._drivers.scan import fori_loop, scan, while_loop
-from hoad._drivers.hessian import hessian, hvp, vhp
 from hoad._drivers.taylor import derivatives, taylor
 from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
+from hoad._drivers.values import stop_gradient, value
 from hoad._drivers.vmap import vmap
+from hoad._inspect import debug_nans
+from hoad._jit.jit import jit
+from hoad._program.address import Address, get_include
+from hoad._program.program import Constant, Program, Tape, TapeNode, record
+from hoad._pytree.containers import register_container
+from hoad._pytree.ravel import ravel
+from hoad._series import TaylorSeries
+from hoad._symbolic.expression import Expression, symbols
+from hoad._transform.adjoint import gradient
+from hoad._transform.checkpoint_schedule import checkpoint_schedule
+from hoad._transform.tangent import tangent
 from hoad.errors import (
     ArgumentError,
     CheckError,
@@ -124,16 +135,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad._series import TaylorSeries
-from hoad._program.address import Address, get_include
-from hoad._inspect import debug_nans
-from hoad._program.program import Constant, Program, Tape, TapeNode, record
-from hoad._pytree.ravel import ravel
 from hoad.rules.registry import primitive
-from hoad._transform.checkpoint_schedule import checkpoint_schedule
-from hoad._symbolic.expression import Expression, symbols
-from hoad._transform.adjoint import gradient
-from hoad._transform.tangent import tangent
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
@@ -176,7 +178,6 @@ __all__ = [
     "derivative_tensor",
     "derivatives",
     "directional_derivative",
-    "display",
     "explain",
     "fori_loop",
     "get_include",
@@ -224,4 +225,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__") and name.endswith("__"))})

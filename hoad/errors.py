@@ -1,6 +1,8 @@
 """The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
 
+import os
 import threading
+import traceback
 
 __all__ = [
     "ArgumentError",
@@ -263,9 +265,10 @@ class NanError(HoadError, FloatingPointError):
 
 
 class JitWarning(UserWarning):
-    """A function given to `hoad.jit` is called as it is: it cannot be recorded, keeps changing, or stores results.
+    """A function given to `hoad.jit` runs without compilation.
 
-    The message says why, and in which line of the user's something is stored.
+    It cannot be recorded, keeps changing, or stores results. The message says why, and in which line of the user's
+    something is stored.
 
     Examples
     --------
@@ -276,7 +279,7 @@ class JitWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     _ = noisy(1.0)
     >>> print(caught[0].message)
-    <lambda> is called as it is, not replayed: it may read random.random, a Random. The result is right, but not fast.
+    <lambda> runs without compilation: it may read random.random, a Random. The result is right, but not fast.
     """
 
 
@@ -300,3 +303,19 @@ class CheckError(HoadError, AssertionError):
 
     >>> hoad.check.gradient(np.sin, np.cos, 1.0).assert_passed()
     """
+
+
+def told(error: BaseException) -> str:
+    """An exception in a line, with the place in the user's file."""
+    name, text = type(error).__name__, str(error).strip()
+    return f"{name}: {text}{_place(error)}" if text else f"{name}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    """`` (model.py:42)``: the last line in the current directory, or else the last that is not hoad's."""
+    if isinstance(error, SyntaxError):  # its text has the place
+        return ""
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(package)]
+    own = [frame for frame in frames if frame.filename.startswith(os.getcwd() + os.sep)] or frames
+    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

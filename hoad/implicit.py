@@ -14,23 +14,24 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.base.where import here
+from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.record.recording import differentiating
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import as_numbers, holds_traced
-from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.record.recording import differentiating, running
-from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.context import running
 from hoad._core.trace.traced import is_traced, plain_value
-from hoad._core.base.where import here
-from hoad._pytree.arguments import check_function, packed
-from hoad._pytree.containers import Parts, Structure, flatten
 from hoad._drivers.gradient import grad
-from hoad.errors import DTypeError, ShapeError, TracedValueError
 from hoad._program.pickling import check_travels, refusal, restoring
 from hoad._program.program import Callee, Program, Tape
-from hoad.rules.callee_primitives import declare_family
-from hoad.rules.registry import set_rule
+from hoad._pytree.arguments import check_function, packed
+from hoad._pytree.containers import Parts, Structure, flatten
 from hoad._transform.adjoint import adjoint_of, adjoints_by, extended
 from hoad._transform.loops import Loop
+from hoad.errors import DTypeError, ShapeError, TracedValueError
+from hoad.rules.callee_primitives import declare_family
+from hoad.rules.registry import set_rule
 
 Solver = Callable[..., Any]
 
@@ -41,7 +42,7 @@ Solver = Callable[..., Any]
 class _Unknown:
     """The container of an unknown, and how it lies in a vector."""
 
-    def __init__(self, structure: Structure, avals: list[Aval]) -> None:
+    def __init__(self, structure: Structure, avals: list[AbstractValue]) -> None:
         self.structure = structure
         self.avals = avals
         self.size = sum(aval.size for aval in avals)
@@ -136,7 +137,7 @@ class _Root(Callee):
             "Python function that runs in this process. Send the function that was recorded, and record it there."
         )
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         if avals != self.program.inputs[1:]:
             raise refusal(f"an equation takes {self.program.inputs[1:]}, but is given {avals}")
 
@@ -429,7 +430,7 @@ class _Linear(Callee):
             check_travels(solver, "the solver of hoad.implicit.linear_solve")
         return _restored, (self.program, self.solver, self.transposed)
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         if avals[1:] != self.program.inputs[:-1] or avals[0].shape != self.program.inputs[-1].shape:
             raise refusal(f"a linear equation is given {avals}")
 

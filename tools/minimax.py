@@ -1,4 +1,4 @@
-"""The polynomials of the vector kernels: `python tools/minimax.py > hoad/_core/vector_coefficients.h`.
+"""The polynomials of the vector kernels: `python tools/minimax.py > hoad/_core/kernels/vector_coefficients.h`.
 
 Each is the polynomial of least error by the second algorithm of Remez [1]_, found at 50 digits and rounded to doubles.
 The error that the header states is that of the rounded coefficients, evaluated exactly, in the scale that counts: the

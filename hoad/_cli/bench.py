@@ -27,8 +27,8 @@ def find_tree() -> Path:
         If none of them holds the benchmarks.
     """
     here = Path.cwd()
-    for root in (here, *here.parents, Path(__file__).resolve().parents[1]):
-        if (root / "benchmarks" / "run.py").is_file() and (root / "hoad" / "bench.py").is_file():
+    for root in (here, *here.parents, Path(__file__).resolve().parents[2]):
+        if (root / "benchmarks" / "run.py").is_file() and (root / "hoad" / "__init__.py").is_file():
             return root
     raise NoBenchmarksError(
         f"there are no benchmarks in {here}, nor where hoad is installed: they come with its source alone. In a clone, "

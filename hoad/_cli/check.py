@@ -7,14 +7,14 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from hoad._cli.target import UsageError, find_function, read_point
 from hoad.check.agreement import derivatives
 from hoad.check.by_hand import gradient as check_gradient
 from hoad.check.by_hand import hessian as check_hessian
 from hoad.check.by_hand import jacobian as check_jacobian
 from hoad.check.report import Report
 from hoad.check.taylor_remainder import taylor_test
-from hoad.errors import HoadError, count
-from hoad._pytree.target import UsageError, find_function, read_point, told
+from hoad.errors import HoadError, count, told
 
 __all__ = ["FAILED", "PASSED", "USAGE", "UsageError", "find_function", "read_point", "run"]
 

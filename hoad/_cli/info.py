@@ -13,9 +13,9 @@ from typing import Any, TextIO
 import numpy as np
 
 import hoad
-from hoad._core.kernels.scalar import vector
-from hoad._core.base.threads import most_threads
 from hoad._comparison.plain_calls import VARIABLE
+from hoad._core.base.threads import most_threads
+from hoad._core.kernels import vector
 
 __all__ = ["collected", "run"]
 

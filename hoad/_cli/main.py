@@ -208,7 +208,7 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from hoad._cli.check import run
-    from hoad._pytree.target import UsageError
+    from hoad._cli.target import UsageError
 
     try:
         return run(
@@ -221,7 +221,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _tape(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from hoad._cli.tape import run
-    from hoad._pytree.target import UsageError
+    from hoad._cli.target import UsageError
 
     try:
         return run(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from hoad.errors import HoadError
+from hoad._cli.target import UsageError, find_function, read_point
 from hoad._program.program import Program, record
-from hoad._pytree.target import UsageError, find_function, read_point, told
 from hoad._transform.adjoint import gradient
+from hoad.errors import HoadError, told
 
 __all__ = ["SHOWN", "run"]
 
@@ -63,9 +63,9 @@ def run(
         If something cannot be found, read, recorded, differentiated or written.
     """
     if order < 0:
-        raise UsageError(f"--order {order} is no number of derivatives. Write 0, 1, 2 or more.")
+        raise UsageError(f"--order {order} is not a number of derivatives. Write 0, 1, 2 or more.")
     if rows < 0:
-        raise UsageError(f"--rows {rows} is no number of rows. Write 0 for all of them.")
+        raise UsageError(f"--rows {rows} is not a number of rows. Write 0 for all of them.")
     if open and not html:
         raise UsageError("--open opens the page that --html FILE writes. Give both.")
     f = find_function(target)

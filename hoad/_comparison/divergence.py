@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any
 
-from hoad._core.base.where import is_library
 from hoad._comparison.type_tests import type_tests
+from hoad._core.base.where import is_library
 
 MOST_STEPS = 200_000  # that are looked at
 

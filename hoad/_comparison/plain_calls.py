@@ -28,19 +28,19 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.jit.capture_analysis import content_of
-from hoad._core.record.recording import are_all_alive, differentiating
-from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
-from hoad._core.base.where import is_library
-from hoad._pytree.containers import flatten, kind_of, leaves_of
-from hoad.errors import REFUSALS, TracedValueError
 from hoad._comparison.divergence import where_they_part
 from hoad._comparison.reachable_code import Reached, reached_from
 from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
+from hoad._core.base.where import is_library
+from hoad._core.jit.capture_analysis import content_of
+from hoad._core.record.recording import are_all_alive, differentiating
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
+from hoad._pytree.containers import flatten, kind_of, leaves_of
+from hoad.errors import REFUSALS, TracedValueError
 
 VARIABLE = "HOAD_PARANOID"
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # Whether functions are called a second time, plainly, wherever they are recorded.
 COMPARING: ContextVar[bool] = ContextVar("COMPARING", default=os.environ.get(VARIABLE, "0") not in ("", "0"))

@@ -1,6 +1,7 @@
 """The code that a function may lead to, found without calling anything: quick, and enough to know what it asks for.
 
-`hoad._jit.environment_reader` finds more, and all that a replay rests on. Here nothing is refused, and what is missed is a comparison.
+`hoad._jit.environment_reader` finds more, and all that a replay rests on. Here nothing is refused, and what is missed
+is a comparison.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.jit.jit_cache import Jitted
-from hoad._core.jit.capture_analysis import content_of
-from hoad._core.base.where import is_library
 from hoad._comparison.type_tests import code_within
+from hoad._core.base.where import is_library
+from hoad._core.jit.capture_analysis import content_of
+from hoad._core.jit.jit_cache import Jitted
 
 MOST_CODES = 200
 MOST_ITEMS = 100  # of a container

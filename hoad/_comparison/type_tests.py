@@ -126,7 +126,7 @@ def first_test(codes: Iterable[types.CodeType], met: Iterable[Any]) -> str | Non
 
 
 def _asks(x: Any) -> bool:
-    """Whether a function or class that is no code of the user's may look at what kind of object it is given."""
+    """Whether a function or class that is not code of the user's may look at what kind of object it is given."""
     if any(x is known for known in HARMLESS):
         return False
     if isinstance(x, types.FunctionType):

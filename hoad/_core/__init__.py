@@ -1,4 +1,7 @@
-"""The compiled floor: recording, sweeps, lowering and replay."""
+"""The compiled core, in layers that import only from those above them in this list.
+
+base, kernels, graph, ops, trace, runtime, lower, sweep, record, taylor, jit.
+"""
 
 import os.path as _path
 from importlib import import_module as _import_module

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._core.record.recording import operand_avals
+from hoad._core.graph.inspect import operand_avals
 from hoad._display.folds import Folding, Lines, carried, fold, fold_rows, notes_of
 from hoad._display.marks import guards_of, marks_of
 from hoad._display.records import is_ordered
 from hoad._display.table import adjoint_names, cells_of, heading_of, legend_of, name_of
 from hoad._display.values import constant_text, shape_text, value_text
-from hoad.errors import count
 from hoad._program.program import Constant, Program, Tape, TapeNode
+from hoad.errors import count
 
 BLOCK = 4096  # nodes that are read at a time
 ENTRIES = 200  # of an array, in the panel of the node that is chosen

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._core.record.recording import node_row
+from hoad._core.graph.inspect import node_row
 from hoad._display.marks import guards_of
-from hoad.errors import count
 from hoad._program.program import Program, Tape
+from hoad.errors import count
 
 STRETCHES = 200  # of a tape, where the user's lines are not known
 MOST_OPERATIONS = 4  # named of a fold

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._display.table import EMPTY, format_program
-from hoad.errors import ArgumentError
 from hoad._program.program import Program
+from hoad.errors import ArgumentError
 
 
 def table(program: Program, format: str, rows: int | None, ascii: bool) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.record.recording import Recording, differentiating, node_row
+from hoad._core.graph.inspect import node_row
+from hoad._core.record.recording import Recording, differentiating
 from hoad._program.program import Program, Tape
 from hoad._program.trace import call_traced
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.graph.inspect import node_row, operand_avals
 from hoad._core.graph.primitive import primitive_named
-from hoad._core.record.recording import node_row, operand_avals
 from hoad._display.places import item_text, slice_text
 from hoad._display.values import constant_text
 from hoad._program.program import Constant, Program, Tape, TapeNode
@@ -33,9 +33,9 @@ INFIX = {
     "greater_equal": ">=",
     "equal": "==",
     "not_equal": "!=",
-    "smul": "·",  # a zero on the left is strong
-    "ssmul": "×",  # a zero on either side is
-    "sdiv": "÷",
+    "strong_multiply": "·",  # a zero on the left is strong
+    "strong_multiply_both": "×",  # a zero on either side is
+    "strong_divide": "÷",
 }
 PREFIX = {"negative": "-", "positive": "+"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoad._core.record.recording import operand_avals
+from hoad._core.graph.inspect import operand_avals
 from hoad._display.lines import find_lines
 from hoad._display.marks import guards_of
 from hoad._display.notation import operation_text

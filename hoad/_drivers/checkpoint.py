@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import running
-from hoad._core.graph.tape import Aval
-from hoad._pytree.arguments import Numbers, check_function, number_aval
 from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import leaves_of
-from hoad.errors import ArgumentError, DTypeError, ShapeError
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import running
 from hoad._program.program import called
 from hoad._program.trace import recorder_among
-from hoad._transform.composite import Apart, Stretch, apart_from, program_of
+from hoad._pytree.arguments import Numbers, check_function, number_aval
+from hoad._pytree.containers import leaves_of
 from hoad._transform.checkpoint_segments import Span, Steps
+from hoad._transform.composite import Apart, Stretch, apart_from, program_of
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +116,7 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
     Raises
     ------
     ArgumentError
-        If `step` is no function, or one of the numbers none.
+        If `step` is not a function, or one of the numbers none.
     DTypeError
         If the state is not made of floats.
     ShapeError
@@ -198,7 +198,7 @@ def _check_steps(steps: Any) -> None:
         raise ArgumentError(f"checkpointed_loop takes a number of steps, an int, not {steps!r}.")
 
 
-def _check_state(carry: Numbers, avals: tuple[Aval, ...]) -> None:
+def _check_state(carry: Numbers, avals: tuple[AbstractValue, ...]) -> None:
     """Raise unless the state is made of floats."""
     for place, aval in zip(carry.places, avals, strict=False):
         if not aval.inexact:

@@ -10,21 +10,23 @@ from typing import Any, overload
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.primitive import RESULTS_LIMIT
-from hoad._core.record.recording import Recording, node_row, running
-from hoad._core.graph.tape import Aval
-from hoad._core.base.where import here
-from hoad._pytree.arguments import check_function
 from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped
-from hoad.errors import ArgumentError, NoRuleError, RuleError, ShapeError, TracedValueError, count
-from hoad._program.pickling import check_travels, refusal, restoring, truths, whole_number
+from hoad._core.base.where import here
+from hoad._core.graph.inspect import node_row
+from hoad._core.graph.primitive import RESULTS_LIMIT
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.record.recording import Recording
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import running
 from hoad._ops.primitives import STOP_GRADIENT
+from hoad._program.pickling import check_travels, refusal, restoring, truths, whole_number
 from hoad._program.program import Callee, Program
-from hoad.rules.registry import MANY, positional
 from hoad._program.trace import is_number, output_operand, recorder_among
+from hoad._pytree.arguments import check_function
+from hoad._pytree.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped
 from hoad._transform.composite import Apart, apart_from, program_of
+from hoad.errors import ArgumentError, NoRuleError, RuleError, ShapeError, TracedValueError, count
+from hoad.rules.registry import MANY, positional
 
 
 class Ruled(Callee):
@@ -52,7 +54,7 @@ class Ruled(Callee):
         form = (self._result, self._forms, self._taken, self._reverse_only, self._described)
         return _restored, (self._program, self._rule, *form)
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         own = self._numbers + len(self._program.inputs) - len(self._taken)
         if len(avals) != own or self._entered(avals)[1] != self._program.inputs:
             raise refusal(f"{self._described} is of other operands than {avals}")
@@ -105,7 +107,7 @@ def _restored(
 
 
 class _Pair:
-    """A rule made of JAX's two; `args` are the arguments that are no operands, by position."""
+    """A rule made of JAX's two; `args` are the arguments that are not operands, by position."""
 
     def __init__(self, name: str, nondiff: tuple[int, ...], fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         self._name, self._nondiff, self._fwd, self._bwd = name, nondiff, fwd, bwd
@@ -171,7 +173,7 @@ class CustomVJP:
         Raises
         ------
         ArgumentError
-            If it is no function.
+            If it is not a function.
         RuleError
             If a rule names no operand.
 
@@ -333,7 +335,7 @@ class CustomVJP:
 
 
 def _places(argnums: Any) -> tuple[int, ...]:
-    """The arguments that are no operands, in their order."""
+    """The arguments that are not operands, in their order."""
     found = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
     if not all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in found):
         raise ArgumentError(
@@ -358,7 +360,7 @@ def custom_vjp(f: Any = None, nondiff_argnums: int | tuple[int, ...] = ()) -> An
     f : callable
         Written with NumPy: it takes and returns numbers, arrays and containers of them. Methods too.
     nondiff_argnums : int or tuple of int, optional
-        Arguments that are no operands, by position: functions, strings, options, the ``self`` of a method. Those that
+        Arguments that are not operands, by position: functions, strings, options, the ``self`` of a method. Those that
         a rule does not name among its operands are none either.
 
     Returns
@@ -369,8 +371,8 @@ def custom_vjp(f: Any = None, nondiff_argnums: int | tuple[int, ...] = ()) -> An
     Raises
     ------
     ArgumentError
-        If f cannot be called, or `nondiff_argnums` is none; in a derivative, if an operand is no number, no array and
-        no container.
+        If f cannot be called, or `nondiff_argnums` is none; in a derivative, if an operand is not a number, no array
+        and no container.
     NoRuleError
         In a derivative, if it has been given no rule.
     RuleError

@@ -11,14 +11,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hoad._core.graph.inspect import node_row
+from hoad._core.kernels.ufuncs import compose
+from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import WATCHERS, Recording, node_row
+from hoad._core.trace.context import WATCHERS
 from hoad._core.trace.traced import FUNCTIONS
-from hoad._core.kernels.scalar.ufuncs import compose
 from hoad._pytree.arguments import check_function
-from hoad.errors import ArgumentError
-from hoad._transform.maps import Map
 from hoad._transform.jacobian_pattern import Pattern, pattern_of
+from hoad._transform.maps import Map
+from hoad.errors import ArgumentError
 
 # Lanes run together: enough to pay for the dispatch of a step, few enough that its operands stay in cache.
 MOST_LANES = 64
@@ -77,7 +79,7 @@ def dense_plan(derivative: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
     derivative : callable
         What `jacobian` or `hessian` gave, or any function that calls such.
     *args, **kwargs
-        Its arguments; the choice hangs on their shapes, and on the operations that are recorded there.
+        Its arguments; the choice depends on their shapes, and on the operations that are recorded there.
 
     Returns
     -------
@@ -190,7 +192,7 @@ def _swept(recording: Recording, targets: list[int], seeded: int, seed: int, for
 
 
 def float_dtype(recording: Recording, operand: int) -> Any:
-    """The dtype of derivatives of an operand: float64 where it is a truth value or an integer itself."""
+    """The dtype of derivatives of an operand: float64 where it is a boolean or an integer itself."""
     aval = recording.aval(operand)
     return aval.dtype if aval.inexact else np.float64
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import WATCHERS, Recording, differentiating, is_pointwise, is_repeated
-from hoad._core.trace.traced import Array, Scalar, graph_of, guard_value, is_traced, plain_value
-from hoad._core.base.where import here
-from hoad._pytree.arguments import by_argument, check_function, checked_order, packed
 from hoad._comparison.plain_calls import of_first
-from hoad._pytree.containers import flatten, leaves_of
+from hoad._core.record.recording import Recording, differentiating, is_pointwise, is_repeated
+from hoad._core.trace.context import WATCHERS
+from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
 from hoad._drivers.holomorphic import check_derivative
 from hoad._drivers.taylor import check_holomorphic
-from hoad.errors import ShapeError, TracedValueError
-from hoad._program.trace import call_traced, outputs, plain, recorder_among
+from hoad._program.trace import call_traced, outputs
+from hoad._pytree.arguments import by_argument, check_function, checked_order
 from hoad._transform.expansion import expansion_at
+from hoad.errors import ShapeError
 
 BY_SERIES = 4  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
 WATCHED_BY_SERIES = 8  # the same for who watches every operation: a series is one
@@ -52,11 +48,11 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     Raises
     ------
     ArgumentError
-        If f cannot be called, n is no order, or `argnums` is not the position of an argument.
+        If f cannot be called, n is not an order, or `argnums` is not the position of an argument.
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is no float, and no complex number of which f is said to be a holomorphic function.
+        If x is not a float, and no complex number of which f is said to be a holomorphic function.
 
     Notes
     -----
@@ -173,115 +169,3 @@ def _pointwise(d: Recording, y: int, x: int) -> int:
             "on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
         )
     return y
-
-
-def stop_gradient(x: Any) -> Any:
-    """x itself, with derivative zero in every mode.
-
-    Parameters
-    ----------
-    x : float, array (S) or container of them
-        Any value; what is not traced is returned as it is.
-
-    Returns
-    -------
-    float, array (S) or container
-        The same value; a replay computes it anew, but derivatives do not pass.
-
-    Notes
-    -----
-    Cost: a node, which replays as a copy or not at all.
-
-    Examples
-    --------
-    >>> import hoad
-    >>> hoad.grad(lambda x: x * hoad.stop_gradient(x))(3.0)
-    3.0
-    """
-    record = recorder_among([x])
-    if record is not None:
-        return record(stop_gradient, (x,), {})
-    if is_traced(x):
-        return apply_primitive(prim.STOP_GRADIENT, None, x)
-    leaves, structure = flatten(x)
-    if not any(map(holds_traced, leaves)):
-        return x
-    return structure.unflatten([stop_gradient(packed(leaf)) for leaf in leaves])
-
-
-def value(x: Any) -> Any:
-    """The plain number or array behind a traced value.
-
-    Parameters
-    ----------
-    x : float, array (S) or container of them
-        Any value; what is not traced is returned as it is.
-
-    Returns
-    -------
-    float, bool, ndarray (S) or container
-        A copy that derivatives know nothing of, and that the replay of a program does not renew. A function within
-        `hoad.jit` is recorded again where it would be another.
-
-    Raises
-    ------
-    TracedValueError
-        Inside a rule, where traced values have no numbers; for an expression of symbols; and for what differs from step
-        to step in the body of a loop or a map, which is recorded once.
-
-    Notes
-    -----
-    Cost: a copy of an array.
-
-    Examples
-    --------
-    >>> import hoad
-    >>> def f(x):
-    ...     print(hoad.value(x))
-    ...     return x * x
-    >>> hoad.grad(f)(3.0)
-    3.0
-    6.0
-    """
-    if recorder_among([x]) is not None:
-        raise TracedValueError(
-            f"an expression of symbols has no number behind it ({here()}). Give the symbols theirs, "
-            "e.evaluate({x: 1.0})."
-        )
-    traced = [*_traced_in(x)]
-    if any(map(is_repeated, traced)):
-        raise TracedValueError(
-            f"hoad.value was asked for a number in the body of a loop or a map ({here()}), which is recorded once and "
-            "differs from step to step. Use hoad.stop_gradient(x), which is a constant to the derivative, or a Python "
-            "loop."
-        )
-    watchers = WATCHERS.get()
-    if watchers:
-        watchers[-1].taken(here())
-    for leaf in traced:
-        if graph_of(leaf).is_guarded:
-            _guard(leaf)
-    return plain(x, nested=False)
-
-
-def _traced_in(x: Any) -> Iterator[Any]:
-    """The traced values in a container, and in the arrays that NumPy makes of traced numbers."""
-    for leaf in leaves_of(x):
-        if isinstance(leaf, np.ndarray) and leaf.dtype == object:
-            yield from filter(is_traced, leaf.flat)
-        elif is_traced(leaf):
-            yield leaf
-
-
-def _guard(x: Any) -> None:
-    """Let a program hold only where a number or array that is taken out of it is what it is now, bit by bit."""
-    if not isinstance(x, Scalar):
-        guard_value(x)
-    elif x.dtype == bool:
-        bool(x)
-    elif not bool(np.isnan(x)):  # any nan is as good as another
-        row: Any = np.reshape(x, (1,))
-        guard_value(row)
-
-
-__all__ = ["derivative", "stop_gradient", "value"]

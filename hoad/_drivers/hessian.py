@@ -1,4 +1,4 @@
-"""Second derivatives of scalar functions."""
+"""Hessians of scalar functions, forward over reverse."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import differentiating
-from hoad._pytree.arguments import Argnames, Argnums, Choice
 from hoad._drivers.dense import check_chunk, jacobian_blocks
-from hoad._drivers.gradient import one_like, require_scalar, seeds_of
-from hoad._drivers.holomorphic import check_gradient, check_hessian
-from hoad.errors import ShapeError
+from hoad._drivers.gradient import one_like, require_scalar
+from hoad._drivers.holomorphic import check_hessian
 from hoad._program.trace import call_traced, output_operand, plain, split_aux
+from hoad._pytree.arguments import Argnames, Argnums, Choice
 
 
 def hessian(
@@ -52,12 +51,12 @@ def hessian(
     Raises
     ------
     ArgumentError
-        If f cannot be called, or `chunk` is no number of lanes.
+        If f cannot be called, or `chunk` is not a number of lanes.
     ShapeError
-        If f(x) is no scalar.
+        If f(x) is not a scalar.
     DTypeError
-        If an argument is no float and no complex number and holds none, or an argument or f(x) is complex and f is not
-        said to be holomorphic.
+        If an argument is neither a float nor a complex number and holds none, or an argument or f(x) is complex and f
+        is not said to be holomorphic.
 
     Notes
     -----
@@ -101,151 +100,3 @@ def hessian(
         return (found, aux) if has_aux else found
 
     return hessian_of
-
-
-def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, ...], list[Any]]:
-    """(arguments of f, a direction for each differentiated one)."""
-    if len(args) < (2 if choice.argnames is None else 1):
-        driver = choice.driver
-        raise ShapeError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
-    return args[:-1], choice.directions(args[-1])
-
-
-def hvp(
-    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Callable[..., Any]:
-    """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
-
-    Parameters
-    ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-
-    Returns
-    -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
-
-    Raises
-    ------
-    ShapeError
-        If f(x) is no scalar, or v does not fit x.
-    DTypeError
-        If an argument is no float and no complex number and holds none, or f(x) is complex.
-
-    Notes
-    -----
-    Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
-
-    Complex arguments: the product is what the gradient, ∂f/∂x - i ∂f/∂y, changes by along v; v may be complex.
-
-    References
-    ----------
-    Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6; Griewank and Walther (2008),
-    section 5.4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
-    array([ 6., 12.])
-    """
-
-    choice = Choice("hvp", f, argnums, argnames)
-
-    @functools.wraps(f, updated=())
-    def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, choice)
-        with differentiating() as d:
-            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "hvp", kwargs)
-            result, aux = split_aux(returned, has_aux, "hvp")
-            y = output_operand(d, result, "hvp")
-            require_scalar(d, y, "hvp")
-            check_gradient(d, y, "hvp")
-            aux = plain(aux, d.nested)
-            del returned, result
-            bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
-            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
-            products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
-        found = choice.arranged(products, forms)
-        return (found, aux) if has_aux else found
-
-    return product
-
-
-def vhp(
-    f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Callable[..., Any]:
-    """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
-
-    Parameters
-    ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-
-    Returns
-    -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
-
-    Raises
-    ------
-    ShapeError
-        If f(x) is no scalar, or v does not fit x.
-    DTypeError
-        If an argument is no float and no complex number and holds none, or f(x) is complex.
-
-    Notes
-    -----
-    Cost: f once, traced, a forward sweep and a reverse sweep; no matrix is formed.
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, section 5.4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.vhp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
-    array([ 6., 12.])
-    """
-
-    choice = Choice("vhp", f, argnums, argnames)
-
-    @functools.wraps(f, updated=())
-    def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, choice)
-        with differentiating() as d:
-            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "vhp", kwargs)
-            result, aux = split_aux(returned, has_aux, "vhp")
-            y = output_operand(d, result, "vhp")
-            require_scalar(d, y, "vhp")
-            check_gradient(d, y, "vhp")
-            aux = plain(aux, d.nested)
-            del returned, result
-            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
-            dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
-            bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
-            products = d.results(d.or_zeros(bars, d.inputs))
-        found = choice.arranged(products, forms)
-        return (found, aux) if has_aux else found
-
-    return product

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hoad._core.graph.tape import AbstractValue
 from hoad._core.record.recording import Recording, takes_apart
-from hoad._core.graph.tape import Aval
 from hoad._pytree.containers import Name
 from hoad.errors import DTypeError
 
@@ -43,7 +43,7 @@ def check_jacobian(recording: Recording, y: int, holomorphic: bool, name: str | 
         _check_holomorphic(recording, y, "jacobian", name)
     elif recording.aval(y).is_complex and _of_complex(recording):
         raise DTypeError(
-            f"jacobian of a complex function of complex arguments is no complex matrix unless f is holomorphic, and "
+            f"jacobian of a complex function of complex arguments is not a complex matrix unless f is holomorphic, and "
             f"{name} is {recording.aval(y).dtype}. Either {HOLOMORPHIC}; or take the jacobian of both parts, np.real "
             "and np.imag of f; or jvp and vjp, one direction at a time."
         )
@@ -57,8 +57,8 @@ def check_hessian(recording: Recording, y: int, holomorphic: bool) -> None:
     check_gradient(recording, y, "hessian")
     if _of_complex(recording):
         raise DTypeError(
-            "hessian of a real function of complex arguments is no complex matrix. Use hvp, one direction at a time; "
-            "or make real and imaginary parts arguments of their own, "
+            "hessian of a real function of complex arguments is not a complex matrix. Use hvp, one direction at a "
+            "time, or make real and imaginary parts arguments of their own, "
             "hessian(lambda x, y: f(x + 1j * y), argnums=(0, 1))."
         )
 
@@ -166,7 +166,7 @@ def check_turned(
                     _raise_not_holomorphic(driver, asked, advice)
 
 
-def _weights(aval: Aval) -> Any:
+def _weights(aval: AbstractValue) -> Any:
     """Numbers that are like no others."""
     return np.cos(np.arange(1.0, aval.size + 1)).reshape(aval.shape).astype(aval.dtype)
 

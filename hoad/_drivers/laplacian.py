@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.traced import is_traced
-from hoad._pytree.arguments import check_function, packed, telling_call
 from hoad._comparison.plain_calls import of_first
-from hoad._drivers.gradient import check_numbers
+from hoad._core.trace.traced import is_traced
+from hoad._drivers.products import check_numbers
 from hoad._drivers.taylor import check_finite
 from hoad._drivers.tensors import HIGHEST, differentiated
-from hoad.errors import ArgumentError, DTypeError, ShapeError
+from hoad._pytree.arguments import check_function, packed, telling_call
 from hoad._transform.directions import MultiIndex, shared
 from hoad._transform.expansion_along_lines import Family
 from hoad._transform.scaling import exponents, scaled
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 
 def _units(x: Any) -> Any:
@@ -47,7 +47,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     ShapeError
         If x is empty.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.
@@ -109,7 +109,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     ShapeError
         If x is empty.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.
@@ -150,7 +150,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     ShapeError
         If x is empty.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.
@@ -209,7 +209,7 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     ShapeError
         If a direction has not the shape of x, or x is empty.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.record.recording import Recording, inline, lowered
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import WATCHERS, Recording, inline, is_open, lowered
-from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.context import WATCHERS, is_open
+from hoad._numpy import as_traced
 from hoad._pytree.containers import Forms, Name, regrouped, spread
 from hoad.errors import DTypeError, ShapeError, TracedValueError, count
-from hoad._numpy import as_traced
 
 
 class LinearMap:
@@ -96,7 +97,7 @@ class LinearMap:
         return recording.results(self._sweep(operands), traced)
 
 
-def _cast(seed: Any, aval: Aval, name: str | Name) -> Any:
+def _cast(seed: Any, aval: AbstractValue, name: str | Name) -> Any:
     """A seed in the dtype of what it belongs to, as a program casts its inputs."""
     made = as_traced(seed)
     if made.dtype == aval.dtype:

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.graph.tape import Aval, intern_aval
-from hoad._core.trace.traced import graph_of, is_traced
-from hoad._core.base.where import here
-from hoad._pytree.arguments import Numbers, check_function, number_aval
 from hoad._comparison.plain_calls import compared
+from hoad._core.base.where import here
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.trace.traced import graph_of, is_traced
+from hoad._pytree.arguments import Numbers, check_function, number_aval
 from hoad._pytree.containers import Structure
-from hoad.errors import ArgumentError, ShapeError
 from hoad._transform.composite import captured_program
 from hoad._transform.loops import Loop, steps_of
 from hoad._transform.programs import selected
+from hoad.errors import ArgumentError, ShapeError
 
 FLOAT64 = np.dtype(np.float64)
 NO_LIMIT = 1 << 62
 
 
-def _cast(x: Any, aval: Aval) -> Any:
+def _cast(x: Any, aval: AbstractValue) -> Any:
     """A number in another dtype."""
     if number_aval(x) == aval:
         return x
@@ -102,7 +102,7 @@ def scan(
         The body, ``f(carry, x) -> (carry, y)``, written with NumPy. It may use traced values of the function around
         it. It returns a carry like `init`; y may be None, a number, an array, or any container of them.
     init : float, array or container of them
-        The carry before the first step. What is no number in it (None, a string) stays as it is.
+        The carry before the first step. What is not a number in it (None, a string) stays as it is.
     xs : array or container of arrays, optional
         Arrays of shape (N, ...), whose rows the steps take, one after another; None for a loop without rows.
     length : int, optional
@@ -236,7 +236,7 @@ def while_loop(
     Parameters
     ----------
     cond_fun : callable
-        ``cond_fun(val) -> bool``, a truth value; traced, if val is.
+        ``cond_fun(val) -> bool``, a boolean; traced, if val is.
     body_fun : callable
         ``body_fun(val) -> val``, like `init_val`.
     init_val : float, array or container of them
@@ -295,7 +295,7 @@ def while_loop(
 
 def _truth(x: Any) -> Any:
     if getattr(x, "shape", ()) != () or np.asarray(x).dtype != bool if not is_traced(x) else x.dtype != bool:
-        raise ShapeError(f"the condition of a while_loop must be a truth value, such as np.any(x > 0) ({here()}).")
+        raise ShapeError(f"the condition of a while_loop must be a boolean, such as np.any(x > 0) ({here()}).")
     return x
 
 

@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import WATCHERS, differentiating, node_row
-from hoad._core.trace.traced import is_traced
-from hoad._pytree.arguments import by_argument, check_function, checked_order, packed, parts_of
 from hoad._comparison.plain_calls import compared, of_first
-from hoad._pytree.containers import Parts, kind_of
-from hoad._drivers.gradient import check_numbers
+from hoad._core.graph.inspect import node_row
+from hoad._core.record.recording import differentiating
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import WATCHERS
+from hoad._core.trace.traced import is_traced
 from hoad._drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
-from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
+from hoad._drivers.products import check_numbers
+from hoad._program.trace import call_traced, outputs, plain
+from hoad._pytree.arguments import by_argument, check_function, checked_order, packed, parts_of
+from hoad._pytree.containers import Parts, kind_of
 from hoad._series import TaylorSeries
 from hoad._series.functions import expand_with
-from hoad._program.trace import call_traced, outputs, plain
 from hoad._transform.expansion import Expansion, expansion_at
+from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 
 # Drivers that are told up to which order, and the least that they take.
 BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
@@ -48,11 +50,11 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     Raises
     ------
     ArgumentError
-        If f cannot be called, n is no order, or `argnums` is not the position of an argument.
+        If f cannot be called, n is not an order, or `argnums` is not the position of an argument.
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is no float and no complex number, or complex and f is not holomorphic.
+        If x is neither a float nor a complex number, or complex and f is not holomorphic.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.
@@ -64,8 +66,8 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
 
     Notes
     -----
-    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is no sum, and n + 1
-    numbers of memory. What happens at singular points is said in docs/howto/any-order.md.
+    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is not a sum, and n +
+    1 numbers of memory. What happens at singular points is said in docs/howto/any-order.md.
 
     Range: what is computed with is hᵏ f⁽ᵏ⁾/k!, where h is 1 to order n = 20, and beyond a power of two with hⁿ about
     n!. A derivative of which that is below the smallest float is 0; one of which it, or the derivative, is above the
@@ -129,11 +131,11 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     Raises
     ------
     ArgumentError
-        If f cannot be called, n is no degree, or the direction is not finite.
+        If f cannot be called, n is not a degree, or the direction is not finite.
     ShapeError
         If the direction does not have the shape of x.
     DTypeError
-        If x is no float and no array of floats and holds none, or the direction is complex and x is not, or x is
+        If x is neither a float nor an array of floats and holds none, or the direction is complex and x is not, or x is
         complex and f is not holomorphic.
     DomainError
         If a coefficient is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
@@ -171,7 +173,7 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
 
 
 def _is_at(c: Any, x: Any) -> bool:
-    """Whether coefficients have an item for each of x; what does not hang on x need not."""
+    """Whether coefficients have an item for each of x; what does not depend on x need not."""
     return bool(np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x))
 
 
@@ -184,7 +186,7 @@ def _spread(c: Any, x: Any) -> Any:
 
 
 def _arranged(parts: Parts | None, found: list[Any]) -> Any:
-    """Results in the form of what f returned, None where that is no number."""
+    """Results in the form of what f returned, None where that is not a number."""
     return found[0] if parts is None else parts.derivative(found)
 
 
@@ -312,7 +314,7 @@ def _line(x: Any, v: Any, n: int) -> Any:
 
 
 def check_finite(driver: str, v: Any) -> None:
-    """Raise for a direction of which an item is no number."""
+    """Raise for a direction of which an item is not a number."""
     if not is_traced(v) and not np.isfinite(v).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(v))[0])
         place = f", at {at if len(at) > 1 else at[0]}" if at else ""

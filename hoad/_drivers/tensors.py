@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.record.recording import Recording, differentiating
-from hoad._core.trace.traced import is_traced
-from hoad._pytree.arguments import check_argument, check_function, checked_order
-from hoad._pytree.arguments import packed as packed_array
 from hoad._comparison.plain_calls import of_first
+from hoad._core.record.recording import Recording, differentiating
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.traced import is_traced
 from hoad._drivers.dense import jacobian_blocks
 from hoad._drivers.gradient import one_like
 from hoad._drivers.taylor import raise_missing
-from hoad.errors import ArgumentError, DTypeError, RuleError, ShapeError, count
 from hoad._program.trace import call_traced, outputs
+from hoad._pytree.arguments import check_argument, check_function, checked_order
+from hoad._pytree.arguments import packed as packed_array
 from hoad._transform.directions import MultiIndex, multi_indices, shared
+from hoad._transform.expansion import of_floats
 from hoad._transform.expansion_along_lines import Family
 from hoad._transform.iterated_partials import nested
 from hoad._transform.scaling import exponents, scaled
 from hoad._transform.symmetric import entries_of, unpacking
-from hoad._transform.expansion import of_floats
+from hoad.errors import ArgumentError, DTypeError, RuleError, ShapeError, count
 
 # Docs/design/0029: the highest order of a mixed derivative, and of a tensor, that is combined of lines; beyond, how
 # many products of coefficients are taken for each product in a function.
@@ -83,11 +83,11 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
     Raises
     ------
     ArgumentError
-        If f cannot be called, or k is no order, or higher than 12 and more than can be computed: 20 in 4 variables.
+        If f cannot be called, or k is not an order, or higher than 12 and more than can be computed: 20 in 4 variables.
     ShapeError
         If the tensor has more axes than an array has, or more than 2³¹ entries, or x is empty.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.
@@ -252,7 +252,7 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     Raises
     ------
     ArgumentError
-        If k is no order, or `shape` no shape.
+        If k is not an order, or `shape` no shape.
     ShapeError
         If there are not as many entries as this takes.
 
@@ -304,11 +304,11 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     Raises
     ------
     ArgumentError
-        If f cannot be called, or a multi-index is no sequence of whole numbers from 0 on.
+        If f cannot be called, or a multi-index is not a sequence of whole numbers from 0 on.
     ShapeError
         If a multi-index has not as many entries as x, or x has none.
     DTypeError
-        If x is no float and no array of floats.
+        If x is neither a float nor an array of floats.
     DomainError
         If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
         instead.

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hoad._core.record.recording import guard_rows
-from hoad._core.base.threads import check_threads
-from hoad._core.trace.traced import graph_of, is_traced, plain_value
-from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
 from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import Structure, flatten, kind_of
-from hoad.errors import ArgumentError, ShapeError, count
+from hoad._core.base.threads import check_threads
+from hoad._core.graph.inspect import guard_rows
+from hoad._core.trace.traced import graph_of, is_traced, plain_value
 from hoad._program.program import Program
+from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
+from hoad._pytree.containers import Structure, flatten, kind_of
 from hoad._transform.composite import captured_program
 from hoad._transform.loops import Loop
 from hoad._transform.programs import without_guards
+from hoad.errors import ArgumentError, ShapeError, count
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -70,11 +70,11 @@ def vmap(
     Raises
     ------
     ArgumentError
-        If f cannot be called, an axis is no whole number, nothing says how many inputs there are, or `executor` is none
-        or is given beside `threads`.
+        If f cannot be called, an axis is not a whole number, nothing says how many inputs there are, or `executor` is
+        none or is given beside `threads`.
     ShapeError
         If arguments have different numbers of inputs, no such axis, or f gives results of other shapes for some inputs;
-        or if `out_axes` is None for an output that hangs on the inputs.
+        or if `out_axes` is None for an output that depends on the inputs.
     GuardError
         If a program that was recorded of it is replayed where an input takes another branch.
     pickle.PicklingError
@@ -85,8 +85,8 @@ def vmap(
     Notes
     -----
     Cost: one recording for each way that the inputs take through the branches of f, and a replay for all inputs: what
-    does not hang on the inputs is computed once, what does in chunks of up to 128 lanes, whose registers stay in cache.
-    Random numbers that f draws are the same for all inputs: draw them before, and map over them, too.
+    does not depend on the inputs is computed once, what does in chunks of up to 128 lanes, whose registers stay in
+    cache. Random numbers that f draws are the same for all inputs: draw them before, and map over them, too.
     Operations on numbers are loops over the lanes, and so are those on arrays, element by element; products with one
     matrix for all inputs are one product a chunk; others are done lane by lane. On a tape, it is one node. Its
     derivatives are such nodes again, in every mode and at every order.
@@ -193,7 +193,7 @@ class _Lane:
         self.takes = "x" * len(values) + "k" * len(self.captured)
 
     def goes_alike(self, rows: list[Any], length: int) -> Any:
-        """Which inputs take the branches that were recorded, as truth values."""
+        """Which inputs take the branches that were recorded, as booleans."""
         guards = guard_rows(self.program[-1]._graph)
         if not guards or length == 0:
             return np.ones(length, bool)
@@ -256,7 +256,7 @@ def _stacked(rows: Any, axis: int | None, varying: bool, path: str) -> Any:
     if axis is None:
         if varying:
             raise ShapeError(
-                f"vmap was told by out_axes=None that the result{path} is the same for all inputs, but it hangs on "
+                f"vmap was told by out_axes=None that the result{path} is the same for all inputs, but it depends on "
                 "them. Give an axis to stack it along."
             )
         return rows[0]
@@ -281,7 +281,7 @@ def _merged(groups: list[_Group]) -> list[Any]:
 
 
 def _varies(program: Program, takes: str) -> list[bool]:
-    """Which outputs hang on inputs that vary."""
+    """Which outputs depend on inputs that vary."""
     return program._lowered([letter == "x" for letter in takes]).varying_outputs
 
 

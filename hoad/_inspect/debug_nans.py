@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._core.record.recording import WATCHERS, Recording
 from hoad._core.graph.tape import Graph
+from hoad._core.record.recording import Recording
+from hoad._core.trace.context import WATCHERS
 
 if TYPE_CHECKING:
     from hoad._drivers.linear_map import LinearMap
@@ -47,8 +48,8 @@ class debug_nans(contextlib.ContextDecorator):
 
     An operation gives birth to a nan or an infinity if its result is not finite, though every operand is. What is
     computed inside the block is looked at when a driver returns it. If it is finite, nothing is raised, whatever was on
-    the way to it: what ``np.where`` or a finite quotient absorbed is no error. If it is not, the search goes back from
-    it to the first birth that reached it.
+    the way to it: what ``np.where`` or a finite quotient absorbed is not an error. If it is not, the search goes back
+    from it to the first birth that reached it.
 
     Parameters
     ----------

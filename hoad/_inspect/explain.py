@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import UFUNC
-from hoad._core.record.recording import Extension, const_value, node_row, operand_avals
 from hoad._core.graph.tape import Graph
-from hoad._pytree.arguments import called, check_function
-from hoad._pytree.containers import Forms
-from hoad._ops.dependence import Sets, links
+from hoad._core.record.recording import Extension
 from hoad._display.notation import operation_text
 from hoad._display.values import shape_text
-from hoad.errors import ArgumentError, NoRuleError, count
 from hoad._inspect import debug_nans
+from hoad._ops.dependence import Sets, links
 from hoad._ops.primitives import INPUT, RESULT
 from hoad._program.program import Callee, Program, Tape, recorded_as
+from hoad._pytree.arguments import called, check_function
+from hoad._pytree.containers import Forms
 from hoad._transform.loops import Loop
+from hoad.errors import ArgumentError, NoRuleError, count
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
 SHOWN = 8  # rows of each kind in print
@@ -58,7 +59,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Captured:
-    """An array that f uses and that is no argument: its shape and dtype, and the first line that uses it."""
+    """An array that f uses and that is not an argument: its shape and dtype, and the first line that uses it."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -76,10 +77,10 @@ class Explanation:
     inputs, outputs : tuple of Number
         ``name``, ``shape`` and ``dtype`` of each number and array, leaf by leaf.
     depends : dict
-        For (name of an output, name of an input) an array of truth values of shape (shape of the output, shape of the
-        input): whether that item hangs on that one. Of more than 1024 items of inputs a single truth value instead.
+        For (name of an output, name of an input) an array of booleans of shape (shape of the output, shape of the
+        input): whether that item depends on that one. Of more than 1024 items of inputs a single boolean instead.
     flat : tuple
-        Pairs (output, input) of names, of an output that hangs on an input, but has derivative zero everywhere.
+        Pairs (output, input) of names, of an output that depends on an input, but has derivative zero everywhere.
     branches : tuple of Branch
         ``condition``, ``outcome`` and ``where`` of every guard.
     captured : tuple of Captured
@@ -91,7 +92,7 @@ class Explanation:
     lines : dict
         How many nodes arose on each of the user's lines, the most frequent first.
     warnings : tuple of str
-        What is worth a look: outputs that are constant, inputs that nothing hangs on, derivatives that are zero.
+        What is worth a look: outputs that are constant, inputs that nothing depends on, derivatives that are zero.
     program : Program
         The recording itself.
     """
@@ -146,7 +147,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     ArgumentError
         If f cannot be called, or is given no argument.
     DTypeError
-        If an argument is no float and holds none.
+        If an argument is not a float and holds none.
     TracedValueError
         If an argument is traced by another derivative.
 
@@ -172,7 +173,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
            [1, 1, 0],
            [1, 1, 1]])
     >>> found.warnings
-    ('nothing hangs on y, but for a branch',)
+    ('nothing depends on y, but for a branch',)
     """
     check_function("explain", f)
     if not args:
@@ -237,7 +238,7 @@ def _numbers(graph: Graph, operands: Sequence[int], names: list[str]) -> tuple[N
 
 
 class _Spread:
-    """For each node of a recording, of each of its items, the set of the items of inputs that it hangs on."""
+    """For each node of a recording, of each of its items, the set of the items of inputs that it depends on."""
 
     def __init__(self, graph: Graph, end: int, nodes: Sequence[int], inputs: Sequence[Number]) -> None:
         sizes = [math.prod(x.shape) for x in inputs]
@@ -259,7 +260,7 @@ class _Spread:
         return np.unpackbits(sets, axis=1, count=sum(self.sizes)).astype(bool)
 
     def tables(self, operand: int, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
-        """For each input, whether items of an operand of some shape hang on its items."""
+        """For each input, whether items of an operand of some shape depend on its items."""
         columns = np.split(self.members(operand, math.prod(shape)), np.cumsum(self.sizes)[:-1], axis=1)
         if not self.by_items:
             return [np.asarray(column.any()) for column in columns]
@@ -267,7 +268,7 @@ class _Spread:
 
 
 def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Sets]:
-    """The sets of the items of nodes, from those of inputs; nodes that hang on none are left out."""
+    """The sets of the items of nodes, from those of inputs; nodes that depend on none are left out."""
     found = dict(given)
     within: dict[int, list[Sets | None] | None] = {}  # of nodes that run a program: of all results, if it is known
     for i in range(end):
@@ -359,7 +360,7 @@ WITHIN: dict[str, Callable[..., list[Sets | None] | None]] = {"call": _through_c
 def _flat(
     program: Program, inputs: Sequence[Number], outputs: Sequence[Number], depends: dict[tuple[str, str], Any]
 ) -> tuple[tuple[str, str], ...]:
-    """The outputs and inputs between which the derivative is zero everywhere, though the one hangs on the other."""
+    """The outputs and inputs between which the derivative is zero everywhere, though the one depends on the other."""
     tape = program[0]
     found = []
     for output, operand in zip(outputs, tape._outputs, strict=True):
@@ -417,13 +418,13 @@ def _warnings(
     found = []
     for output in outputs:
         if not any(depends[output.name, x.name].any() for x in inputs):
-            found.append(f"{output.name} hangs on no input: it is constant")
+            found.append(f"{output.name} depends on no input: it is constant")
     guards = [spread.tables(number - 1, np.shape(outcome)) for number, outcome, _ in tape.guards]
     for k, x in enumerate(inputs):
         if any(depends[output.name, x.name].any() for output in outputs):
             continue
         branch = any(tables[k].any() for tables in guards)
-        found.append(f"nothing hangs on {x.name}" + (", but for a branch" if branch else ""))
+        found.append(f"nothing depends on {x.name}" + (", but for a branch" if branch else ""))
     ends = {output.name: operand for output, operand in zip(outputs, tape._outputs, strict=True)}
     for of, by in flat:
         names = sorted(_operations_behind(tape, ends[of]) & FLAT)
@@ -433,7 +434,7 @@ def _warnings(
 
 
 def _operations_behind(tape: Tape, operand: int) -> set[str]:
-    """The names of the operations that an operand hangs on."""
+    """The names of the operations that an operand depends on."""
     reached, names = {operand}, set()
     for i in range(operand, -1, -1):
         if i in reached:
@@ -451,7 +452,7 @@ def _report(x: Explanation) -> str:
     takes = ", ".join(f"{n.name}{_shape(n.shape)}" for n in x.inputs)
     gives = ", ".join(f"{n.name}{_shape(n.shape)}" for n in x.outputs)
     lines = [f"{x.name}: {takes} -> {gives}; {count(sum(x.operations.values()), 'operation')}"]
-    lines += [f"  {output.name} hangs on {_inputs_of(x, output)}" for output in x.outputs]
+    lines += [f"  {output.name} depends on {_inputs_of(x, output)}" for output in x.outputs]
     lines += _rows("branches", [f"{b.condition} was {b.outcome}{_at(b.where)}" for b in x.branches])
     lines += _rows("captured", [f"an array of shape ({shape_text(c.shape)}){_at(c.where)}" for c in x.captured])
     lines += _rows("taken out by hoad.value", list(x.escaped))

@@ -1,9 +1,9 @@
 """From results that are not finite back to the nodes where that began.
 
-An item of a result that is not finite while every item it hangs on is, is *born*. What hangs on others that are not
-finite is passed on. So the search follows items, from a result through what it hangs on, and ends at births, at inputs
-and at constants that were not finite before. What a strong zero, a ``where`` or a finite quotient absorbed is never
-reached.
+An item of a result that is not finite while every item it depends on is, is *born*. What depends on others that are not
+finite is passed on. So the search follows items, from a result through what it depends on, and ends at births, at
+inputs and at constants that were not finite before. What a strong zero, a ``where`` or a finite quotient absorbed is
+never reached.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.trace.coerce import new_input
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import UFUNC
-from hoad._core.record.recording import const_value, evaluate_nodes, node_row, operand_avals
-from hoad._core.graph.tape import Aval, Graph
+from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.record.recording import evaluate_nodes
+from hoad._core.trace.coerce import new_input
 from hoad._core.trace.traced import node_of
-from hoad._ops.dependence import links
 from hoad._inspect.debug_nans import Mask, Test
+from hoad._ops.dependence import links
 from hoad._ops.primitives import INPUT, MASK, RESULT, SELECT
 from hoad._program.program import Callee, Program, Tape, called
 from hoad._transform.adjoint import adjoint_of
-from hoad._transform.loops import Loop
 from hoad._transform.checkpoint_segments import Span
+from hoad._transform.loops import Loop
 
 LONG = 64  # steps of a loop after which a search goes to where the trouble began at once
 
@@ -55,9 +56,9 @@ class Operation(NamedTuple):
     primitive: Any
     params: Any
     numbers: list[int]
-    avals: Sequence[Aval]
+    avals: Sequence[AbstractValue]
     values: list[Any]
-    result: Aval
+    result: AbstractValue
     value: Any
     which: int
 
@@ -203,7 +204,7 @@ def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
     if entered is None:
         return None
     program, values, operands, place = entered
-    fixed = len(values) - len(operands)  # first inputs that are no operands
+    fixed = len(values) - len(operands)  # first inputs that are not operands
     inside, birth = _inside(program, values, {x.which: mask}, test, fixed)
     passed: Passed = {}
     for k, items in inside.items():

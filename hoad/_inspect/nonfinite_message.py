@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.graph.primitive import UFUNC
 from hoad._core.base.where import here
+from hoad._core.graph.primitive import UFUNC
 from hoad._display.notation import INFIX, PREFIX
 from hoad._display.values import constant_text
-from hoad.errors import NanError
+from hoad._inspect.debug_nans import Mask, Test
 from hoad._inspect.first_nonfinite import Birth, Inner, Operation, operation_of, within_loop
 from hoad._inspect.origin import Origin, Story, Taped, origin
-from hoad._inspect.debug_nans import Mask, Test
 from hoad._ops.primitives import IDENTITY, INPUT
 from hoad._transform.loops import Loop
+from hoad.errors import NanError
 
 ORDINALS = ("value", "first derivative", "second derivative", "third derivative")
-SIGNS = INFIX | {"smul": "*", "ssmul": "*", "sdiv": "/"}
+SIGNS = INFIX | {"strong_multiply": "*", "strong_multiply_both": "*", "strong_divide": "/"}
 
 POLE = "Choose what holds there with np.where, which is safe in derivatives too."
 OVERFLOW = "It overflows: scale the numbers, or work with their logarithms."
@@ -77,7 +77,7 @@ def loop_error(loop: Loop, values: Sequence[Any], which: int, items: Mask, test:
 
 def constant_error(gave: str) -> NanError:
     """The error that tells of a result that no operation computed."""
-    return NanError(f"{gave}, a constant that hangs on no argument. Compute it from finite numbers.")
+    return NanError(f"{gave}, a constant that depends on no argument. Compute it from finite numbers.")
 
 
 def _inner_error(birth: Birth | None, inner: Inner, gave: str, outer: Origin) -> NanError:

@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hoad._core.record.recording import Recording, evaluate_nodes, revalued
 from hoad._core.graph.tape import Graph
+from hoad._core.record.recording import Recording, evaluate_nodes, revalued
 from hoad._drivers.linear_map import LinearMap
+from hoad._inspect.debug_nans import Mask, Test
 from hoad._inspect.first_nonfinite import Birth, earliest, find_causes, valued
 from hoad._inspect.nonfinite_message import constant_error, given, loop_error, nan_error
 from hoad._inspect.origin import Recorded, Story, Taped
-from hoad._inspect.debug_nans import Mask, Test
 from hoad._program.program import Program
 from hoad._transform.loops import Loop
 

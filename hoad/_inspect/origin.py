@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hoad._core.record.recording import swept_by
+from hoad._core.graph.inspect import swept_by
 from hoad._core.graph.tape import Graph
-from hoad._pytree.arguments import Key, called
-from hoad._pytree.containers import Forms
 from hoad._display.lines import find_lines
 from hoad._program.program import Program, Tape
+from hoad._pytree.arguments import Key, called
+from hoad._pytree.containers import Forms
 
 MODES = {"adjoint": "reverse", "tangent": "forward"}
 

@@ -1,4 +1,4 @@
-"""What a Python function may read besides its arguments, as watches of a `World`.
+"""What a Python function may read besides its arguments, as watches of a `Environment`.
 
 Found by reading code, before the function is called: the globals and closure cells that it names, and those that the
 functions named there name; of modules, classes and objects met on the way, the attributes that any of this code names;
@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.jit.jit_cache import Jitted
 from hoad._core.graph.primitive import Primitive
-from hoad._core.jit.capture_analysis import Unseen, Walk, reads_of
-from hoad._core.jit.environment import World
-from hoad._pytree.arguments import Choice
+from hoad._core.jit.capture_analysis import Untrackable, Walk, reads_of
+from hoad._core.jit.environment import Environment
+from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
 from hoad._program.program import Program, Tape
+from hoad._pytree.arguments import Choice
 
 MOST_WATCHES = 20_000
 # By these names code reads how an array lies in memory, or whether it can be written to.
@@ -55,14 +55,14 @@ class Reader(Walk):
         super().__init__(VISITS, WHOLE, MOST_WATCHES)
         self.walk(list(roots))
 
-    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> World:
+    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> Environment:
         """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
         watches = dict(self.watches)
         for array in live:
             key = "array", id(array), None
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
             watches[key] = "layout", array, None, layout, watches[key][-1]
-        return World(list(watches.values()))
+        return Environment(list(watches.values()))
 
     # ---- by kind
 
@@ -96,7 +96,7 @@ class Reader(Walk):
 
     def visit_array(self, name: str, x: np.ndarray[Any, Any]) -> None:
         if not x.dtype.isnative:
-            raise Unseen(f"it may read {name}, an array in another byte order than the machine's")
+            raise Untrackable(f"it may read {name}, an array in another byte order than the machine's")
         self.watch("array", x, None, np.array(x, order="C", subok=False), name)
         self.when_read(self.visit_flags, name, x)
         if x.dtype.hasobject:

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.jit.jit_cache import Jitted
-from hoad._core.jit.capture_analysis import content_of
-from hoad._core.graph.tape import Graph
-from hoad._core.trace.traced import graph_of, is_traced
 from hoad._core.base.where import is_library
-from hoad.errors import TracedValueError
+from hoad._core.graph.tape import Graph
+from hoad._core.jit.capture_analysis import content_of
+from hoad._core.jit.jit_cache import Jitted
+from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._program.trace import plain
+from hoad.errors import TracedValueError
 
 MOST_OBJECTS = 20_000
 

@@ -14,19 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.base.call_watch import Watch
-from hoad._core.jit.jit_cache import Jitted, Recorded, Signature, Zeros
-from hoad._core.trace.coerce import check_class, holds_traced
-from hoad._core.graph.primitive import load_tables
-from hoad._core.jit.capture_analysis import UNCHANGED, Outer, Unseen
-from hoad._core.record.recording import WATCHERS, Recording, differentiating, guard_rows, running
-from hoad._core.trace.errors import note_origin
-from hoad._core.graph.tape import Aval, intern_aval
-from hoad._core.base.threads import check_threads
-from hoad._core.trace.traced import graph_of, is_traced
-from hoad._core.base.where import is_library
-from hoad._core.jit.environment import World
-from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
 from hoad._comparison.plain_calls import (
     are_needed,
     compared,
@@ -35,15 +22,30 @@ from hoad._comparison.plain_calls import (
     handles_arithmetic,
     sees_what_it_has,
 )
-from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
-from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
-from hoad._program.program import Program, Tape
+from hoad._comparison.type_tests import first_test
+from hoad._core.base.call_watch import CallWatch
+from hoad._core.base.threads import check_threads
+from hoad._core.base.where import is_library
+from hoad._core.graph.inspect import guard_rows
+from hoad._core.graph.primitive import load_tables
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.jit.capture_analysis import UNCHANGED, Outer, Untrackable
+from hoad._core.jit.environment import Environment
+from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
+from hoad._core.record.recording import Recording, differentiating
+from hoad._core.trace.coerce import check_class, holds_traced
+from hoad._core.trace.context import WATCHERS, running
+from hoad._core.trace.errors import note_origin
+from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
-from hoad._program.trace import is_number, recorder_among, telling_of_objects
-from hoad._transform.programs import without_guards
 from hoad._jit.rebinding import Twin, are_alike, twin_of
-from hoad._comparison.type_tests import first_test
+from hoad._program.program import Program, Tape
+from hoad._program.trace import is_number, recorder_among, telling_of_objects
+from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
+from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
+from hoad._transform.programs import without_guards
+from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
@@ -87,7 +89,7 @@ def jit(
     -------
     callable
         Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
-        their shapes and dtypes. Other arguments (integers, truth values, text, None, any object) are static by
+        their shapes and dtypes. Other arguments (integers, booleans, text, None, any object) are static by
         themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
         written there and it is returned; unless f has a parameter of that name. Numbers of 64 bits in the result are
         Python's float, complex and bool, where f itself may give NumPy's. ``program(*args)`` gives the `Program` that
@@ -96,7 +98,7 @@ def jit(
     Raises
     ------
     ArgumentError
-        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is no number of
+        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is not a number of
         threads, or `out` is of another kind than the result.
     ShapeError
         If `out` has another shape than the result.
@@ -105,8 +107,8 @@ def jit(
     -----
     JitWarning
         If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list), so that
-        it is called as it is from then on: the result is right, but not fast. The message says what changes, or what
-        is stored in which line.
+        it runs without compilation from then on: the result is right, but not fast. The message says what changes, or
+        what is stored in which line.
 
     Notes
     -----
@@ -115,7 +117,7 @@ def jit(
     the contents of arrays) are as they were; else f is recorded again, and the former recording is kept for its return.
     The page *What hoad sees* lists what cannot be seen.
 
-    Where an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f is called as it is.
+    Where an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
     Cost: a call of a function of some numbers takes 0.2 to 0.4 microseconds and some nanoseconds an operation and for
     each thing that f read. A recording takes what a derivative of f takes, and some ten microseconds for each function
@@ -152,7 +154,7 @@ def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:
     return found
 
 
-class Impure(Unseen):
+class Impure(Untrackable):
     """A call of what gives something else each time, or once only: where a library keeps what it has read."""
 
 
@@ -232,7 +234,7 @@ class _Driver:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         out: Any,
-        signature: Signature | None,
+        signature: CallSignature | None,
         failed: bool,
     ) -> Any:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
@@ -258,7 +260,7 @@ class _Driver:
         return self.written(out, self.recorded(signature, given))
 
     def written(self, out: Any, result: Any) -> Any:
-        """What a call gives that was no replay."""
+        """What a call gives that was not a replay."""
         if self.zeros is not None:
             self.zeros.other()
         return _into(out, result)
@@ -300,7 +302,7 @@ class _Driver:
 
     # ---- recordings
 
-    def signature(self, jitted: Jitted, given: _Given) -> Signature | None:
+    def signature(self, jitted: Jitted, given: _Given) -> CallSignature | None:
         """The signature of a call, None if there are too many."""
         for signature in jitted.signatures:
             if signature.given(given.leaves, given.form, given.firsts):
@@ -312,7 +314,7 @@ class _Driver:
                 )
                 self.warn(self.refusal + "; for others")
             return None
-        made = Signature(given.avals, tuple(given.fixed), given.static, given.form, given.leaves, given.firsts)
+        made = CallSignature(given.avals, tuple(given.fixed), given.static, given.form, given.leaves, given.firsts)
         jitted.signatures = [made, *jitted.signatures]
         return made
 
@@ -324,25 +326,25 @@ class _Driver:
             return "the number of them keeps changing"
         return f"{given.names[counts.most_common(1)[0][0]]} keeps changing"
 
-    def recorded(self, signature: Signature, given: _Given) -> Any:
+    def recorded(self, signature: CallSignature, given: _Given) -> Any:
         """Record the function for a call, unless that is not worth it, and give what the call gives."""
         try:
             if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
-                raise Unseen(
+                raise Untrackable(
                     f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
                 )
             load_tables()  # to import one while the function runs would count as code of its own
             made, result = given.recorded(signature)
         except Outer:
             return given.once()
-        except Unseen as failure:
+        except Untrackable as failure:
             signature.refusal = str(failure)
             self.stores = self.stores or isinstance(failure, _Stores)
             self.warn(signature.refusal)
             return self.refused(given)
         if isinstance(made, Impure) and str(made) not in signature.reasons:
             signature.reasons.append(str(made))  # libraries load tables and ask for settings once: see a second time
-        elif isinstance(made, Unseen):
+        elif isinstance(made, Untrackable):
             signature.refusal = str(made)
             self.stores = self.stores or isinstance(made, _Stores)
             self.warn(signature.refusal)
@@ -369,11 +371,11 @@ class _Driver:
         level, frame = 1, sys._getframe()
         while frame.f_back is not None and is_library(frame.f_code.co_filename):
             level, frame = level + 1, frame.f_back
-        message = f"{self.name} is called as it is, not replayed: {reason}. The result is right, but not fast."
+        message = f"{self.name} runs without compilation: {reason}. The result is right, but not fast."
         warnings.warn(message, JitWarning, stacklevel=level)
 
 
-def _changing(signature: Signature, given: _Given) -> str:
+def _changing(signature: CallSignature, given: _Given) -> str:
     """What differs between what was recorded and now, most often."""
     found = Counter(signature.reasons)
     for recorded in signature.recorded:
@@ -383,7 +385,7 @@ def _changing(signature: Signature, given: _Given) -> str:
     return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
 
 
-class _Stores(Unseen):
+class _Stores(Untrackable):
     """A function keeps what it computes, where no replay would put it."""
 
 
@@ -503,7 +505,7 @@ class _Given:
                 if self.keeps:
                     Stores(d.graph, (self.f, *self.fixed)).replaced()
                 return results.arranged(d.results(results.operands))
-        except Unseen:
+        except Untrackable:
             return self.f(*self.args, **self.kwargs)
 
     def plainly(self) -> Any:
@@ -517,19 +519,19 @@ class _Given:
         roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
         return Reader([(getattr(self.f, "__name__", "f"), self.f), *roots])
 
-    def recorded(self, signature: Signature) -> tuple[Recorded | str | Unseen, Any]:
+    def recorded(self, signature: CallSignature) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
         made, result = self.traced(reader, self.world(signature, reader, ()))
-        live = self.live(signature, reader) if isinstance(made, Recorded) else []
+        live = self.live(signature, reader) if isinstance(made, CompiledTrace) else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
-    def world(self, signature: Signature, reader: Reader, live: Sequence[Any]) -> World:
+    def world(self, signature: CallSignature, reader: Reader, live: Sequence[Any]) -> Environment:
         """What the function reads as it is now: a world that is there already, if it is so."""
         former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
         return next(former, None) or reader.world(live)
 
-    def live(self, signature: Signature, reader: Reader) -> list[Any]:
+    def live(self, signature: CallSignature, reader: Reader) -> list[Any]:
         """Captured arrays that have changed, of which the function is recorded once more, with these as inputs."""
         if isinstance(signature.live, str) or not signature.recorded:
             return []
@@ -539,11 +541,11 @@ class _Given:
         signature.live = list(found.values())
         return [array for key, array in found.items() if key in reader.met]
 
-    def read_live(self, signature: Signature, reader: Reader, live: list[Any], result: Any) -> Recorded | None:
+    def read_live(self, signature: CallSignature, reader: Reader, live: list[Any], result: Any) -> CompiledTrace | None:
         """What is recorded with these arrays as inputs, if it gives the result that the function gave; else None.
 
-        A traced array is an input only where no code may notice that it is no array. What code cannot be found for the
-        comparison finds, or the arrays count by their contents from then on.
+        A traced array is an input only where no code may notice that it is not an array. What code cannot be found for
+        the comparison finds, or the arrays count by their contents from then on.
         """
         twin, live = twin_of(self.f, live)
         if not live:
@@ -554,7 +556,7 @@ class _Given:
             return None
         try:
             made, found = self.traced(reader, self.world(signature, reader, live), twin, live)
-            if isinstance(made, Recorded) and are_alike(found, result):
+            if isinstance(made, CompiledTrace) and are_alike(found, result):
                 return made
         except Exception:  # it takes an array, and no traced one
             pass
@@ -562,8 +564,8 @@ class _Given:
         return None
 
     def traced(
-        self, reader: Reader, world: World, twin: Twin | None = None, live: Sequence[Any] = ()
-    ) -> tuple[Recorded | str | Unseen, Any]:
+        self, reader: Reader, world: Environment, twin: Twin | None = None, live: Sequence[Any] = ()
+    ) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded for the function, or its twin to which `live` arrays are given; and what it gives."""
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
@@ -581,7 +583,7 @@ class _Given:
                 twin.fill([d.input(array) for array in live])
             sees = sees_what_it_has(reader.codes.values())
             needed = are_needed(reader.codes.values(), reader.met.values())
-            with Watch(reader.codes) as watch, comparing(needed and not live, look):
+            with CallWatch(reader.codes) as watch, comparing(needed and not live, look):
                 asks = lambda: needed or watch.unknown is not None  # noqa: E731
                 returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=asks)
             results = _Results(d, returned)
@@ -606,11 +608,11 @@ class _Given:
             return why, results.arranged(values)
         if handles_arithmetic(reader.codes.values()):
             handled = "it names an error of arithmetic, which only a plain call raises, at some values"
-            return Unseen(handled), results.arranged(values)
+            return Untrackable(handled), results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
         if watch.unknown is not None:
-            return Unseen(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
+            return Untrackable(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
         if watch.loads:
             return "it loads NumPy's random generators", results.arranged(values)
         if watch.impure is not None:
@@ -618,7 +620,7 @@ class _Given:
         arrange = None if results.single and results.gives is None else results.arranged
         world.share(graph)
         lowered, constant = program._lowered(), results.has_constants
-        made = Recorded(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
+        made = CompiledTrace(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
         return made, results.arranged(values)
 
     def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:
@@ -673,7 +675,7 @@ def _are(arrays: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(arrays) == len(others) and all(a is b for a, b in zip(arrays, others, strict=True))
 
 
-def _aval_of(leaf: Any) -> Aval | None:
+def _aval_of(leaf: Any) -> AbstractValue | None:
     """Shape and dtype of a leaf that becomes an input; None for others."""
     if type(leaf) is float or type(leaf) is np.float64:
         return NUMBER
@@ -734,7 +736,9 @@ def _check_constant(x: Any) -> None:
     """Raise for what cannot be given again as it is."""
     if isinstance(x, (*UNCHANGED, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
         return
-    raise Unseen(f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one")
+    raise Untrackable(
+        f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one"
+    )
 
 
 def _into(out: Any, result: Any) -> Any:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.jit.capture_analysis import content_of, reads_of
 from hoad._core.base.where import is_library
-from hoad._pytree.containers import flatten
+from hoad._core.jit.capture_analysis import content_of, reads_of
 from hoad._jit.environment_reader import Reader, writes_outside
 from hoad._program.trace import is_number
+from hoad._pytree.containers import flatten
 
 Array = np.ndarray[Any, Any]
 

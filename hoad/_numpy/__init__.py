@@ -6,14 +6,15 @@ here raises `NoRuleError`.
 
 from hoad._numpy import (
     advice,
+    assignment,
+    complex,
     contractions,
+    creation,
     decompositions,
     fft,
     indexing,
     logic,
-    creation as making,
     methods,
-    complex as parts,
     products,
     rearranging,
     reductions,
@@ -24,22 +25,22 @@ from hoad._numpy import (
     squares,
     statistics,
     views,
-    assignment as writing,
 )
 from hoad._numpy.registry import as_traced, implements
 
 __all__ = [
     "advice",
     "as_traced",
+    "assignment",
+    "complex",
     "contractions",
+    "creation",
     "decompositions",
     "fft",
     "implements",
     "indexing",
     "logic",
-    "making",
     "methods",
-    "parts",
     "products",
     "rearranging",
     "reductions",
@@ -50,5 +51,4 @@ __all__ = [
     "squares",
     "statistics",
     "views",
-    "writing",
 ]

@@ -1,6 +1,6 @@
 """What to write instead of a function that has no rule: an expression that is recorded and gives the same.
 
-Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a truth value
+Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a boolean
 and k a whole number for each item, n and i are numbers.
 """
 
@@ -128,7 +128,7 @@ CONSTANT = [
     *("array2string", "array_repr", "array_str"),
 ]
 
-# Methods of arrays that are no functions of NumPy.
+# Methods of arrays that are not functions of NumPy.
 ADVICE["np.tolist"] = "Write list(x), or [list(row) for row in x] of a matrix, whose items are traced as x is."
 for _name, _call, _expression in INSTEAD:
     ADVICE[_name] = f"Write {_expression} for {_call}."

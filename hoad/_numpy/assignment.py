@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.views import check_writable, places, read, shares, store, write
+from hoad._core.base.where import here, name_of
+from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly
 from hoad._core.trace.errors import not_writable, writes_into
-from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value
-from hoad._core.base.where import here, name_of
-from hoad.errors import DTypeError, NoRuleError, ShapeError, TracedValueError
-from hoad._numpy.registry import as_traced, implements, normal_axis
-from hoad._numpy.indexing import along_axis, setitem
+from hoad._core.trace.views import check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
+from hoad._numpy.indexing import along_axis, setitem
 from hoad._numpy.rearranging import sort
+from hoad._numpy.registry import as_traced, implements, normal_axis
 from hoad._numpy.shape import broadcast_to
 from hoad._numpy.views import in_turn
+from hoad.errors import DTypeError, NoRuleError, ShapeError, TracedValueError
 
 
 def _require_array(x: Any, what: str) -> None:

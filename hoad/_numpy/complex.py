@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.views import part
-from hoad._core.trace.traced import is_traced, standing_as
 from hoad._core.base.where import here
-from hoad.errors import NoRuleError
+from hoad._core.trace.traced import is_traced, standing_as
+from hoad._core.trace.views import part
 from hoad._numpy.registry import as_array, as_traced, implements
+from hoad.errors import NoRuleError
 
 
 def is_complex(x: Any) -> bool:

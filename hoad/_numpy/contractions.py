@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_assembly, apply_primitive
-from hoad._core.graph.tape import intern_aval
 from hoad._core.base.where import here
-from hoad.errors import ShapeError
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._core.graph.tape import intern_aval
+from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import matmul
 from hoad._numpy.reductions import sum
+from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
+from hoad._ops import primitives as prim
+from hoad.errors import ShapeError
 
 # Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
 Subscripts = tuple[int, ...]

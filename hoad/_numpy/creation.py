@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.views import as_written_to, constant_like
+from hoad._core.base.where import here
+from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.trace.coerce import check_class, holds_traced
-from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
-from hoad._core.base.where import here
-from hoad.errors import ShapeError
+from hoad._core.trace.views import as_written_to, constant_like
 from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
 from hoad._numpy.shape import (
     astype,
@@ -22,6 +20,8 @@ from hoad._numpy.shape import (
     ravel,
     reshape,
 )
+from hoad._ops import primitives as prim
+from hoad.errors import ShapeError
 
 
 def pack(x: Any) -> Any:
@@ -53,13 +53,13 @@ METHODS["__pack__"] = pack
 def started(like: Any, made: np.ndarray) -> Any:
     """A plain array as a traced one that traced values can be written to.
 
-    Integers and truth values stay plain: what is put there has no derivative, and is guarded.
+    Integers and booleans stay plain: what is put there has no derivative, and is guarded.
     """
     return constant_like(like, made) if made.dtype.kind in "fc" else made
 
 
 def _converted(copies: bool) -> Callable[..., Any]:
-    """``array`` and its kin, of numbers and traced values in any mixture."""
+    """``array`` and related functions, of numbers and traced values in any mixture."""
 
     def convert(
         like: Any, x: Any, dtype: Any = None, order: str = "K", *, copy: bool | None = copies, ndmin: int = 0, **_: Any
@@ -108,7 +108,7 @@ def stack(
 
 
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
-    """``zeros_like`` and its kin."""
+    """``zeros_like`` and related functions."""
 
     def make(
         x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
+from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced
-from hoad._core.base.where import here
-from hoad.errors import NoRuleError, ShapeError
-from hoad._numpy.registry import as_traced, implements
-from hoad._numpy.creation import concatenate
 from hoad._numpy.complex import conjugate, is_complex, squared_size
+from hoad._numpy.creation import concatenate
 from hoad._numpy.products import inexact, matmul
 from hoad._numpy.reductions import max, sum
+from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import reshape, swapaxes
 from hoad._numpy.spectra import decomposed
+from hoad._ops import primitives as prim
+from hoad.errors import NoRuleError, ShapeError
 
 
 def _result(function: Any, *values: Any) -> Any:

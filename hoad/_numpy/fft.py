@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.graph.primitive import Primitive
-from hoad.errors import ShapeError
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
-from hoad._numpy.creation import concatenate
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, is_complex
+from hoad._numpy.creation import concatenate
 from hoad._numpy.rearranging import roll
+from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._ops import primitives as prim
+from hoad.errors import ShapeError
 
 # The norm that divides the inverse by what the transform is divided by.
 OTHER_WAY: dict[str, Any] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.kernels.scalar import ufuncs
-from hoad._core.trace.views import as_written, check_writable, is_settled, places, read, shadow, view_of, write
+from hoad._core.base.where import here
+from hoad._core.kernels import ufuncs
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
 from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
-from hoad._core.base.where import here
-from hoad.errors import NoRuleError
+from hoad._core.trace.views import as_written, check_writable, is_settled, places, read, shadow, view_of, write
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import broadcast_to
+from hoad._ops import primitives as prim
+from hoad.errors import NoRuleError
 
 
 def _is_integer(k: Any) -> bool:
@@ -73,7 +73,7 @@ def _split_index(x: Any, full: tuple[Any, ...]) -> tuple[Any, list[Any]]:
         else:
             k = np.zeros(0, np.int64) if isinstance(k, list) and not k else k
             k = as_traced(k) if holds_traced(k) else np.asarray(k)
-            if k.dtype == bool:  # the shape of the result hangs on the mask
+            if k.dtype == bool:  # the shape of the result depends on the mask
                 k = np.asarray(guard_value(k)) if isinstance(k, Array) else np.asarray(bool(k) if is_traced(k) else k)
             if k.dtype.kind not in "iub":
                 raise IndexError(f"arrays used as indices must be of integer or boolean type, not {k.dtype}")

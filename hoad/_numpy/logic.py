@@ -1,4 +1,4 @@
-"""Truth values: bitwise operators, and whether all or any hold."""
+"""Booleans: bitwise operators, and whether all or any hold."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.traced import FUNCTIONS, REDUCTIONS
 from hoad._core.base.where import here
-from hoad.errors import NoRuleError
-from hoad._numpy.registry import Axis, as_traced, implements, only_defaults
+from hoad._core.trace.traced import FUNCTIONS, REDUCTIONS
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min
+from hoad._numpy.registry import Axis, as_traced, implements, only_defaults
+from hoad.errors import NoRuleError
 
 
 def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:

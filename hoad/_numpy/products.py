@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
-from hoad._numpy.indexing import where
 from hoad._numpy.complex import squared_size
+from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
+from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import (
     moveaxis,
     ravel,
@@ -21,6 +20,7 @@ from hoad._numpy.shape import (
     transpose,
 )
 from hoad._numpy.spectra import decomposed, multiplied
+from hoad._ops import primitives as prim
 
 
 @implements(np.matmul)

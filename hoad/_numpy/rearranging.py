@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.kernels.scalar import ufuncs
+from hoad._core.base.where import here
+from hoad._core.kernels import ufuncs
+from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.traced import is_traced
-from hoad._core.base.where import here
-from hoad.errors import NoRuleError
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.creation import concatenate, stack
+from hoad._numpy.indexing import along_axis, getitem, where, whole
+from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad._numpy.shape import (
     atleast_1d,
     atleast_2d,
@@ -30,6 +28,8 @@ from hoad._numpy.shape import (
     swapaxes,
 )
 from hoad._numpy.shape import copy as copied
+from hoad._ops import primitives as prim
+from hoad.errors import NoRuleError
 
 
 def gather(x: Any, places: np.ndarray) -> Any:
@@ -307,8 +307,9 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     if a.ndim == 0:
         a = reshape(a, (1,))  # which has axis 0 here, as in NumPy
     axis = normal_axis(axis, a.ndim)
-    if a.shape[axis] and not a.size:  # where NumPy takes any index
-        indices = np.zeros(indices.shape, np.intp)
+    shape = a.shape[:axis] + indices.shape + a.shape[axis + 1 :]
+    if 0 in shape and not a.size:  # where NumPy takes any index
+        return reshape(a, shape)
     if mode == "wrap":
         indices = np.remainder(indices, a.shape[axis])
     elif mode == "clip":
@@ -335,7 +336,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         a = np.remainder(a, len(parts))
     elif mode == "clip":
         a = np.minimum(np.maximum(a, 0), len(parts) - 1)
-    elif not is_traced(a) and np.any((a < 0) | (a >= len(parts))):
+    elif 0 not in shape and not is_traced(a) and np.any((a < 0) | (a >= len(parts))):
         raise ValueError("invalid entry in choice array")
     every = stack([broadcast_to(x, shape) for x in parts])
     return take_along_axis(every, reshape(broadcast_to(a, shape), (1, *shape)), 0)[0]

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.graph.primitive import Primitive
+from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
 from hoad._numpy.creation import concatenate
+from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
 from hoad._numpy.shape import (
     astype,
     copy,
@@ -20,6 +19,7 @@ from hoad._numpy.shape import (
     transpose,
 )
 from hoad._numpy.spectra import determinant, total
+from hoad._ops import primitives as prim
 
 
 def _reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:

@@ -8,12 +8,12 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from hoad._core.trace.views import as_number
-from hoad._core.trace.coerce import as_numbers, holds_traced
-from hoad._core.record.recording import const_value
-from hoad._core.graph.tape import Graph
-from hoad._core.trace.traced import FUNCTIONS, METHODS, is_traced, traced_node
 from hoad._core.base.where import here
+from hoad._core.graph.inspect import const_value
+from hoad._core.graph.tape import Graph
+from hoad._core.trace.coerce import as_numbers, holds_traced
+from hoad._core.trace.traced import FUNCTIONS, METHODS, is_traced, traced_node
+from hoad._core.trace.views import as_number
 from hoad.errors import NoRuleError
 
 Axis = int | Sequence[int] | None

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.record.recording import const_value, node_row
+from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.trace.traced import traced_node
+from hoad._ops import primitives as prim
 
 
 class Source(NamedTuple):

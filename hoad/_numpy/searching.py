@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.base.where import here
-from hoad.errors import ShapeError
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.registry import as_traced, implements, only_defaults, reduced_axes
+from hoad._ops import primitives as prim
+from hoad.errors import ShapeError
 
 
 def _place(name: str, primitive: Any, a: Any, axis: int | None, out: Any, keepdims: Any) -> Any:

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.base.where import here
-from hoad.errors import ShapeError
-from hoad._numpy.registry import as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad._numpy.indexing import where
-from hoad._numpy.creation import concatenate
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, refuse_complex
+from hoad._numpy.creation import concatenate
+from hoad._numpy.indexing import where
 from hoad._numpy.products import inexact
 from hoad._numpy.rearranging import flip, take
 from hoad._numpy.reductions import sum
+from hoad._numpy.registry import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad._numpy.shape import broadcast_to, ravel, reshape
+from hoad._ops import primitives as prim
+from hoad.errors import ShapeError
 
 
 def _along(d: int, start: int | None, stop: int | None, step: int | None = None) -> tuple[slice, ...]:

@@ -9,14 +9,14 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.views import as_written_to, copy_of
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.ops.plan import broadcast_shapes
-from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, standing_for
 from hoad._core.base.where import here
-from hoad.errors import NoRuleError, ShapeError
+from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, standing_for
+from hoad._core.trace.views import as_written_to, copy_of
 from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
+from hoad._ops import primitives as prim
+from hoad.errors import NoRuleError, ShapeError
 
 
 @implements(np.reshape)
@@ -100,7 +100,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def _at_least(ndim: int, widen: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[..., Any]:
-    """``atleast_1d`` and its kin: one array, or a tuple of them."""
+    """``atleast_1d`` and related functions: one array, or a tuple of them."""
 
     def implementation(*arrays: Any) -> Any:
         found = [as_traced(x) for x in arrays]

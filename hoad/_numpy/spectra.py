@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.graph.primitive import Primitive
-from hoad._core.record.recording import const_value, node_row
+from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import graph_of, is_traced, node_of, traced_node
 from hoad._numpy.registry import operand_at
 from hoad._numpy.reordered import Source, operand_and_order, restored
+from hoad._ops import primitives as prim
 
 # The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0, by transform.taylor. A
 # pair, of which the second is that for items that are held; None for a function that has none.
@@ -32,7 +32,8 @@ MOST_BETWEEN, MOST_FACTORS = 1000, 8
 # Elementwise operations that are one analytic function wherever they have a derivative.
 SMOOTH = frozenset(
     """
-    add subtract multiply divide negative positive reciprocal square power float_power sqrt cbrt smul ssmul sdiv
+    add subtract multiply divide negative positive reciprocal square power float_power sqrt cbrt
+    strong_multiply strong_multiply_both strong_divide
     exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh
     arccosh arctanh astype reshape
     """.split()

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.graph.primitive import Primitive, primitive_named
-from hoad._core.record.recording import const_value, node_row
 from hoad._core.graph.roots import bind_roots
 from hoad._core.graph.tape import Graph
+from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import graph_of, is_traced, node_of, traced_node
-from hoad._numpy.registry import operand_at
 from hoad._numpy.complex import squared_size
+from hoad._numpy.registry import operand_at
+from hoad._ops import primitives as prim
 
 SIZES = ("absolute", "fabs", "hypot")
 ROOTS = (*SIZES, "sqrt", "power", "float_power")

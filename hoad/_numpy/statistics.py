@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
+from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
-from hoad._core.base.where import here
-from hoad.errors import NoRuleError
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
-from hoad._numpy.indexing import where as choose_where
-from hoad._numpy.creation import concatenate
 from hoad._numpy.complex import conjugate, imag, is_complex, real, refuse_complex, squared_size
+from hoad._numpy.creation import concatenate
+from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact, root
 from hoad._numpy.rearranging import sort, take
 from hoad._numpy.reductions import max, mean, min, prod, sum
+from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
 from hoad._numpy.shape import broadcast_to, moveaxis, reshape
+from hoad._ops import primitives as prim
+from hoad.errors import NoRuleError
 
 
 def _given(where: Any) -> bool:

@@ -1,7 +1,7 @@
 """Views: what NumPy gives one of, and so does hoad, wherever NumPy does.
 
-Where the view lies is asked of NumPy itself, on the shadow of the array (`hoad._core.trace.writes`); what it holds comes
-from the implementation in the other rooms, as long as nothing is written.
+Where the view lies is asked of NumPy itself, on the shadow of the array (`hoad._core.trace.writes`); what it
+holds comes from the implementation in the other modules, as long as nothing is written.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.traced import FUNCTIONS, Array
+from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
 from hoad._numpy.contractions import normal_subscripts
 from hoad._numpy.registry import as_array, implements
 

@@ -1,0 +1,1 @@
+"""The primitives: how they are declared, and what is known of each."""

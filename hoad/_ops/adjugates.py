@@ -157,7 +157,7 @@ def _apart(s: Any, k: int) -> int:
     """How many of the smallest singular values stand apart, so that terms by the inverse of the others do not cancel.
 
     One number for the whole stack, which is what its most demanding matrix needs: how a matrix is rounded, though not
-    how well, hangs on the others.
+    how well, depends on the others.
 
     With d of them, terms grow like the power k + 1 - d of the inverse of the smallest of the others; their sum, like
     the product of the inverses of as many of these. With k + 1 nothing cancels: what is not small in the inverse meets

@@ -1,4 +1,4 @@
-"""Which items of its operands an item of an operation's result hangs on, by the structure of the operation alone.
+"""Which items of its operands an item of an operation's result depends on, by the structure of the operation alone.
 
 Items are counted in C order. What moves items about (slices, gathers, transposes, joins) is followed item by item, what
 works along some axes of an array for the rest of its axes apart. Anything else, such as a user's primitive, mixes all
@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from hoad._core.graph.primitive import CONCATENATE, REDUCE, STRIDED, UFUNC, Primitive
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
 from hoad._ops.primitives import (
     ARGMAX,
     ARGMIN,
@@ -67,19 +67,19 @@ class Links(ABC):
 
     @abstractmethod
     def forward(self, sets: Sets) -> Sets:
-        """Of each item of the result, the union of the sets of the items that it hangs on."""
+        """Of each item of the result, the union of the sets of the items that it depends on."""
 
     @abstractmethod
     def cover(self, lows: Bounds, highs: Bounds, empty: int) -> Intervals:
-        """Of each item of the result, an interval over those of the items that it hangs on; (empty, -1) for none."""
+        """Of each item of the result, an interval over those of the items that it depends on; (empty, -1) for none."""
 
     @abstractmethod
     def back(self, items: Mask) -> Mask:
-        """The items of the operand that these items of the result hang on."""
+        """The items of the operand that these items of the result depend on."""
 
 
 class Labelled(Links):
-    """Items with the same label hang together; -1 hangs on nothing."""
+    """Items with the same label hang together; -1 depends on nothing."""
 
     def __init__(self, operand: Any, result: Any) -> None:
         self.operand: Labels = np.asarray(operand, np.int64).ravel()
@@ -107,7 +107,7 @@ class Labelled(Links):
 
 
 class Running(Links):
-    """Each item hangs on those up to it along an axis."""
+    """Each item depends on those up to it along an axis."""
 
     def __init__(self, shape: Shape, axis: int) -> None:
         self.shape, self.axis = shape, axis
@@ -147,7 +147,7 @@ def along(operand: Shape, result: Shape, axes: Sequence[tuple[int, int]]) -> Lab
 
 
 def mixing(operand: Shape, result: Shape) -> Links:
-    """Every item of the result hangs on every item of the operand."""
+    """Every item of the result depends on every item of the operand."""
     return along(operand, result, ())
 
 
@@ -163,7 +163,12 @@ def taken(operand: Shape, places: Any) -> Labelled:
 
 
 def links(
-    primitive: Primitive, params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]
+    primitive: Primitive,
+    params: Any,
+    operands: Sequence[AbstractValue],
+    result: AbstractValue,
+    k: int,
+    values: Sequence[Any],
 ) -> Links:
     """The links from operand k of an operation to its result, or one of its results.
 
@@ -184,13 +189,17 @@ def links(
 # ---- by kinds -------------------------------------------------------------------------------------------------------
 
 
-def _of_reduction(primitive: Primitive, params: Any, operands: Sequence[Aval], result: Aval, k: int) -> Links:
+def _of_reduction(
+    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
+) -> Links:
     shape, axes = operands[0].shape, params[0]
     kept = tuple(1 if d in axes else n for d, n in enumerate(shape))
     return Labelled(np.broadcast_to(_numbered(kept), shape), _numbered(result.shape))
 
 
-def _of_view(primitive: Primitive, params: Any, operands: Sequence[Aval], result: Aval, k: int) -> Links:
+def _of_view(
+    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
+) -> Links:
     shape, strides, offset = primitive.function(params, operands[0])
     places = _view(_numbered(operands[0].shape), operands[0].itemsize, offset, shape, strides)
     return taken(operands[0].shape, places)
@@ -202,7 +211,9 @@ def _view(labels: Labels, itemsize: int, offset: int, shape: Sequence[int], stri
     return as_strided(labels.ravel()[offset // itemsize :], tuple(shape), steps)
 
 
-def _of_join(primitive: Primitive, params: Any, operands: Sequence[Aval], result: Aval, k: int) -> Links:
+def _of_join(
+    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
+) -> Links:
     axis = params[0]
     start = sum(x.shape[axis] for x in operands[:k])
     places = np.full(result.shape, -1)
@@ -217,15 +228,21 @@ OF_KIND: dict[int, Callable[..., Links]] = {REDUCE: _of_reduction, STRIDED: _of_
 # ---- by primitives --------------------------------------------------------------------------------------------------
 
 
-def _pointwise(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _pointwise(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     return pointwise(operands[k].shape, result.shape)
 
 
-def _item(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _item(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     return taken(operands[0].shape, params[0])
 
 
-def _mask(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _mask(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     """``where(c, x, 0)``, ``where(c, x, y)``: what is not taken leaves nothing."""
     found = pointwise(operands[k].shape, result.shape)
     if values[0] is not None and k:
@@ -234,7 +251,9 @@ def _mask(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: S
     return found
 
 
-def _gather(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _gather(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     if k == 1:
         return pointwise(operands[1].shape, result.shape)
     if values[1] is None:
@@ -242,7 +261,7 @@ def _gather(params: Any, operands: Sequence[Aval], result: Aval, k: int, values:
     return taken(operands[0].shape, np.asarray(values[1]))
 
 
-def _put(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _put(params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]) -> Links:
     flat = values[2]
     if k == 2 or flat is None:
         return pointwise(operands[0].shape, result.shape) if k == 0 else mixing(operands[k].shape, result.shape)
@@ -251,7 +270,9 @@ def _put(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Se
     return taken(operands[k].shape, places)
 
 
-def _assemble(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _assemble(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     """Zeros of a shape, to which items, slices and gathers are added."""
     offsets, parts = params
     places = np.full(result.size, -1)
@@ -278,7 +299,9 @@ def _batch(operand: Shape, result: Shape, core: int, core_result: int) -> list[t
     return [(n - d, m - d) for d in range(n, 0, -1)]
 
 
-def _matmul(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _matmul(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     """Rows with rows of the left, columns with columns of the right."""
     own, other = operands[k].shape, operands[1 - k].shape
     cores = (len(own) > 1, len(other) > 1)
@@ -289,24 +312,32 @@ def _matmul(params: Any, operands: Sequence[Aval], result: Aval, k: int, values:
     return along(own, result.shape, axes)
 
 
-def _solve(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _solve(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     own, whole = operands[k].shape, result.shape
     axes = _batch(own, whole, 2, 2)
     return along(own, whole, [*axes, (len(own) - 1, len(whole) - 1)] if k else axes)
 
 
-def _matrices(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _matrices(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     """Each matrix of a stack apart."""
     own = operands[k].shape
     return along(own, result.shape, [(d, d) for d in range(len(own) - 2)])
 
 
-def _running(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _running(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     shape = operands[0].shape
     return Running(shape, params[0] % len(shape)) if shape else pointwise(shape, shape)
 
 
-def _lines(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _lines(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     """Along an axis, or all together."""
     own, whole = operands[0].shape, result.shape
     if params[0] is None or not own:
@@ -315,7 +346,9 @@ def _lines(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: 
     return along(own, whole, [(d, d - (d > axis) * dropped) for d in range(len(own)) if d != axis])
 
 
-def _searched(params: Any, operands: Sequence[Aval], result: Aval, k: int, values: Sequence[Any]) -> Links:
+def _searched(
+    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
+) -> Links:
     return (pointwise if k else mixing)(operands[k].shape, result.shape)
 
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels.scalar import ufuncs
-from hoad._core.ops.cast import cast
-from hoad._core.kernels.scalar.native_call import Native, run
-from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.base.where import here, name_of
 from hoad._core.graph.primitive import (
     CONCATENATE,
     GATHER,
@@ -25,11 +22,14 @@ from hoad._core.graph.primitive import (
     Primitive,
     ufunc_primitive,
 )
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.kernels import ufuncs
+from hoad._core.kernels.native_call import NativeCall, run
+from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
+from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.runtime.spectral import spectral
-from hoad._core.graph.tape import Aval, intern_aval
 from hoad._core.trace.traced import bind_operators
-from hoad._core.base.where import here, name_of
 from hoad._ops.adjugates import mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
 
@@ -46,7 +46,7 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
 # ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
 
 
-def _same(params: Params, x: Aval, *rest: Aval) -> tuple[Aval, ...]:
+def _same(params: Params, x: AbstractValue, *rest: AbstractValue) -> tuple[AbstractValue, ...]:
     return (x,)
 
 
@@ -60,8 +60,8 @@ ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True)
 # ---- ufuncs ---------------------------------------------------------------------------------------------------------
 
 
-def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[Aval, ...]]:
-    def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[AbstractValue, ...]]:
+    def infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
         dtypes = ufunc.resolve_dtypes((*[x.dtype for x in operands], *[None] * ufunc.nout))
         try:
             shape = operands[0].shape
@@ -114,9 +114,9 @@ for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
     declare_ufunc(_ufunc, is_bool=True, commutative=True)
 
 # Ours, where NumPy has none: see hoad._core.kernels.ufuncs.
-SMUL = declare_ufunc(ufuncs.smul, multilinear=True)
-SSMUL = declare_ufunc(ufuncs.ssmul, multilinear=True, commutative=True)
-SDIV = declare_ufunc(ufuncs.sdiv)
+STRONG_MULTIPLY = declare_ufunc(ufuncs.strong_multiply, multilinear=True)
+STRONG_MULTIPLY_BOTH = declare_ufunc(ufuncs.strong_multiply_both, multilinear=True, commutative=True)
+STRONG_DIVIDE = declare_ufunc(ufuncs.strong_divide)
 MASK = declare_ufunc(ufuncs.mask)
 SLOPE = declare_ufunc(ufuncs.slope, costly=True)  # so that sweeps find it again
 SMOOTH = declare_ufunc(ufuncs.smooth)
@@ -138,7 +138,7 @@ COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True)
 # ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
 
 
-def _reduction_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _reduction_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
     return (intern_aval(x.dtype, params[1]),)
 
 
@@ -165,23 +165,25 @@ def contiguous_strides(shape: Sequence[int]) -> list[int]:
     return strides[::-1]
 
 
-def _bytes(x: Aval, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> tuple[Any, list[int], int]:
+def _bytes(
+    x: AbstractValue, shape: Sequence[int], strides: Sequence[int], offset: int = 0
+) -> tuple[Any, list[int], int]:
     return shape, [s * x.itemsize for s in strides], offset * x.itemsize
 
 
 def _declare_strided(
     name: str,
-    view: Callable[[Params, Aval], tuple[Any, list[int], int]],
-    shape: Callable[[Params, Aval], tuple[int, ...]],
+    view: Callable[[Params, AbstractValue], tuple[Any, list[int], int]],
+    shape: Callable[[Params, AbstractValue], tuple[int, ...]],
     param_names: tuple[str, ...],
 ) -> Primitive:
-    def infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+    def infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
         return (intern_aval(x.dtype, shape(params, x)),)
 
     return Primitive(name, function=view, kind=STRIDED, infer=infer, linear=True, param_names=param_names)
 
 
-def _broadcast_view(params: Params, x: Aval) -> tuple[Any, list[int], int]:
+def _broadcast_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
     shape = params[0]
     lead = len(shape) - x.ndim
     own = contiguous_strides(x.shape)
@@ -217,11 +219,11 @@ STOP_GRADIENT = _declare_strided(
 # ---- gathering and joining ------------------------------------------------------------------------------------------
 
 
-def _gather_infer(params: Params, x: Aval, flat: Aval) -> tuple[Aval, ...]:
+def _gather_infer(params: Params, x: AbstractValue, flat: AbstractValue) -> tuple[AbstractValue, ...]:
     return (intern_aval(x.dtype, flat.shape),)
 
 
-def _concatenate_infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
+def _concatenate_infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
     axis = params[0]
     shape = list(operands[0].shape)
     shape[axis] = sum(x.shape[axis] for x in operands)
@@ -250,7 +252,7 @@ def _flat_index(params: Params, *indices: Any) -> Any:
     return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[index_of(params, *indices)]
 
 
-def _flat_index_infer(params: Params, *indices: Aval) -> tuple[Aval, ...]:
+def _flat_index_infer(params: Params, *indices: AbstractValue) -> tuple[AbstractValue, ...]:
     zeros = [np.zeros(i.shape, i.dtype) for i in indices]
     return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
 
@@ -278,7 +280,7 @@ ASTYPE.native = lambda params, x: cast(x, params[0])
 # ---- linear algebra -------------------------------------------------------------------------------------------------
 
 
-def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+def _matmul_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
     if not a.ndim or not b.ndim:
         raise ShapeError(
             f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape} ({here()}). Use *."
@@ -294,12 +296,12 @@ def _matmul_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
 
 
-def _square(name: str, a: Aval) -> None:
+def _square(name: str, a: AbstractValue) -> None:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape} ({here()}).")
 
 
-def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("solve", a)
     if b.shape[-2] != a.shape[-1]:
         raise ShapeError(
@@ -310,22 +312,22 @@ def _solve_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
     return (intern_aval(b.dtype, outer + b.shape[-2:]),)
 
 
-def _inv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _inv_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("inv", a)
     return (a,)
 
 
-def _det_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _det_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("det", a)
     return (intern_aval(a.dtype, a.shape[:-2]),)
 
 
-def _slogdet_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _slogdet_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("slogdet", a)
     return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
 
 
-def _det_svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _det_svd_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     return a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
 
 
@@ -394,22 +396,22 @@ DET_SVD.batch = _det_svd
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
 
 
-def _matrix(name: str, a: Aval) -> None:
+def _matrix(name: str, a: AbstractValue) -> None:
     if a.ndim < 2:
         raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
 
 
-def _cholesky_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _cholesky_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("cholesky", a)
     return (a,)
 
 
-def _eigh_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _eigh_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _square("eigh", a)
     return intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
 
 
-def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _svd_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _matrix("svd", a)
     *outer, m, n = a.shape
     k = min(m, n)
@@ -417,17 +419,17 @@ def _svd_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
     return tuple(intern_aval(d, (*outer, *core)) for d, core in zip(kinds, ((m, k), (k,), (k, n)), strict=True))
 
 
-def _qr_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _qr_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _matrix("qr", a)
     return a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1]))
 
 
-def _pinv_infer(params: Params, a: Aval) -> tuple[Aval, ...]:
+def _pinv_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
     _matrix("pinv", a)
     return (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)
 
 
-def _lstsq_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
     if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
         raise ShapeError(
             f"np.linalg.lstsq: {a.shape} and {b.shape} do not fit; it takes one matrix, and a right side of as many "
@@ -490,7 +492,9 @@ SVD = Primitive(
 NUMBERS, SERIES, ITSELF = 0, 1, 2
 
 
-def _weights_infer(params: Params, x: Aval, reference: Aval, *rest: Aval) -> tuple[Aval, ...]:
+def _weights_infer(
+    params: Params, x: AbstractValue, reference: AbstractValue, *rest: AbstractValue
+) -> tuple[AbstractValue, ...]:
     n = min(x.shape[-2:])
     rows = reference.shape[-2] if params[0] else 1
     return (intern_aval(real_dtype(x.dtype), (*x.shape[:-2], rows, n)),)
@@ -504,7 +508,9 @@ LINEAR_SUM_OF: dict[Primitive, Primitive] = {}
 SUM_WEIGHTS_OF: dict[Primitive, Primitive] = {}
 
 
-def _sum_infer(params: Params, x: Aval, values: Aval, *rest: Aval) -> tuple[Aval, ...]:
+def _sum_infer(
+    params: Params, x: AbstractValue, values: AbstractValue, *rest: AbstractValue
+) -> tuple[AbstractValue, ...]:
     return (intern_aval(values.dtype, x.shape[:-2]),)
 
 
@@ -527,7 +533,7 @@ def _of_sums(name: str, function: Callable[..., Any], infer: Callable[..., Any],
 
 
 def _of_matrices(
-    name: str, native: Callable[..., Native], infer: Callable[..., Any], linear_in: Any = (), **more: Any
+    name: str, native: Callable[..., NativeCall], infer: Callable[..., Any], linear_in: Any = (), **more: Any
 ) -> Primitive:
     def compute(params: Params, *operands: Any) -> Any:
         values = [np.ascontiguousarray(x) for x in operands]
@@ -544,7 +550,7 @@ def _of_matrices(
 
 
 def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
-    """What the derivatives of functions of eigenvalues, or of singular values, are made of: hoad/_core/runtime/spectral.pyx.
+    """What the derivatives of functions of eigenvalues, or of singular values, are made of: _core/runtime/spectral.pyx.
 
     The operands are the matrix, a reference for the array c of f, c itself, the factors and the directions; of the
     weights, the same with another direction in place of c. Parameters: what is known of f; of numbers (`strong`),
@@ -552,8 +558,8 @@ def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
     emitted and this is known; and whether f is `one` formula for all eigenvalues.
     """
 
-    def native(what: Any) -> Callable[..., Native]:
-        def made(params: Params, *avals: Aval) -> Native:
+    def native(what: Any) -> Callable[..., NativeCall]:
+        def made(params: Params, *avals: AbstractValue) -> NativeCall:
             known = params[0] if what != "product" else NUMBERS
             return spectral(MATMUL, what, singular, bool(known), what == "derivative" and params[1], params[-1], avals)
 
@@ -608,13 +614,13 @@ def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[
     )
 
 
-def _half_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _half_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
     axis = params[0]
     shape = (*x.shape[:axis], x.shape[axis] // 2 + 1, *x.shape[axis + 1 :])
     return (intern_aval(np.result_type(x.dtype, np.complex64), shape),)
 
 
-def _whole_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _whole_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
     n, axis, _ = params
     return (intern_aval(real_dtype(x.dtype), (*x.shape[:axis], n, *x.shape[axis + 1 :])),)
 
@@ -639,7 +645,7 @@ CUMSUM = Primitive(
 CUMSUM.native = lambda params, x: running_sum(x, params[0])
 
 
-def _correlate_infer(params: Params, a: Aval, b: Aval) -> tuple[Aval, ...]:
+def _correlate_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
     return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
 
 
@@ -656,7 +662,7 @@ CORRELATE = Primitive(
 )
 
 
-def _places_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _places_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
     return (intern_aval(np.dtype(np.intp), x.shape),)
 
 
@@ -670,7 +676,7 @@ ARGSORT = Primitive(
 )
 
 
-def _place_infer(params: Params, x: Aval) -> tuple[Aval, ...]:
+def _place_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
     axis, keepdims = params
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
@@ -718,8 +724,8 @@ def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., 
         raise ShapeError("a program without outputs cannot be called on traced values.")
     if nout not in _calls:
 
-        def infer(params: Params, *operands: Aval) -> tuple[Aval, ...]:
-            results: tuple[Aval, ...] = params[0].results
+        def infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
+            results: tuple[AbstractValue, ...] = params[0].results
             return results
 
         made = Primitive(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hoad._core.runtime.engine import Lowered
-from hoad._core.runtime.lowlevel import CALL_ADDRESS, ODE_ADDRESS, Entry
 from hoad._core.base.threads import check_threads
+from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.lowlevel import CALL_ADDRESS, ODE_ADDRESS, EntryPoint
 from hoad.errors import ArgumentError, ShapeError, count
 
 
@@ -58,7 +58,7 @@ class Address:
                 "code then waits for the GIL at each call, and an interpreter must run. If that is meant, say "
                 "address(python=True)."
             )
-        self._entry = Entry(lowered, threads or os.cpu_count() or 1)
+        self._entry = EntryPoint(lowered, threads or os.cpu_count() or 1)
 
     call = CALL_ADDRESS
 
@@ -171,7 +171,7 @@ def get_include() -> str:
     >>> os.listdir(hoad.get_include())
     ['hoad.h']
     """
-    return os.path.join(os.path.dirname(__file__), "include")
+    return os.path.join(os.path.dirname(os.path.dirname(__file__)), "include")
 
 
 __all__ = ["Address", "get_include"]

@@ -12,8 +12,8 @@ import pickle
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hoad._core.graph.serialize import check_tape, graph_data, graph_from
 from hoad._core.graph.primitive import Primitive, primitive_named
+from hoad._core.graph.serialize import check_tape, graph_data, graph_from
 from hoad._pytree.containers import Forms, Node, Parts, Structure
 from hoad.errors import count
 
@@ -143,7 +143,7 @@ def refusal(what: str) -> pickle.UnpicklingError:
 
 
 def restoring(make: Callable[..., Any]) -> Callable[..., Any]:
-    """What makes something of plain data, none of which is known to be right: whatever it raises is no surprise."""
+    """What makes something of plain data, none of which is known to be right: whatever it raises is not a surprise."""
 
     @functools.wraps(make)
     def restored(*data: Any) -> Any:
@@ -224,7 +224,7 @@ def _check_forms(forms: Forms | None, leaves: int, what: str) -> None:
     if forms is None:
         return
     if type(forms) is not list or not all(parts is None or isinstance(parts, Parts) for parts in forms):
-        raise refusal(f"{what} are no list of containers")
+        raise refusal(f"{what} are not a list of containers")
     if sum(1 if parts is None else len(parts.places) for parts in forms) != leaves:
         raise refusal(f"{what} hold another number of values")
 
@@ -243,6 +243,6 @@ def strong_zeros(values: Any, what: str) -> None:
 
 
 def truths(values: Any, length: int, what: str) -> None:
-    """Raise unless there is a tuple of so many truth values."""
+    """Raise unless there is a tuple of so many booleans."""
     if type(values) is not tuple or len(values) != length or not all(type(x) is bool for x in values):
         raise refusal(f"{what} are {values!r}")

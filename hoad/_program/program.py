@@ -10,35 +10,25 @@ from typing import Any, ClassVar, Protocol, SupportsIndex, overload
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.runtime.engine import Lowered
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.primitive import RESULTS_LIMIT, Primitive
-from hoad._core.record.recording import (
-    WATCHERS,
-    callees,
-    compute_values,
-    const_value,
-    differentiating,
-    graph_nbytes,
-    guard_rows,
-    lowered,
-    node_row,
-    operand_avals,
-    revalued,
-)
-from hoad._core.runtime.workspace import Call, offered
-from hoad._core.graph.tape import Aval, Graph
 from hoad._core.base.threads import check_threads
 from hoad._core.base.where import here
+from hoad._core.graph.inspect import callees, const_value, graph_nbytes, guard_rows, node_row, operand_avals
+from hoad._core.graph.primitive import RESULTS_LIMIT, Primitive
+from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.kernels.native_call import NativeCall
+from hoad._core.record.recording import compute_values, differentiating, lowered, revalued
+from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.workspace import Call, offered
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import WATCHERS
+from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT, declare_call
+from hoad._program.address import Address
+from hoad._program.pickling import FAMILIES, dump, load, refusal, restoring, whole_number
+from hoad._program.trace import call_traced, is_number, outputs, recorder_among
 from hoad._pytree.arguments import check_function
 from hoad._pytree.containers import Forms, leaves_of, regrouped, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
-from hoad._program.address import Address
-from hoad._program.pickling import FAMILIES, dump, load, refusal, restoring, whole_number
-from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT, declare_call
-from hoad._program.trace import call_traced, is_number, outputs, recorder_among
 
 
 @dataclass(frozen=True)
@@ -264,7 +254,7 @@ class Callee:
     _reverse_only = False  # whether its rule need not be linear
     _described = "the rule of a call"  # whose rule it is, for messages
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         """Raise unless a node out of a pickle that holds it may have operands like these."""
         if avals != tuple(self.inputs):
             raise refusal(f"a node takes {avals}, but what it runs {tuple(self.inputs)}")
@@ -301,7 +291,7 @@ class Callee:
         assert found is not None
         return found[0]._run(found[1])
 
-    def _native(self, *avals: Aval) -> Native | None:
+    def _native(self, *avals: AbstractValue) -> NativeCall | None:
         """What runs it on operands like these without Python, if anything does."""
         return None
 
@@ -357,13 +347,13 @@ class Program(list[Tape], Callee):
     _strong_results: ClassVar[Any]
 
     @property
-    def inputs(self) -> tuple[Aval, ...]:
+    def inputs(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every input: those of the function, then the symbolic seeds in order."""
         graph = self._last._graph
         return tuple(operand_avals(graph, self._input_nodes()))
 
     @property
-    def results(self) -> tuple[Aval, ...]:
+    def results(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every output of the last tape."""
         return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
 
@@ -446,7 +436,7 @@ class Program(list[Tape], Callee):
         TracedValueError
             If an input is traced: call the program instead.
         ArgumentError
-            If `threads` is no number of threads.
+            If `threads` is not a number of threads.
 
         Notes
         -----
@@ -489,9 +479,9 @@ class Program(list[Tape], Callee):
         Raises
         ------
         ArgumentError
-            If the program calls Python and `python` is not set, or `threads` is no number of threads.
+            If the program calls Python and `python` is not set, or `threads` is not a number of threads.
         DTypeError
-            If an input or an output is made of something else than float64, complex128 or a single truth value.
+            If an input or an output is made of something else than float64, complex128 or a single boolean.
         ShapeError
             If the tapes do not belong together.
 
@@ -528,7 +518,7 @@ class Program(list[Tape], Callee):
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         return self, values
 
-    def _native(self, *avals: Aval) -> Native | None:
+    def _native(self, *avals: AbstractValue) -> NativeCall | None:
         lowered = self._lowered()
         return offered(lowered, Call(lowered)) if avals == self.inputs else None
 
@@ -559,7 +549,7 @@ class Program(list[Tape], Callee):
         Returns
         -------
         float or array
-            The derivative of Σ seed · output by the value of the node, of its shape; 0 for a truth value or an integer.
+            The derivative of Σ seed · output by the value of the node, of its shape; 0 for a boolean or an integer.
 
         Raises
         ------
@@ -1060,7 +1050,7 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Raises
     ------
     DTypeError
-        If an argument is no float.
+        If an argument is not a float.
     TracedValueError
         If an argument is traced by another derivative.
 

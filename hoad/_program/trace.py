@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from hoad._comparison.plain_calls import compared
+from hoad._core.base.where import is_library, is_public, name_running, wrapped_in
 from hoad._core.graph.norms import evened
-from hoad._core.trace.coerce import holds_traced
 from hoad._core.record.recording import Recording
+from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import advice_for
 from hoad._core.trace.traced import METHODS, Array, Scalar, is_traced, plain_value
-from hoad._core.base.where import is_library, is_public, name_running, wrapped_in
 from hoad._pytree.arguments import FLOAT64, Key, check_argument, packed, parts_of
-from hoad._comparison.plain_calls import compared
 from hoad._pytree.containers import Forms, Name, Parts, flatten, is_float, kind_of
 from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
 

@@ -1,0 +1,1 @@
+"""Containers, the arguments of functions, and the vectors that optimisers want."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.trace.coerce import as_numbers, check_class, holds_traced
-from hoad._core.graph.tape import Aval, intern_aval
 from hoad._core.trace.traced import METHODS, is_traced
 from hoad._pytree.containers import Forms, Parts, Structure, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
@@ -219,13 +219,13 @@ def _is_number(x: Any) -> bool:
 
 
 def _number(x: Any) -> Any:
-    """A leaf as a traced value, a float, a truth value or an array."""
+    """A leaf as a traced value, a float, a boolean or an array."""
     if is_traced(x) or isinstance(x, (bool, float)):
         return x
     return packed(x) if holds_traced(x) else as_numbers(x)
 
 
-def number_aval(x: Any) -> Aval:
+def number_aval(x: Any) -> AbstractValue:
     """Shape and dtype of a number, an array or a traced value."""
     found = x if is_traced(x) else np.asarray(x)
     return intern_aval(found.dtype, found.shape)

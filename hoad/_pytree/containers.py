@@ -41,9 +41,9 @@ class Kind(ABC):
     """How containers of a kind are taken apart, made and shown.
 
     Subclasses and classes with fields are made without their constructors, which may check or change what they are
-    given: a gradient is no valid point, and a field that was scaled once must not be scaled again. Attributes beside
-    their items or fields do not travel, since they may hang on these: to ask for one is an AttributeError, not a stale
-    value.
+    given: a gradient is not a valid point, and a field that was scaled once must not be scaled again. Attributes beside
+    their items or fields do not travel, since they may depend on these: to ask for one is an AttributeError, not a
+    stale value.
     """
 
     @abstractmethod
@@ -232,7 +232,7 @@ def register_container(
     Raises
     ------
     ArgumentError
-        If `cls` is no class, or is one of numbers, arrays or text; if the functions cannot be called.
+        If `cls` is not a class, or is one of numbers, arrays or text; if the functions cannot be called.
 
     Notes
     -----
@@ -406,8 +406,8 @@ def _kind(node: Node) -> Kind:
     found = kind_of(node.cls)
     if found is None:
         raise ArgumentError(
-            f"{node.cls.__name__} is no container here, though it was one where this structure was made. Register it: "
-            "hoad.register_container."
+            f"{node.cls.__name__} is not a container here, though it was one where this structure was made. Register "
+            "it: hoad.register_container."
         )
     return found
 

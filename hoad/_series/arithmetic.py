@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from hoad._core.trace.traced import is_traced
 from hoad._core.base.where import here, name_of
-from hoad.errors import ArgumentError, NoRuleError, ShapeError
+from hoad._core.trace.traced import is_traced
 from hoad._series import recurrences
 from hoad._series.domain import checked, pole
 from hoad._series.functions import ENTRYWISE, OF_VALUES, check_polyval, coefficients_by_rules, refusal
 from hoad._series.truncated import Truncated, is_constant, shown
+from hoad.errors import ArgumentError, NoRuleError, ShapeError
 
 if TYPE_CHECKING:
-    from hoad._series.taylor_series import TaylorSeries
+    from typing_extensions import Self
 
 S = TypeVar("S", bound="Arithmetic")
 
@@ -90,13 +90,13 @@ class Arithmetic(Truncated):
         start, u = self._constant(base)[0], self._coefficients
         return self._checked(f"{shown(base)} ** s", lambda: recurrences.power_of_number(start, u), base)
 
-    def __neg__(self) -> TaylorSeries:
+    def __neg__(self) -> Self:
         return self._each(operator.neg)
 
     def __pos__(self: S) -> S:
         return self
 
-    def __abs__(self) -> TaylorSeries:
+    def __abs__(self) -> Self:
         if self.dtype.kind == "c":
             raise NoRuleError("abs of a complex series is not analytic. For |s|² on the real line, s * np.conj(s).")
         sign = np.sign(self[0])
@@ -142,7 +142,7 @@ class Arithmetic(Truncated):
                 f"so that t is another variable in each ({here()}). Take a series about one point."
             )
 
-    def _divided_from(self, start: int, other: Arithmetic) -> TaylorSeries:
+    def _divided_from(self, start: int, other: Arithmetic) -> Self:
         """The quotient by a series that starts with the power tᵐ, of a degree lower by m."""
         first = min(len(self), len(other))
         above, below = self._coefficients[start:first], other._coefficients[start:first]
@@ -159,11 +159,11 @@ class Arithmetic(Truncated):
         self._check_point(other)
         return self._checked("a quotient", lambda: recurrences.quotient(above, below), other)
 
-    def _to_the(self, exponent: int) -> TaylorSeries:
+    def _to_the(self, exponent: int) -> Self:
         if exponent == 0:
             return self._constant(np.ones(self.shape, self.dtype))
         if exponent < 0:
-            found: TaylorSeries = self._to_the(-exponent).__rtruediv__(1)
+            found: Self = self._to_the(-exponent).__rtruediv__(1)
             return found
         return self._with(recurrences.whole_power(self._coefficients, exponent))
 
@@ -201,7 +201,7 @@ class Arithmetic(Truncated):
             check_polyval(args, kwargs, Arithmetic)
         return self._by_rules(name, function, args, kwargs)
 
-    def _by_rules(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TaylorSeries:
+    def _by_rules(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Arithmetic:
         """The series of a function of the values of series, which has a rule."""
         among = [x for x in _leaves([args, list(kwargs.values())]) if isinstance(x, Arithmetic)]
         for other in among:
@@ -244,7 +244,7 @@ class Arithmetic(Truncated):
             value = value * t + c
         return value
 
-    def _after(self, inner: Arithmetic) -> TaylorSeries:
+    def _after(self, inner: S) -> S:
         """f of what an inner series adds to the point."""
         return inner._with(recurrences.composed(self._coefficients, inner._coefficients))
 
@@ -269,7 +269,7 @@ def check_broadcast(call: str, what: str, given: tuple[int, ...], shape: tuple[i
 def _without_truth(asked: str) -> ArgumentError:
     """The error for what compares numbers."""
     return ArgumentError(
-        f"{asked} of a TaylorSeries has no series, since it gives truth values ({here()}). Ask it of the value at the "
+        f"{asked} of a TaylorSeries has no series, since it gives booleans ({here()}). Ask it of the value at the "
         "point, s[0], as in np.where(s[0] > 0, s, 0), or of the coefficients, s.coefficients."
     )
 

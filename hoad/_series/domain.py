@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.traced import is_traced
 from hoad._core.base.where import here
-from hoad.errors import DomainError
+from hoad._core.trace.traced import is_traced
 from hoad._series.shapes import unified
+from hoad.errors import DomainError
 
 PLAIN = {float, int, complex, np.float64, np.complex128, np.float32, np.complex64, np.ndarray}  # never traced
 

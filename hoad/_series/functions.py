@@ -25,7 +25,7 @@ OF_VALUES: set[Callable[..., Any]] = {
 # Of these, those that act entry by entry.
 ENTRYWISE = {np.clip, np.real, np.imag, np.nan_to_num, np.polyval, np.interp, np.sinc}
 
-# Functions that give truth values, of which there is no series.
+# Functions that give booleans, of which there is no series.
 COMPARING = ("allclose", "array_equal", "array_equiv", "isclose", "all", "any")
 
 # In libraries: what is asked of an array itself, and functions of a list that Python has as well.
@@ -103,7 +103,7 @@ def refusal(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], series: t
 
     if name.rpartition(".")[2] in COMPARING:
         return NoRuleError(
-            f"{name} does not take a TaylorSeries ({here()}): a truth value has no series. Ask it of the coefficients, "
+            f"{name} does not take a TaylorSeries ({here()}): a boolean has no series. Ask it of the coefficients, "
             "s.coefficients, or of the value at the point, s[0]."
         )
     call = ", ".join([*map(shown, args), *(f"{key}={shown(x)}" for key, x in kwargs.items())])

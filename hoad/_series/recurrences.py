@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.kernels.ufuncs import leg, sech
 from hoad._core.trace.traced import is_traced
-from hoad._core.kernels.scalar.ufuncs import leg, sech
 
-WHOLE_POWERS = 1 << 62  # beyond, a float is no number of factors
+WHOLE_POWERS = 1 << 62  # beyond, a float is not a number of factors
 
 Series = Sequence[Any]
 Slope = Callable[[Series, int], Any]

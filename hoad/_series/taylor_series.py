@@ -12,7 +12,6 @@ import numpy as np
 from hoad._core.trace.traced import is_traced
 from hoad._pytree.arguments import packed
 from hoad._pytree.containers import register_container
-from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from hoad._series import recurrences
 from hoad._series.arithmetic import Arithmetic, check_broadcast
 from hoad._series.domain import is_finite
@@ -30,6 +29,7 @@ from hoad._series.shapes import (
 )
 from hoad._series.text import Latex, about, lines, series
 from hoad._series.truncated import WEAK, is_constant, shown
+from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.polynomial import Polynomial
@@ -75,7 +75,7 @@ class TaylorSeries(Arithmetic):
     ShapeError
         If there is no coefficient, or the point has another shape.
     DTypeError
-        If the coefficients or the point are no numbers.
+        If the coefficients or the point are not numbers.
     ArgumentError
         If they are series.
 
@@ -149,7 +149,7 @@ class TaylorSeries(Arithmetic):
         Raises
         ------
         ArgumentError
-            If the degree is no whole number, or negative.
+            If the degree is not a whole number, or negative.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class TaylorSeries(Arithmetic):
         Raises
         ------
         ArgumentError
-            If m or n is no degree, or their sum higher than that of the series.
+            If m or n is not a degree, or their sum higher than that of the series.
         TracedValueError
             If the coefficients are traced: degrees that are lowered have no derivative.
 
@@ -480,7 +480,7 @@ class TaylorSeries(Arithmetic):
         Raises
         ------
         DTypeError
-            If the constant is no number.
+            If the constant is not a number.
 
         Examples
         --------
@@ -569,7 +569,7 @@ class TaylorSeries(Arithmetic):
 
 
 def _made(coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
-    """A series of what is known to fit, or is no number at all, such as None in the place of a derivative."""
+    """A series of what is known to fit, or is not a number at all, such as None in the place of a derivative."""
     made = TaylorSeries.__new__(TaylorSeries)
     made._coefficients, made._moves, made.point = coefficients, _may_move(point), point
     return made

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hoad._core.trace.traced import graph_of, is_traced
 from hoad._core.base.where import here
+from hoad._core.trace.traced import graph_of, is_traced
 from hoad._pytree.arguments import packed
-from hoad.errors import ArgumentError, TracedValueError
 from hoad._series.domain import checked
 from hoad._series.shapes import is_one_point, lifted, stacked, unified
+from hoad.errors import ArgumentError, TracedValueError
 
 if TYPE_CHECKING:
-    from hoad._series.taylor_series import TaylorSeries
+    from typing_extensions import Self
 
 WEAK = (int, float, complex)  # whose type leaves the dtype of what they meet
 
@@ -73,25 +73,25 @@ class Truncated:
 
     # ---- how others are made of it
 
-    def _made(self, coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
+    def _made(self, coefficients: tuple[Any, ...], point: Any) -> Self:
         """A series of what is known to fit."""
         raise NotImplementedError
 
-    def _with(self, coefficients: Any) -> TaylorSeries:
+    def _with(self, coefficients: Any) -> Self:
         """Another series about the same point."""
         return self._with_unified(unified(coefficients))
 
-    def _with_unified(self, found: tuple[Any, ...]) -> TaylorSeries:
+    def _with_unified(self, found: tuple[Any, ...]) -> Self:
         point = self.point
         shape = np.shape(found[0])
         if np.ndim(point) and shape != self.shape and len(shape) >= len(self.shape):  # shorter by what a product sums
             point = np.broadcast_to(lifted(point, len(self.shape)), shape)
         return self._made(found, point)
 
-    def _each(self, function: Callable[[Any], Any]) -> TaylorSeries:
+    def _each(self, function: Callable[[Any], Any]) -> Self:
         return self._with(function(c) for c in self._coefficients)
 
-    def _constant(self, x: Any) -> TaylorSeries:
+    def _constant(self, x: Any) -> Self:
         """A number or an array as a series, broadcast against S."""
         x = packed(x)
         x = x if is_traced(x) else np.array(x, np.result_type(self.dtype, x) if type(x) in WEAK else None)
@@ -106,7 +106,7 @@ class Truncated:
         point = np.broadcast_to(lifted(self.point, len(self.shape)), self.shape)
         return self._with(function.deriv(k)(point) / math.factorial(k) for k in range(len(self)))
 
-    def _checked(self, what: str, made: Callable[[], Any], *others: Any) -> TaylorSeries:
+    def _checked(self, what: str, made: Callable[[], Any], *others: Any) -> Self:
         """Another series about the same point, of which no coefficient may be undefined unless one is already."""
         given = [self._coefficients, *(x._coefficients if isinstance(x, Truncated) else (x,) for x in others)]
         return self._with_unified(checked(what, made, given))

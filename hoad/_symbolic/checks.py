@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from hoad._core.base.where import here
 from hoad._core.trace.coerce import as_numbers, holds_traced
 from hoad._core.trace.traced import METHODS, is_traced
-from hoad._core.base.where import here
-from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError
 from hoad._symbolic.operators import Operators
 from hoad._symbolic.rows import constant
+from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError
 
-if TYPE_CHECKING:
-    from hoad._symbolic.expression import Expression
+E = TypeVar("E", bound=Operators)
 
 
-def checked_value(symbol: Expression, value: Any, what: str) -> Any:
+def checked_value(symbol: Operators, value: Any, what: str) -> Any:
     """A value for a symbol; traced ones as they are."""
     if type(value) is float and not symbol.aval.shape:
         return value
@@ -39,7 +38,7 @@ def checked_value(symbol: Expression, value: Any, what: str) -> Any:
     return float(value) if not symbol.shape else np.array(value, dtype=np.float64)
 
 
-def fitting(old: Expression, new: Any) -> Expression:
+def fitting(old: E, new: Any) -> E:
     """What is to stand in the place of an expression, checked."""
     if is_traced(new):
         raise TracedValueError(
@@ -50,9 +49,9 @@ def fitting(old: Expression, new: Any) -> Expression:
         numbers = as_numbers(new)
         if numbers.shape == old.shape and np.can_cast(numbers.dtype, old.dtype, "same_kind"):
             exact = np.array(numbers, dtype=old.dtype)
-            return constant(exact if old.shape or old.dtype.kind not in "fb" else exact.item(), old._make)
+            numbers = exact if old.shape or old.dtype.kind not in "fb" else exact.item()
         new = constant(numbers, old._make)
-    put: Expression = new
+    put: E = new
     if put.shape != old.shape:
         raise ShapeError(f"substitute cannot put shape {put.shape} in the place of shape {old.shape}.")
     if put.dtype != old.dtype:
@@ -60,7 +59,7 @@ def fitting(old: Expression, new: Any) -> Expression:
     return put
 
 
-def checked_symbols(given: tuple[Any, ...], needed: tuple[Expression, ...]) -> tuple[Expression, ...]:
+def checked_symbols(given: tuple[Any, ...], needed: tuple[E, ...]) -> tuple[E, ...]:
     """Inputs of a program, each a symbol, and all that are needed among them."""
     for symbol in given:
         if not isinstance(symbol, Operators) or symbol.name is None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from hoad._core.record.recording import Extension
-from hoad._symbolic.operators import record_call
+from hoad._symbolic.operators import Operators, record_call
 from hoad._symbolic.rows import Layout, constant, in_order, read_constant, read_nodes
 
-if TYPE_CHECKING:
-    from hoad._symbolic.expression import Expression
+E = TypeVar("E", bound=Operators)
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -20,7 +19,7 @@ FLOAT64 = np.dtype(np.float64)
 Sweep = Callable[[Extension, list[int], int], list[int]]
 
 
-def _swept(roots: list[Expression], by: Expression, sweep: Sweep) -> list[Expression]:
+def _swept(roots: list[E], by: E, sweep: Sweep) -> list[E]:
     """The expressions that a sweep gives."""
     layout = Layout(roots)
     with Extension(layout.graph, layout.size, 0) as extension:
@@ -30,7 +29,7 @@ def _swept(roots: list[Expression], by: Expression, sweep: Sweep) -> list[Expres
     return [made[k] if k >= 0 else read_constant(extension.graph, k, by._make) for k in outputs]
 
 
-def tangent(e: Expression, by: Expression, n: int) -> Expression:
+def tangent(e: E, by: E, n: int) -> E:
     """The n-th derivative by a scalar: forward, n times with one table of what is known."""
     if n == 0:
         return e
@@ -46,7 +45,7 @@ def tangent(e: Expression, by: Expression, n: int) -> Expression:
     return _swept([e], by, sweep)[0]
 
 
-def rows_of_jacobian(e: Expression, by: Expression) -> Expression:
+def rows_of_jacobian(e: E, by: E) -> E:
     """The derivative by an array: in reverse, once for each entry of the expression."""
     if not _occurs(by, e) or not e.size or not e.aval.inexact:
         return _zeros(e.shape + by.shape, e)
@@ -59,16 +58,17 @@ def rows_of_jacobian(e: Expression, by: Expression) -> Expression:
         return _swept([e], by, sweep)[0]
     flat = record_call(np.ravel, (e,))
     rows: Any = np.stack(_swept([flat[k] for k in range(e.size)], by, sweep))
-    made: Expression = rows.reshape(e.shape + by.shape)
+    made: E = rows.reshape(e.shape + by.shape)
     return made
 
 
-def _occurs(part: Expression, whole: Expression) -> bool:
+def _occurs(part: Operators, whole: Operators) -> bool:
     return any(node is part for node in in_order([whole]))
 
 
-def _zeros(shape: tuple[int, ...], like: Expression) -> Expression:
-    return constant(np.zeros(shape) if shape else 0.0, like._make)
+def _zeros(shape: tuple[int, ...], like: E) -> E:
+    zeros: E = constant(np.zeros(shape) if shape else 0.0, like._make)
+    return zeros
 
 
 __all__ = ["rows_of_jacobian", "tangent"]

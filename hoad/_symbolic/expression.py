@@ -8,16 +8,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import inline
-from hoad._core.graph.tape import Aval, intern_aval
-from hoad._core.trace.traced import is_traced
 from hoad._core.base.where import here
-from hoad._pytree.arguments import checked_order
-from hoad._drivers.gradient import jacobian
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.record.recording import inline
+from hoad._core.trace.traced import is_traced
 from hoad._drivers.hessian import hessian
-from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
+from hoad._drivers.jacobian import jacobian
 from hoad._program.program import Program, Tape
+from hoad._pytree.arguments import checked_order
 from hoad._symbolic.checks import checked_symbols, checked_value, fitting
 from hoad._symbolic.derivatives import rows_of_jacobian, tangent
 from hoad._symbolic.operators import Operators, no_value, record_call
@@ -25,6 +24,7 @@ from hoad._symbolic.rows import Layout, Row, Source, in_order
 from hoad._symbolic.text import formula
 from hoad._symbolic.tree import ExpressionTree
 from hoad._transform.adjoint import gradient
+from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 
 FLOAT64 = np.dtype(np.float64)
 ROWS = 200  # lines of a formula that is printed
@@ -63,7 +63,7 @@ class Expression(Operators):
     row: Row | None
     operands: tuple[Expression, ...]
     source: Source
-    aval: Aval
+    aval: AbstractValue
     _symbols: tuple[Expression, ...] | None  # made when first asked for, as all of these
     _program: Program | None
     _adjoint: tuple[int, Program] | None  # by which rules
@@ -150,7 +150,7 @@ class Expression(Operators):
         Raises
         ------
         ArgumentError
-            If an argument is no symbol, is given twice, or a symbol of the expression is left out.
+            If an argument is not a symbol, is given twice, or a symbol of the expression is left out.
 
         Notes
         -----
@@ -236,8 +236,8 @@ class Expression(Operators):
         ArgumentError
             If there is no such mode, or a symbol has no value.
         ShapeError, DTypeError
-            If the expression is no scalar: use `jacobian`. If a value is of another shape than its symbol, or made of
-            no real numbers.
+            If the expression is not a scalar: use `jacobian`. If a value is of another shape than its symbol, or made
+            of no real numbers.
 
         Notes
         -----
@@ -358,9 +358,9 @@ class Expression(Operators):
         Raises
         ------
         ArgumentError
-            If `by` is no expression, or there is no such order.
+            If `by` is not an expression, or there is no such order.
         DTypeError
-            If `by` is a truth value or an integer.
+            If `by` is a boolean or an integer.
 
         Notes
         -----
@@ -412,7 +412,7 @@ class Expression(Operators):
         Raises
         ------
         ArgumentError
-            If a key is no expression.
+            If a key is not an expression.
         ShapeError, DTypeError
             If what is put in has another shape or dtype.
 
@@ -476,7 +476,7 @@ class Expression(Operators):
         return inline(tape._graph, list(tape._outputs), list(tape._inputs), list(values))[0]
 
     @staticmethod
-    def _make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: Aval) -> Expression:
+    def _make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: AbstractValue) -> Expression:
         return make(row, operands, source, aval)
 
     # ---- as text
@@ -532,7 +532,7 @@ class ArrayExpression(Expression):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _in_place
 
 
-def make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: Aval) -> Expression:
+def make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: AbstractValue) -> Expression:
     """An expression of its parts."""
     kind = ArrayExpression if aval.shape or aval.dtype.kind not in "fb" else Expression
     made: Expression = object.__new__(kind)
@@ -581,7 +581,7 @@ def symbols(names: str, shape: int | tuple[int, ...] = ()) -> Any:
     Raises
     ------
     ArgumentError
-        If `names` is no string, has no name in it, one that is no identifier, or one twice.
+        If `names` is not a string, has no name in it, one that is not an identifier, or one twice.
     ShapeError
         If `shape` is none.
 
@@ -610,7 +610,7 @@ def symbols(names: str, shape: int | tuple[int, ...] = ()) -> Any:
     found = names.replace(",", " ").split()
     wrong = [name for name in found if not name.isidentifier()]
     if wrong or not found:
-        problem = f"{wrong[0]!r} is no identifier" if wrong else "there is no name in the string"
+        problem = f"{wrong[0]!r} is not an identifier" if wrong else "there is no name in the string"
         raise ArgumentError(f"symbols takes names such as 'x y', but {problem}.")
     if len(set(found)) < len(found):
         raise ArgumentError(f"symbols was given a name twice: {names!r}. Name each once.")

@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hoad._core.trace.coerce import new_input
-from hoad._core.graph.tape import Aval, Graph
-from hoad._core.trace.traced import FUNCTIONS, MAKERS, METHODS, is_traced, node_of, plain_value
 from hoad._core.base.where import here
-from hoad.errors import TracedValueError
+from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.trace.coerce import new_input
+from hoad._core.trace.traced import FUNCTIONS, MAKERS, METHODS, is_traced, node_of, plain_value
 from hoad._symbolic.rows import Row, Source, read_nodes
+from hoad.errors import TracedValueError
 
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)
 
@@ -28,10 +28,10 @@ class Operators:
     row: Row | None
     operands: tuple[Any, ...]
     source: Source
-    aval: Aval
+    aval: AbstractValue
 
     @staticmethod
-    def _make(row: Row | None, operands: tuple[Any, ...], source: Source, aval: Aval) -> Any:
+    def _make(row: Row | None, operands: tuple[Any, ...], source: Source, aval: AbstractValue) -> Any:
         """An expression of its parts."""
         raise NotImplementedError
 

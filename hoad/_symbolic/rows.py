@@ -13,10 +13,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from hoad._core.graph.serialize import graph_of_rows, node_rows
+from hoad._core.graph.inspect import const_value, operand_avals
 from hoad._core.graph.primitive import Primitive
-from hoad._core.record.recording import const_value, operand_avals
-from hoad._core.graph.tape import Aval, Graph, intern_aval
+from hoad._core.graph.serialize import graph_of_rows, node_rows
+from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
 from hoad._ops.primitives import INPUT, ITEM, RESULT
 from hoad._program.program import Constant
 
@@ -50,7 +50,7 @@ class NodeLike(Protocol):
     @property
     def source(self) -> Source: ...
     @property
-    def aval(self) -> Aval: ...
+    def aval(self) -> AbstractValue: ...
 
 
 N = TypeVar("N", bound=NodeLike)
@@ -138,7 +138,7 @@ def frozen(x: Any) -> Any:
 
 
 def read_nodes(
-    graph: Graph, end: int, known: dict[int, N], make: Callable[[Row | None, tuple[N, ...], Source, Aval], N]
+    graph: Graph, end: int, known: dict[int, N], make: Callable[[Row | None, tuple[N, ...], Source, AbstractValue], N]
 ) -> list[N]:
     """The first nodes of a graph; those `known`, by number, are what they were."""
     avals = operand_avals(graph, list(range(end)))

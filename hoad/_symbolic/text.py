@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from hoad._core.graph.inspect import node_row
 from hoad._core.graph.primitive import primitive_named
-from hoad._core.record.recording import node_row
 from hoad._display.notation import INFIX, PREFIX, operation_text
 from hoad._display.values import constant_text
 from hoad._program.program import Constant, Program, Tape, TapeNode
@@ -18,7 +18,10 @@ COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 7)
 BINDING = {
     **dict.fromkeys(INFIX, COMPARISON),
     **dict.fromkeys(("add", "subtract"), SUM),
-    **dict.fromkeys(("multiply", "divide", "floor_divide", "remainder", "smul", "ssmul", "sdiv"), PRODUCT),
+    **dict.fromkeys(
+        ("multiply", "divide", "floor_divide", "remainder", "strong_multiply", "strong_multiply_both", "strong_divide"),
+        PRODUCT,
+    ),
     "power": POWER,
 }
 PLACES = ("item", "getitem", "gather")  # written behind their operand

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from hoad._display.values import constant_text
-from hoad.errors import count
 from hoad._program.program import Constant
+from hoad._symbolic.operators import Operators
 from hoad._symbolic.rows import in_order
-
-if TYPE_CHECKING:
-    from hoad._symbolic.expression import Expression
+from hoad.errors import count
 
 ROWS = 200  # of a tree that is printed
 
@@ -52,7 +49,7 @@ class ExpressionTree:
 
     __slots__ = ("expression",)
 
-    def __init__(self, expression: Expression) -> None:
+    def __init__(self, expression: Operators) -> None:
         self.expression = expression
 
     @property

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoad._core.graph.inspect import are_strong
 from hoad._core.graph.primitive import Primitive, rules_epoch
-from hoad._core.record.recording import Extension, are_strong
-from hoad._pytree.containers import Forms
+from hoad._core.record.recording import Extension
 from hoad._ops.primitives import on_new_call
 from hoad._program.program import Callee, Program, Strong, called, declare_call_of
-from hoad.rules.registry import set_rule
+from hoad._pytree.containers import Forms
 from hoad._transform.append_tape import check_program, grown
 from hoad._transform.seeds import seed_operands
+from hoad.rules.registry import set_rule
 
 
 def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Program:
@@ -35,11 +36,11 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     Raises
     ------
     ArgumentError
-        If `program` is no Program, but the function itself, say; if `seed` is another word than "symbolic".
+        If `program` is not a Program, but the function itself, say; if `seed` is another word than "symbolic".
     ShapeError
         If the last tape gives more than one number and there is no seed, or a seed does not fit.
     DTypeError
-        If a seed is no float and no array of floats.
+        If a seed is neither a float nor an array of floats.
 
     Notes
     -----
@@ -91,7 +92,7 @@ def extended(
 def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: Strong = ()) -> Program:
     """The adjoint of a program by the inputs it is linear in, or by the others, for symbolic seeds.
 
-    Inputs that are no floats have none. What is known of the seeds is `strong`.
+    Inputs that are not floats have none. What is known of the seeds is `strong`.
     """
     nodes = program._input_nodes()
     first = len(nodes) - program._linear
@@ -155,7 +156,7 @@ def strong_seeds(program: Program) -> Strong:
 
 
 def _with_strong(program: Program, strong: Strong) -> Program:
-    """The same adjoint program, for seeds whose zeros are strong; a program that is no adjoint as it is."""
+    """The same adjoint program, for seeds whose zeros are strong; a program that is not an adjoint as it is."""
     if program._origin is None:
         return program
     origin, linear = program._origin

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import WATCHERS, Extension
+from hoad._core.record.recording import Extension
+from hoad._core.trace.context import WATCHERS
+from hoad._program.program import Program, Tape
 from hoad._pytree.containers import Forms
 from hoad.errors import ArgumentError
-from hoad._program.program import Program, Tape
 
 # From a growing tape, and whether to note whose derivative each of its nodes is, to (its outputs, its inputs).
 Sweep = Callable[[Extension, bool], tuple[list[int], list[int]]]

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.graph.primitive import Primitive
+from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.taylor.series import NotClosedError
-from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.trace.traced import is_traced
 from hoad._ops.primitives import GETITEM
 
 Shape = tuple[int, ...]
 
 
-def on_lines(name: str, primitive: Primitive, params: Any, aval: Aval, values: list[Any], count: int) -> Any:
+def on_lines(name: str, primitive: Primitive, params: Any, aval: AbstractValue, values: list[Any], count: int) -> Any:
     """What a linear operation makes of arrays with so many lines."""
     whole = (*aval.shape, count)
     if name == "sum":
@@ -43,7 +43,7 @@ def on_lines(name: str, primitive: Primitive, params: Any, aval: Aval, values: l
     raise NotClosedError(f"{primitive.name} on many lines")
 
 
-def assembly(aval: Aval, params: Any, values: list[Any]) -> Any:
+def assembly(aval: AbstractValue, params: Any, values: list[Any]) -> Any:
     """Zeros to which items, slices and gathers are added, of traced values or of plain ones alone."""
     if any(map(is_traced, values)):
         return apply_assembly(aval, *params, *values)
@@ -68,7 +68,7 @@ def places(flat: Any, count: int) -> Any:
     return np.add(np.multiply(np.reshape(flat, (*np.shape(flat), 1)), count), np.arange(count))
 
 
-def assembled(params: Any, aval: Aval, values: list[Any], count: int) -> Any:
+def assembled(params: Any, aval: AbstractValue, values: list[Any], count: int) -> Any:
     """Zeros with lines, to which items, slices and gathers are added."""
     offsets, parts = params
     size = aval.itemsize

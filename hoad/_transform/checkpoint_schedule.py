@@ -66,7 +66,7 @@ def recomputed_steps(steps: int, slots: int) -> int:
     Raises
     ------
     ArgumentError
-        If one of them is no positive int.
+        If one of them is not a positive int.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def checkpoint_schedule(steps: int, slots: int) -> Iterator[Action]:
     Raises
     ------
     ArgumentError
-        If one of them is no positive int.
+        If one of them is not a positive int.
 
     See Also
     --------

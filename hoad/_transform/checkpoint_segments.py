@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced, new_input
 from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import RUNNING, Recording, differentiating
-from hoad._core.graph.tape import Aval, Graph, intern_aval
+from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
+from hoad._core.record.recording import Recording, differentiating
+from hoad._core.trace.coerce import holds_traced, new_input
+from hoad._core.trace.context import RUNNING
 from hoad._core.trace.traced import node_of
-from hoad.errors import HoadError, ShapeError, TracedValueError
 from hoad._program.program import Callee, Program, Strong, Tape, called
-from hoad._transform.checkpoint_schedule import checkpoint_schedule, split
 from hoad._program.trace import telling_of_objects
 from hoad._transform.adjoint import adjoint_of, strong_results
+from hoad._transform.checkpoint_schedule import checkpoint_schedule, split
 from hoad._transform.composite import Apart, Path, derived_avals, program_of
 from hoad._transform.programs import recorded
+from hoad.errors import HoadError, ShapeError, TracedValueError
 
 
 @dataclass(eq=False)
@@ -30,8 +31,8 @@ class Steps:
     """A step function on flat values, and what it is called with."""
 
     step: Callable[..., tuple[Any, ...]]  # (k, *state, *args) -> state
-    state: tuple[Aval, ...]
-    args: tuple[Aval, ...]
+    state: tuple[AbstractValue, ...]
+    args: tuple[AbstractValue, ...]
     is_new: bool = True  # whether the loop is being recorded, and not run again
     begun: list[Program] = field(default_factory=list)  # that of the first step that was taken
     known_strong: dict[Any, Strong] = field(default_factory=dict)  # of derivatives of it
@@ -65,7 +66,7 @@ class Steps:
         self.check(k, avals)
         return state
 
-    def _called_on_traced(self, k: int, values: tuple[Any, ...]) -> tuple[tuple[Aval, ...], tuple[Any, ...]]:
+    def _called_on_traced(self, k: int, values: tuple[Any, ...]) -> tuple[tuple[AbstractValue, ...], tuple[Any, ...]]:
         with differentiating(apart=True) as d:
             with telling_of_objects:
                 found = self.step(k, *[d.input(x) for x in values])
@@ -83,7 +84,7 @@ class Steps:
                 "state, value)."
             )
 
-    def check(self, k: int, found: tuple[Aval, ...]) -> None:
+    def check(self, k: int, found: tuple[AbstractValue, ...]) -> None:
         """Raise unless a step gives a state like the one before."""
         if found != self.state:
             raise ShapeError(
@@ -115,7 +116,7 @@ class Steps:
         return program, apart.constants, tuple(apart.values)
 
 
-def _names(avals: tuple[Aval, ...]) -> str:
+def _names(avals: tuple[AbstractValue, ...]) -> str:
     return ", ".join(f"{aval.dtype} of shape {aval.shape}" for aval in avals) or "nothing"
 
 

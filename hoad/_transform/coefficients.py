@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.taylor.taylor_schedule import SAME, SCALED, is_linear, unsigned
+from hoad._core.kernels.ufuncs import mask, select, strong_divide, strong_multiply, strong_multiply_both
 from hoad._core.taylor.series import NotClosedError
-from hoad._core.kernels.scalar.ufuncs import mask, sdiv, select, smul, ssmul
+from hoad._core.taylor.taylor_schedule import SAME, SCALED, is_linear, unsigned
+from hoad._core.trace.calls import apply_primitive
 from hoad._ops.primitives import GETITEM
 from hoad._transform.batched_linear import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
 from hoad._transform.monomials import Coefficient, Lines, is_one, over_lines
@@ -137,7 +137,10 @@ class Coefficients:
         """x times a value, of which zeros absorb what is not finite if they are `strong`."""
         if not strong or x is None:
             return self.lines.scale(x, by, k)
-        return self._made(smul(by, x) if self.lines.is_summed(k) else smul(over_lines(by), self.lines.array(x)), k)
+        return self._made(
+            strong_multiply(by, x) if self.lines.is_summed(k) else strong_multiply(over_lines(by), self.lines.array(x)),
+            k,
+        )
 
     def _sum(self, i: int, k: int, operands: list[int]) -> Coefficient:
         return self.lines.total([self.at(x, k) for x in operands], k)
@@ -168,9 +171,9 @@ class Coefficients:
     def _doubly_strong_product(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """As a product, where zeros of either factor absorb what is not finite in the other."""
         x, y = operands
-        return self._made(self._strong_sum(k, x, y, range(k + 1), ssmul), k)
+        return self._made(self._strong_sum(k, x, y, range(k + 1), strong_multiply_both), k)
 
-    def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int], product: Any = smul) -> Any:
+    def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int], product: Any = strong_multiply) -> Any:
         """Σ x[j] y[k - j] over some orders j, as an array."""
         found = None
         for j in orders:
@@ -191,7 +194,7 @@ class Coefficients:
             found = top if found is None else np.subtract(top, found)
         elif found is not None:
             found = np.negative(found)
-        return None if found is None else self._made(sdiv(found, self._array(y, 0, k)), k)
+        return None if found is None else self._made(strong_divide(found, self._array(y, 0, k)), k)
 
     def _array(self, operand: int, j: int, k: int) -> Any:
         """Coefficient j as an array, to be taken together with others to one of order k."""
@@ -310,9 +313,9 @@ _STEPS: dict[str, Callable[[Coefficients, int, int, list[int]], Coefficient]] = 
     "square": Coefficients._product,
     "divide": Coefficients._quotient,
     "reciprocal": Coefficients._quotient,
-    "smul": Coefficients._strong_product,
-    "ssmul": Coefficients._doubly_strong_product,
-    "sdiv": Coefficients._strong_quotient,
+    "strong_multiply": Coefficients._strong_product,
+    "strong_multiply_both": Coefficients._doubly_strong_product,
+    "strong_divide": Coefficients._strong_quotient,
     "mask": Coefficients._mask,
     "select": Coefficients._select,
     "matmul": Coefficients._matmul,

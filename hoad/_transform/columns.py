@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
-from hoad._core.record.recording import const_value, node_row, operand_avals
-from hoad._core.graph.tape import Aval, Graph
+from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.trace.calls import apply_primitive
 from hoad._program.program import Program
 from hoad._transform.programs import recorded
 
@@ -25,7 +25,7 @@ MOST_NUMBERS = 1024  # of an array in a lane
 MOST_OPERATIONS = 20_000  # on numbers, in a lane
 
 Ids = np.ndarray[Any, Any]  # which numbers an array in a lane holds, by their place in a list
-_Row = tuple[Primitive, list[int], Any, Aval]  # a node: what it does, with what, and what that gives
+_Row = tuple[Primitive, list[int], Any, AbstractValue]  # a node: what it does, with what, and what that gives
 
 
 class _NoColumnsError(Exception):
@@ -74,7 +74,7 @@ class Columns:
                 raise _NoColumnsError
         return at
 
-    def _note(self, i: int, ids: list[int] | Ids, aval: Aval) -> None:
+    def _note(self, i: int, ids: list[int] | Ids, aval: AbstractValue) -> None:
         if aval.ndim:
             self._many[i] = np.reshape(np.asarray(ids, dtype=np.intp), aval.shape)
         else:
@@ -133,19 +133,19 @@ class Columns:
         raise _NoColumnsError
 
 
-def _check(aval: Aval) -> None:
+def _check(aval: AbstractValue) -> None:
     if aval.dtype not in (np.float64, np.bool_) or aval.size > MOST_NUMBERS:
         raise _NoColumnsError
 
 
-def _is_elementary(primitive: Primitive, aval: Aval) -> bool:
+def _is_elementary(primitive: Primitive, aval: AbstractValue) -> bool:
     """Whether arrays give the bits that lanes give; x ** 2, which they take for a product, may not."""
     is_array = aval.ndim > 0
     return primitive.kind == UFUNC and primitive.has_kernel(is_array) and not (is_array and primitive.name == "power")
 
 
 def _behind(graph: Graph, outputs: Sequence[int], inputs: set[int]) -> list[tuple[int, _Row]]:
-    """The nodes that outputs hang on, in turn; inputs aside."""
+    """The nodes that outputs depend on, in turn; inputs aside."""
     found: dict[int, _Row] = {}
     left = [k for k in outputs if k >= 0]
     while left:
@@ -156,7 +156,7 @@ def _behind(graph: Graph, outputs: Sequence[int], inputs: set[int]) -> list[tupl
     return sorted(found.items())
 
 
-def _seen(primitive: Primitive, params: Any, ids: Ids, aval: Aval) -> Ids:
+def _seen(primitive: Primitive, params: Any, ids: Ids, aval: AbstractValue) -> Ids:
     """The numbers of an array that a view shows."""
     shape, strides, offset = primitive.function(params, aval)
     flat = np.ascontiguousarray(ids).ravel()[offset // aval.itemsize :]
@@ -195,7 +195,7 @@ class Wide:
 
 
 def _order(columns: Columns) -> list[int]:
-    """The numbers that the outputs hang on, operands first."""
+    """The numbers that the outputs depend on, operands first."""
     found: set[int] = set()
     left = [k for ids in columns.outputs for k in ids.ravel().tolist()]
     while left:
@@ -207,7 +207,7 @@ def _order(columns: Columns) -> list[int]:
     return sorted(found)
 
 
-def in_columns(program: Program, takes: str, gives: str, length: int, avals: list[Aval]) -> Program | None:
+def in_columns(program: Program, takes: str, gives: str, length: int, avals: list[AbstractValue]) -> Program | None:
     """A program of arrays that gives what the lanes of a loop give; None where there is none.
 
     The bits are the same, but for those of functions of arrays that the lanes share, which are taken number by number.

@@ -10,22 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.calls import record_known
-from hoad._core.graph.norms import evened
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import Recording, differentiating, guard_rows, inline
-from hoad._core.graph.subgraph import Segment
-from hoad._core.graph.tape import Aval
-from hoad._core.trace.traced import Scalar, guard_value, is_traced, traced_node
 from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import Parts, flatten, leaves_of
-from hoad.errors import count
+from hoad._core.graph.inspect import guard_rows
+from hoad._core.graph.norms import evened
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.graph.subgraph import Subgraph
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.kernels.native_call import NativeCall
+from hoad._core.record.recording import Recording, differentiating, inline
+from hoad._core.trace.calls import record_known
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.traced import Scalar, guard_value, is_traced, traced_node
 from hoad._program.pickling import refusal, restoring, strong_zeros, truths
 from hoad._program.program import Callee, Program, Strong, Tape, declare_call_of
 from hoad._program.trace import telling_of_objects
+from hoad._pytree.containers import Parts, flatten, leaves_of
 from hoad._transform.adjoint import adjoint_of, strong_results
+from hoad.errors import count
 
 
 class Apart:
@@ -79,7 +80,7 @@ class Apart:
 
 
 def _is_new(d: Recording, leaf: Any) -> bool:
-    """Whether a leaf is no traced array of the recording around it."""
+    """Whether a leaf is not a traced array of the recording around it."""
     return not is_traced(leaf) or not leaf.ndim or d.operand(leaf) >= d.start
 
 
@@ -125,8 +126,8 @@ Path = tuple[tuple[bool, Strong], ...]
 
 
 def derived_avals(
-    inputs: tuple[Aval, ...], results: tuple[Aval, ...], fixed: int, path: Path
-) -> tuple[tuple[Aval, ...], tuple[Aval, ...], int]:
+    inputs: tuple[AbstractValue, ...], results: tuple[AbstractValue, ...], fixed: int, path: Path
+) -> tuple[tuple[AbstractValue, ...], tuple[AbstractValue, ...], int]:
     """(inputs, results, inputs that it is linear in) of the adjoint of the adjoint ... of a program.
 
     The `path` says of each adjoint whether it is by the inputs that what it is of is linear in, or by the others; and
@@ -183,7 +184,7 @@ class Stretch(Callee):
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
         return self._made(), values
 
-    def _native(self, *avals: Aval) -> Native | None:
+    def _native(self, *avals: AbstractValue) -> NativeCall | None:
         return None if self._path else self._program._native(*avals)  # derivatives are not kept with what runs them
 
     def __reduce__(self) -> Any:
@@ -236,8 +237,8 @@ def hold_guards(program: Program, values: Sequence[Any]) -> None:
 # ---- programs in use ------------------------------------------------------------------------------------------------
 
 # Programs by content, as long as something refers to them: segments that compute the same are one program. Entries of
-# those that are gone go with the next one that is made. What notes them is no Python, which the garbage collector would
-# run wherever it does: an interrupt that came there would be lost.
+# those that are gone go with the next one that is made. What notes them is not a Python, which the garbage collector
+# would run wherever it does: an interrupt that came there would be lost.
 _programs: dict[Any, weakref.KeyedRef[Any, Program]] = {}
 _gone: collections.deque[Any] = collections.deque()
 
@@ -246,7 +247,7 @@ _latest: collections.deque[weakref.ref[Program]] = collections.deque()
 MOST_DERIVED = 8
 
 
-def program_of(segment: Segment) -> Program:
+def program_of(segment: Subgraph) -> Program:
     """The program of what was recorded."""
     content = segment.content()
     known = _programs.get(content)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.taylor.taylor_schedule import is_multilinear
 from hoad._core.taylor.series import NotClosedError
+from hoad._core.taylor.taylor_schedule import is_multilinear
+from hoad._core.trace.calls import apply_primitive
 from hoad._program.program import Program
 from hoad._transform.coefficients import Coefficients
 from hoad._transform.monomials import Coefficient, Curve

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.norms import bind_evens, copy_dependent, dismiss, structure
-from hoad._core.trace.coerce import holds_traced
 from hoad._core.graph.primitive import primitives, rules_epoch
-from hoad._core.record.recording import const_value, node_row, operand_avals
 from hoad._core.graph.tape import Graph, intern_aval
+from hoad._core.kernels.ufuncs import select
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import node_of, plain_value, traced_node
-from hoad._core.kernels.scalar.ufuncs import select
-from hoad._numpy.registry import operand_at
 from hoad._numpy.products import root
+from hoad._numpy.registry import operand_at
 from hoad._numpy.squares import MOVES, SIZES, is_same, is_sum_of_squares, square_under
 from hoad._ops.primitives import SMOOTH
 from hoad._program.program import called
-from hoad._transform.programs import recorded
 from hoad._transform.expansion import EXPANDING, Taylor
+from hoad._transform.programs import recorded
 
 # Derivatives up to this order and one more are right where the norm is 0; of a series, as many more as it has.
 DEGREE = 6

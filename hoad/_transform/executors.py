@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.base.where import here
 from hoad._core.runtime.engine import Lowered
 from hoad._core.runtime.lanes import Lanes
-from hoad._core.base.where import here
-from hoad.errors import ArgumentError, ExecutorError
 from hoad._program.program import Program
+from hoad.errors import ArgumentError, ExecutorError
 
 # Where no sums say otherwise, a map is cut into so many tasks,
 TASKS = 256

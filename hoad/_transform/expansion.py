@@ -20,31 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.base.call_watch import unwatched
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.trace.coerce import as_argument, holds_traced
-from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import (
-    Recording,
-    differentiating,
-    guard_rows,
-    inline,
-    is_pointwise,
-    node_row,
-    operand_avals,
-    takes_apart,
-)
-from hoad._core.taylor.series import NotClosedError, Series
-from hoad._core.graph.tape import Aval, aval_key, checked_aval
-from hoad._core.trace.traced import is_traced, standing_as, traced_node
-from hoad._core.kernels.scalar.ufuncs import smul
 from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import Parts, is_float
+from hoad._core.base.call_watch import unwatched
+from hoad._core.graph.inspect import guard_rows, node_row, operand_avals
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval
+from hoad._core.kernels.native_call import NativeCall
+from hoad._core.kernels.ufuncs import strong_multiply
+from hoad._core.record.recording import Recording, differentiating, inline, is_pointwise, takes_apart
+from hoad._core.taylor.series import NotClosedError, Series
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import as_argument, holds_traced
+from hoad._core.trace.traced import is_traced, standing_as, traced_node
 from hoad._numpy.spectra import taylor_of
-from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVD
+from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._program.program import Callee, Program, Strong, Tape, called
+from hoad._pytree.containers import Parts, is_float
 from hoad._transform.adjoint import adjoints_by
 from hoad._transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad._transform.curves import program_along
@@ -137,7 +129,7 @@ class Taylor(Callee):
         """k!/hᵏ times row k of coefficients, if the results are scaled."""
         if not self._scaled:
             return series
-        return smul(series, np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1))))
+        return strong_multiply(series, np.reshape(factorials(self._degree), (-1, *[1] * (np.ndim(series) - 1))))
 
     def _own(self, k: int, adjoint: Any) -> Any:
         """The adjoint of the coefficients that input k has, from a series read backwards."""
@@ -167,7 +159,7 @@ class Taylor(Callee):
         """What is expanded."""
         return self._inner if isinstance(self._inner, Program) else self._inner._made()  # type: ignore[attr-defined]
 
-    def _native(self, *avals: Aval) -> Native | None:
+    def _native(self, *avals: AbstractValue) -> NativeCall | None:
         if _values_of_factors(self._program())[0] is not None:
             return None  # what is nan may have to be mended
         series = series_of(self._program(), *self._key)
@@ -249,7 +241,7 @@ class Taylor(Callee):
         return np.asarray(x)[(order, lane) if self._have_lanes[k] and self._lanes is not None else order]
 
     def _by_programs(self, values: tuple[Any, ...], program: Program | None = None) -> list[Any]:
-        """Lane by lane, for programs that are no rows of series."""
+        """Lane by lane, for programs that are not rows of series."""
         program = program or self._spelled() or tangents_of(self._program(), self._given, self._degree)
         lanes = [
             program._run(tuple(self._in_lane(k, x, lane) for k, x in enumerate(values)))
@@ -334,8 +326,8 @@ def inside(
     values: Sequence[Any],
     counts: Sequence[int],
     moves: Sequence[bool],
-    outer: Sequence[Aval],
-    own: Sequence[Aval],
+    outer: Sequence[AbstractValue],
+    own: Sequence[AbstractValue],
     degree: int,
 ) -> list[Any]:
     """The coefficients by s of those that move, behind the axes that are beside their own already."""
@@ -433,7 +425,7 @@ def _polynomial(coefficients: Any, t: Any) -> Any:
     """Σ cₖ tᵏ at t = 0, where a coefficient that is nan has no part in lower orders."""
     found = coefficients[-1]
     for k in range(len(coefficients) - 2, -1, -1):
-        found = coefficients[k] + smul(t, found)
+        found = coefficients[k] + strong_multiply(t, found)
     return found
 
 
@@ -500,7 +492,7 @@ class Expansion:
         return self.callee._run(self.values)
 
     def is_pointwise(self) -> bool:
-        """Whether what f returned hangs on its one point item by item, as far as can be seen."""
+        """Whether what f returned depends on its one point item by item, as far as can be seen."""
         last = self.program._last
         point = self.program._input_nodes()[self.program._fixed]
         return all(k < 0 or is_pointwise(last._graph, 0, [point], k) for k in last._outputs)
@@ -589,7 +581,7 @@ taylor_of.append(_at_each)
 
 
 def of_floats(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, of which an integer or a truth value, if that is all that it returns, is a float."""
+    """f, of which an integer or a boolean, if that is all that it returns, is a float."""
 
     def of(*points: Any) -> Any:
         y = compared(f, points, {}, "taylor")
@@ -605,7 +597,7 @@ def _is_integral(y: Any) -> bool:
 
 
 def any_float(d: Recording, leaf: Any) -> int | None:
-    """The operand of a number or array that was returned, traced or not; of truth values and integers as floats."""
+    """The operand of a number or array that was returned, traced or not; of booleans and integers as floats."""
     if is_traced(leaf) and leaf.dtype.kind not in "fc":
         leaf = leaf * 1.0
     if is_traced(leaf) or (isinstance(leaf, np.ndarray) and holds_traced(leaf)) or is_float(leaf):

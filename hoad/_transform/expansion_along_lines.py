@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.calls import record_known
 from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError
+from hoad._core.trace.calls import record_known
 from hoad._core.trace.traced import is_traced, traced_node
-from hoad._pytree.containers import Parts
 from hoad._ops.primitives import IDENTITY
 from hoad._program.program import Program
+from hoad._pytree.containers import Parts
 from hoad._transform.coefficients import Coefficients
 from hoad._transform.composite import Apart, hold_guards, program_of
-from hoad._transform.monomials import Coefficient, Lines, Monomial, Spread
 from hoad._transform.expansion import Taylor, any_float, arithmetic_of, expand, of_floats
+from hoad._transform.monomials import Coefficient, Lines, Monomial, Spread
 
 
 class Family:

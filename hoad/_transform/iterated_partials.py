@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from hoad._transform.directions import MultiIndex
-from hoad._transform.expansion_along_lines import Family
 from hoad._transform.expansion import Expansion
+from hoad._transform.expansion_along_lines import Family
 
 Function = Callable[[Any], Any]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
+from hoad._core.graph.pattern import intervals
+from hoad._core.graph.tape import Graph
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.pattern import intervals
-from hoad._core.record.recording import const_value, node_row, operand_avals
-from hoad._core.graph.tape import Graph
 from hoad._ops.dependence import Intervals, links, mixing
 from hoad._ops.primitives import GATHER_ITEMS, PUT_ITEMS, RESULT
 
@@ -72,7 +72,7 @@ def pattern_of(graph: Graph, seed: int, outputs: list[int]) -> Pattern | None:
 
 
 def _through(graph: Graph, node: int, given: dict[int, Intervals], empty: int) -> Intervals:
-    """The intervals of the items of an array, from those of the operands that hang on the seed."""
+    """The intervals of the items of an array, from those of the operands that depend on the seed."""
     primitive, operands, params, aval, *_ = node_row(graph, node)
     avals = operand_avals(graph, operands)
     values = [const_value(graph, k) if k < 0 else None for k in operands]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hoad._core.base.threads import most_threads, share_calls
+from hoad._core.kernels.native_call import NativeCall
 from hoad._core.runtime.engine import Lowered
 from hoad._core.runtime.lanes import Lanes, Map
-from hoad._core.kernels.scalar.native_call import Native
 from hoad._core.runtime.workspace import offered
-from hoad._core.base.threads import most_threads, share_calls
 
 # A thread is worth waking for so many operations.
 OPERATIONS_A_THREAD = 200_000
@@ -25,7 +25,7 @@ def _threads_for(program: Lowered, blocks: int, length: int, threads: int | None
     return min(count, program.size * length // OPERATIONS_A_THREAD)
 
 
-def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> Native | None:
+def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> NativeCall | None:
     """What computes the same without Python, where that needs no threads."""
     made = Map(program, takes, gives, length)
     return offered(program, made) if _threads_for(program, made.blocks, length, threads) <= 1 else None

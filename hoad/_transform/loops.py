@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.runtime.engine import Lowered
-from hoad._core.runtime.loops import Count, Steps, run_loop
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.trace.coerce import holds_traced
 from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
-from hoad._core.record.recording import WATCHERS
+from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval, intern_aval
+from hoad._core.kernels.native_call import NativeCall
+from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.loops import Count, LoopCall, run_loop
 from hoad._core.runtime.workspace import Call, offered
-from hoad._core.graph.tape import Aval, aval_key, checked_aval, intern_aval
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import WATCHERS
 from hoad._program.pickling import refusal, restoring, strong_zeros, whole_number
 from hoad._program.program import Callee, Program, Strong
-from hoad.rules.callee_primitives import declare_family
 from hoad._transform.adjoint import extended, strong_results, strong_seeds
 from hoad._transform.columns import in_columns
 from hoad._transform.lanes import native_lanes, run_lanes
 from hoad._transform.programs import recorded, selected
+from hoad.rules.callee_primitives import declare_family
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-THREADS = (int, type(None))  # what workers are if they are no executor
+THREADS = (int, type(None))  # what workers are if they are not executor
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
 KEPT_BYTES = 1 << 20
@@ -87,7 +87,7 @@ class Loop(Callee):
         return self.program._is_odd
 
     @property
-    def operands(self) -> tuple[Aval, ...]:
+    def operands(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of what it takes."""
         return tuple(
             intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "x" else aval
@@ -95,7 +95,7 @@ class Loop(Callee):
         )
 
     @property
-    def results(self) -> tuple[Aval, ...]:
+    def results(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every result."""
         return tuple(
             intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "y" else aval
@@ -141,7 +141,7 @@ class Loop(Callee):
             self._columns = in_columns(self.program, self.takes, self.gives, self.length, list(self.operands))
         return self._columns
 
-    def _native(self, *avals: Aval) -> Native | None:
+    def _native(self, *avals: AbstractValue) -> NativeCall | None:
         if avals != self.operands:
             return None
         if self.is_parallel:
@@ -153,14 +153,14 @@ class Loop(Callee):
                 return offered(lowered, Call(lowered, self.workers or 0))
             return native_lanes(self._in_lanes(), self.takes, self.gives, self.length, self.workers)
         lowered = self.program._lowered()
-        return offered(lowered, Steps(lowered, self.takes, self.gives, self.length, self.backwards))
+        return offered(lowered, LoopCall(lowered, self.takes, self.gives, self.length, self.backwards))
 
-    def _counter(self, *avals: Aval) -> Native | None:
+    def _counter(self, *avals: AbstractValue) -> NativeCall | None:
         """What counts its steps without Python, if anything does."""
         if avals != self.operands or set(self.gives) != {"c", "w"}:
             return None
         lowered = self.program._lowered()
-        steps = Steps(lowered, self.takes, self.gives, self.length, self.backwards)
+        steps = LoopCall(lowered, self.takes, self.gives, self.length, self.backwards)
         return offered(lowered, Count(steps))
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
@@ -181,7 +181,7 @@ class Loop(Callee):
         threads = self.workers if isinstance(self.workers, THREADS) else None  # an executor stays in its process
         return _restored, (self.program, *form, threads, self._origin, self._rows_of, self._strong)
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         if avals != self.operands:
             raise refusal(f"a loop takes {self.operands}, but is given {avals}")
 
@@ -373,7 +373,7 @@ _declare = declare_family(
 )
 
 
-def _steps_infer(params: tuple[Loop], *operands: Aval) -> tuple[Aval, ...]:
+def _steps_infer(params: tuple[Loop], *operands: AbstractValue) -> tuple[AbstractValue, ...]:
     return (intern_aval(np.dtype(np.int64), ()),)
 
 

@@ -8,22 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.record.recording import (
-    Recording,
-    const_value,
-    differentiating,
-    inline,
-    lowered,
-    node_row,
-    operand_avals,
-)
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.subgraph import varying_part
 from hoad._core.graph.tape import Graph, intern_aval
+from hoad._core.kernels.ufuncs import mask
+from hoad._core.record.recording import Recording, differentiating, inline, lowered
 from hoad._core.trace.traced import traced_node
-from hoad._core.kernels.scalar.ufuncs import mask
 from hoad._program.program import Program, Tape
-from hoad._transform.loops import Loop
 from hoad._transform.jacobian_pattern import Pattern, pattern_of
+from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded
 
 # What a node may have around it one by one: its adjoint has a result for each, and a node has at most 64 results.
@@ -33,7 +26,7 @@ MOST_HELD = 40
 class Map:
     """A linear sweep for ``e_k + e_(k + step) + ...``, unit vectors times `unit`, as its seed; emitted once, for any k.
 
-    What does not hang on k is to be computed outside the map, once, and differentiated there.
+    What does not depend on k is to be computed outside the map, once, and differentiated there.
     """
 
     def __init__(
@@ -57,7 +50,7 @@ class Map:
         return 2 * sum(aval.ndim == 0 for aval in avals) > len(avals)
 
     def pattern(self) -> Pattern | None:
-        """Which items of what the sweep gives may hang on which of the seed."""
+        """Which items of what the sweep gives may depend on which of the seed."""
         *outputs, seed = self._whole.outputs
         return pattern_of(self._whole.graph, seed, outputs)
 
@@ -99,7 +92,7 @@ class Map:
         return recorded(masked, list(program.inputs))
 
     def _values_around(self, operands: list[int], seed: Any = None) -> list[Any]:
-        """What does not hang on k, or not but by the `seed` that is given, recorded where the map will be."""
+        """What does not depend on k, or not but by the `seed` that is given, recorded where the map will be."""
         graph, outer = self._whole.graph, self._whole.outer
         nodes = [k for k in operands if k >= 0]
         seeded = [] if seed is None else [self._whole.outputs[-1]]
@@ -146,7 +139,7 @@ def _turned(graph: Graph, matrix: int) -> tuple[int, bool]:
 
 
 def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[int]) -> list[int]:
-    """The nodes behind `outputs` that are the unit vector `seed` times a vector that does not hang on it.
+    """The nodes behind `outputs` that are the unit vector `seed` times a vector that does not depend on it.
 
     Each of its numbers is linear in the same number of the seed. Where one is made of another, the last is given.
     """
@@ -159,7 +152,9 @@ def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[i
         depends.add(node)
         is_sum = primitive.name in ("add", "subtract", "negative") and diagonal.issuperset(operands)
         is_product = (
-            primitive.name in ("smul", "ssmul", "sdiv") and operands[0] in diagonal and operands[1] not in depends
+            primitive.name in ("strong_multiply", "strong_multiply_both", "strong_divide")
+            and operands[0] in diagonal
+            and operands[1] not in depends
         )
         if aval.shape == shape and (is_sum or is_product):
             diagonal.add(node)

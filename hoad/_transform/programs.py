@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hoad._core.graph.tape import AbstractValue
 from hoad._core.record.recording import differentiating
-from hoad._core.graph.tape import Aval
 from hoad._program.program import Program, Tape
 
 
-def recorded(f: Callable[..., Sequence[Any]], avals: list[Aval]) -> Program:
+def recorded(f: Callable[..., Sequence[Any]], avals: list[AbstractValue]) -> Program:
     """The program of a function of traced values alone, recorded without values."""
     with differentiating(nested=False, valued=False) as recording:
         made = f(*[recording.input(aval) for aval in avals])

@@ -21,18 +21,19 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.graph.inspect import guard_rows
 from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import guard_rows, inline
+from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval
+from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError, Series
-from hoad._core.graph.tape import Aval, aval_key, checked_aval
-from hoad.errors import NoRuleError
 from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._program.program import Callee, Program, called
 from hoad._transform.adjoint import adjoint_of, adjoints_by
+from hoad._transform.expansion import MOST_DEGREE, Taylor, by_curve, inside
 from hoad._transform.programs import recorded, selected
 from hoad._transform.taylor_arithmetic import Arithmetic
 from hoad._transform.taylor_of_loops import given_aval, series_aval
-from hoad._transform.expansion import MOST_DEGREE, Taylor, by_curve, inside
+from hoad.errors import NoRuleError
 
 
 class Recurrence(Callee):
@@ -163,7 +164,7 @@ class Recurrence(Callee):
 
     # ---- running
 
-    def _native(self, *avals: Aval) -> Series:
+    def _native(self, *avals: AbstractValue) -> Series:
         key = ("recurrence", *self._key, rules_epoch())
         known = self._of._known_series
         if key not in known:

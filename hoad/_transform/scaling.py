@@ -10,7 +10,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced
 from hoad._ops.primitives import STOP_GRADIENT
 
-MOST = 1020  # beyond, inverses are no numbers
+MOST = 1020  # beyond, inverses are not numbers
 
 
 def constant(x: Any) -> Any:

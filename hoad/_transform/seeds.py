@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hoad._core.graph.tape import AbstractValue
 from hoad._core.record.recording import SYMBOLIC_ZERO, Extension
-from hoad._core.graph.tape import Aval
 from hoad._pytree.containers import Forms, Name, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
@@ -22,7 +22,7 @@ SEVERAL = {
 
 def seed_operands(
     extension: Extension,
-    avals: Sequence[Aval],
+    avals: Sequence[AbstractValue],
     forms: Forms | None,
     seed: Any,
     sweep: str,
@@ -74,7 +74,7 @@ def _spread(seed: Any, forms: Forms | None, end: End) -> tuple[Sequence[Any], Se
     return seeds, [f"the seed of {end} {k}" for k in range(len(seeds))]
 
 
-def _checked(value: Any, aval: Aval, what: str | Name) -> Any:
+def _checked(value: Any, aval: AbstractValue, what: str | Name) -> Any:
     """The seed of an output or input in its dtype; None stays None, but not within a container."""
     if value is None and isinstance(what, str):
         return None

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.record.recording import WATCHERS, Extension, lowered, node_row, operand_avals
-from hoad.errors import ArgumentError, ShapeError, count
+from hoad._core.graph.inspect import node_row, operand_avals
+from hoad._core.record.recording import Extension, lowered
+from hoad._core.trace.context import WATCHERS
 from hoad._ops.primitives import STOP_GRADIENT
 from hoad._program.program import Program
 from hoad._transform.seeds import seed_operands
+from hoad.errors import ArgumentError, ShapeError, count
 
 
 def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at: Any) -> list[Any]:
@@ -63,7 +65,7 @@ def _inputs(program: Program, at: Any) -> tuple[Any, ...]:
 
 
 def _ends(program: Program, end: int) -> list[int]:
-    """The nodes that a sweep for all adjoints does not go beyond: those that hang on no float."""
+    """The nodes that a sweep for all adjoints does not go beyond: those that depend on no float."""
     graph = program._last._graph
     inexact = [aval.inexact for aval in operand_avals(graph, list(range(end)))]
     ends = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoad._core.record.recording import Extension, operand_avals
+from hoad._core.graph.inspect import operand_avals
+from hoad._core.record.recording import Extension
 from hoad._program.program import Program
 from hoad._transform.append_tape import check_program, grown
 from hoad._transform.seeds import seed_operands
@@ -32,11 +33,11 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
     Raises
     ------
     ArgumentError
-        If `program` is no Program, but the function itself, say; if `seed` is another word than "symbolic".
+        If `program` is not a Program, but the function itself, say; if `seed` is another word than "symbolic".
     ShapeError
         If the function takes more than one number and there is no seed, or a seed does not fit.
     DTypeError
-        If a seed is no float and no array of floats.
+        If a seed is neither a float nor an array of floats.
 
     Notes
     -----

@@ -21,20 +21,20 @@ from typing import Any
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.taylor.taylor_codegen import SIGNS, build_series
-from hoad._core.trace.calls import apply_primitive
-from hoad._core.taylor.derivative_closure import Closure
-from hoad._core.taylor.taylor_schedule import EACH, SAME, SCALED, Ordering, is_linear, is_multilinear
 from hoad._core.graph.primitive import STRUCTURE, UFUNC, Primitive, signature_at
+from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
+from hoad._core.taylor.derivative_closure import Closure
 from hoad._core.taylor.series import NotClosedError, Series
-from hoad._core.graph.tape import Aval, Graph, intern_aval
-from hoad.errors import HoadError, NoRuleError
+from hoad._core.taylor.taylor_codegen import SIGNS, build_series
+from hoad._core.taylor.taylor_schedule import EACH, SAME, SCALED, Ordering, is_linear, is_multilinear
+from hoad._core.trace.calls import apply_primitive
+from hoad._ops import primitives as prim
 from hoad._program.pickling import FAMILIES, describe, find, refusal, whole_number
+from hoad.errors import HoadError, NoRuleError
 
 MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
 MOST_FOR_EACH = 20  # and by so many for each node that it had
-LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are no products
+LARGEST_POWER = 1 << 20  # a whole exponent beyond which powers are not products
 LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 are not asked for one by one
 MOST_LOWERED = 4  # the same, of exponents that are not known
 MOST_DEGREES = 64  # whose coefficients a primitive keeps as operations
@@ -47,7 +47,14 @@ STEPS = frozenset("sign slope floor ceil trunc rint floor_divide spacing stop_gr
 EXTREMES = frozenset(("max", "min"))
 # Elementwise operations on real numbers that are not found by their rule.
 BY_HAND = (
-    STEPS | SIGNS | EACH | {*SAME, *SCALED, *"multiply smul ssmul divide sdiv reciprocal power float_power".split()}
+    STEPS
+    | SIGNS
+    | EACH
+    | {
+        *SAME,
+        *SCALED,
+        *"multiply strong_multiply strong_multiply_both divide strong_divide reciprocal power float_power".split(),
+    }
 )
 
 # x' of x, along the curve.
@@ -102,13 +109,13 @@ class Arithmetic(Ordering):
             return self.by_rule(i, tops)
         if name in STEPS and not (name == "sign" and aval.is_complex):
             return 0
-        if name in ("multiply", "smul", "ssmul") or is_multilinear(primitive, tops):
+        if name in ("multiply", "strong_multiply", "strong_multiply_both") or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
         if name == "square":
             return min(2 * tops[0], self.degree)
         if name in SIGNS or name in SAME or name in SCALED or is_linear(name, primitive):
             return max(tops)
-        if name in ("divide", "sdiv"):
+        if name in ("divide", "strong_divide"):
             return tops[0] if tops[1] == 0 else self.degree
         if name in ("power", "float_power"):
             return self._power(i, operands[0], operands[1])
@@ -163,11 +170,11 @@ class Arithmetic(Ordering):
             return self.degree
         slopes = []
         if one_lower is not None:  # with slopes at 0, as far as they go
-            slopes.append((emit("smul", y, emit("power", x, one_lower)), x))
+            slopes.append((emit("strong_multiply", y, emit("power", x, one_lower)), x))
         elif self.top(x):
-            slopes.append((emit("smul" if 0.0 in exponents else "multiply", y, emit("divide", i, x)), x))
+            slopes.append((emit("strong_multiply" if 0.0 in exponents else "multiply", y, emit("divide", i, x)), x))
         if self.top(y):
-            slopes.append((emit("smul", i, emit("log", x)), y))
+            slopes.append((emit("strong_multiply", i, emit("log", x)), y))
         self.slopes[i] = slopes
         return self.degree
 
@@ -202,7 +209,7 @@ class Arithmetic(Ordering):
         except HoadError as error:
             raise NotClosedError(f"an expansion that is not for these operands: {error}") from error
 
-    def _composed(self, primitive: Primitive, operands: list[int], params: Any, aval: Aval) -> int:
+    def _composed(self, primitive: Primitive, operands: list[int], params: Any, aval: AbstractValue) -> int:
         """φ(x) from the coefficients of φ at the value of x: c₀ + u (c₁ + u (c₂ + ...)), with u what x is beyond it."""
         emit = self.closure.emit
         x = operands[-1]
@@ -214,7 +221,7 @@ class Arithmetic(Ordering):
             found = emit("add", self._coefficient(c, k, aval), emit("multiply", u, found))
         return found
 
-    def _coefficient(self, c: int, k: int, aval: Aval) -> int:
+    def _coefficient(self, c: int, k: int, aval: AbstractValue) -> int:
         """Item k of an array of coefficients."""
         params = (aval.shape, tuple(prim.contiguous_strides(aval.shape)), k * aval.size)
         return self.closure.emit("getitem", c, params=params)
@@ -248,7 +255,7 @@ def _coefficients_of(primitive: Primitive, degree: int, is_bare: bool) -> Primit
     if known is not None:
         return known
 
-    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+    def infer(params: Any, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
         shape = signature_at(primitive, params, operands).results[0].shape
         return (intern_aval(np.dtype(np.float64), (degree + 1, *shape)),)
 

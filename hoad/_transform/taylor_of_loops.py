@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.record.recording import const_value, inline, node_row, operand_avals
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError
-from hoad._core.graph.tape import Aval, intern_aval
 from hoad._program.program import Callee, Program, called
 from hoad._transform.composite import Stretch
 from hoad._transform.loops import Loop
@@ -41,12 +42,12 @@ def stages_of(
         return None
 
 
-def series_aval(aval: Aval, count: int | None, lanes: int | None = None) -> Aval:
+def series_aval(aval: AbstractValue, count: int | None, lanes: int | None = None) -> AbstractValue:
     """Shape and dtype of so many coefficients along axis 0, if they are counted, then lanes, if any."""
     return intern_aval(aval.dtype, (*[n for n in (count, lanes) if n is not None], *aval.shape))
 
 
-def given_aval(aval: Aval, count: int, lanes: int | None = None) -> Aval:
+def given_aval(aval: AbstractValue, count: int, lanes: int | None = None) -> AbstractValue:
     """The same of an input; of which one is given, that is as it is."""
     return aval if count == 1 and lanes is None else series_aval(aval, count, lanes)
 
@@ -119,7 +120,7 @@ class _Stages:
         return [found[k] if k >= 0 else (const_value(self.graph, k), 1) for k in operands]
 
     def _through(self, program: Program, given: Sequence[int], values: Sequence[Any]) -> list[Series]:
-        """What a program gives for series of some of its inputs: series, but for integers and truth values."""
+        """What a program gives for series of some of its inputs: series, but for integers and booleans."""
         last, avals = program._last, program.results
         outputs = list(zip(last._outputs, avals, strict=True))
         series = selected(program, [k for k, aval in outputs if aval.inexact])

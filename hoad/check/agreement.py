@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoad._comparison.plain_calls import compare_at
 from hoad._pytree.arguments import checked_order, telling_call
+from hoad._pytree.containers import flatten, leaves_of
 from hoad.check.agreement_report import Agreement, AgreementReport, listed
 from hoad.check.differences import Difference, difference
 from hoad.check.modes import HIGHEST, MODES, Function
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
 from hoad.check.ways import Point, Quantity, Way, quantities
-from hoad._comparison.plain_calls import compare_at
-from hoad._pytree.containers import flatten, leaves_of
-from hoad.errors import CheckError, HoadError, ShapeError
-from hoad._pytree.target import told
+from hoad.errors import CheckError, HoadError, ShapeError, told
 
 SLACK = 64.0  # times the rounding in both, two numbers are not the same
 NEAR = 1e-6  # relative error to which a difference confirms a derivative
@@ -57,7 +56,7 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
     ShapeError
         If the point is not finite, f is not finite there, or returns something else than real numbers and arrays.
     DTypeError
-        If x is no float.
+        If x is not a float.
     CheckError
         If f raises an error of arithmetic at x, writes to x, or cannot be traced.
     NoRuleError

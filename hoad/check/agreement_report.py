@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.points import Array
 from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
 
@@ -117,9 +118,7 @@ class AgreementReport(Report):
         matplotlib figure
             The figure drawn on.
         """
-        from hoad.check.plot import plot_agreement
-
-        return plot_agreement(self, ax)
+        return _plot(self, ax)
 
 
 def _by(finding: Agreement) -> str:
@@ -130,6 +129,24 @@ def listed(names: tuple[str, ...]) -> str:
     """Names in a sentence; those with a comma of their own are set apart by semicolons."""
     between = "; " if any("," in name for name in names) else ", "
     return between.join(names) if len(names) < 2 else f"{between.join(names[:-1])} and {names[-1]}"
+
+
+def _plot(report: AgreementReport, ax: Any = None) -> Any:
+    """How far apart each two modes are at every order, and what of it may be rounding; returns the figure."""
+    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
+    tiny = np.finfo(np.float64).eps / 4  # where two agree to the last bit
+    for finding in report.findings:
+        pairs = np.triu_indices(len(finding.ways), 1)
+        apart, rounding = finding.disagreements[pairs], finding.roundings[pairs]
+        seen = np.isfinite(apart)
+        places = np.full(seen.sum(), finding.order)
+        ax.semilogy(places, np.fmax(apart[seen], tiny), "o", ms=4, color=VERDICTS[finding.verdict], alpha=0.4)
+        ax.semilogy([finding.order], [max(np.max(rounding), tiny)], "_", ms=14, color="0.4")
+    ax.set_xticks(range(report.order + 1))
+    ax.set_xlabel("order (bars: rounding)")
+    ax.set_ylabel("disagreement")
+    ax.set_title(f"Modes of {report.name}: {'passed' if report.passed else 'FAILED'}")
+    return figure
 
 
 __all__ = ["Agreement", "AgreementReport", "listed"]

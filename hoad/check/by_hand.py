@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from hoad._drivers.gradient import grad
+from hoad._drivers.hessian import hessian as second_derivatives
+from hoad._drivers.jacobian import jacobian as first_derivatives
 from hoad._pytree.arguments import positions
 from hoad.check.claims import Shape, read
 from hoad.check.components import Question, compared, differences, noise_by
 from hoad.check.derivative_report import DerivativeReport
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, quietly
 from hoad.check.report import name_of
-from hoad._drivers import gradient as first, hessian as second
 from hoad.errors import ArgumentError, ShapeError
 
 Argnums = int | tuple[int, ...]
@@ -63,7 +65,7 @@ def gradient(
     ShapeError
         If f is not scalar, or the point is not finite.
     DTypeError
-        If an argument is no float.
+        If an argument is not a float.
     CheckError
         If f or its derivative raises an error of arithmetic at x, or writes to x.
     ArgumentError
@@ -99,7 +101,7 @@ def gradient(
     wrt = _arguments("gradient", f, g, args, argnums, rtol, most)
     value = _value("gradient", f, args)
     _check_scalar("gradient", value.shape, "use hoad.check.jacobian")
-    own = first.grad(f, argnums)
+    own = grad(f, argnums)
     return compared(
         Question("gradient", f, g, own, args, wrt, isinstance(argnums, (tuple, list)), value, rtol, most, seed)
     )
@@ -143,7 +145,7 @@ def jacobian(
     ShapeError
         If the point is not finite, or f returns no array.
     DTypeError
-        If an argument is no float.
+        If an argument is not a float.
     CheckError
         If f or its derivative raises an error of arithmetic at x, or writes to x.
     ArgumentError
@@ -171,7 +173,7 @@ def jacobian(
     """
     wrt = _arguments("jacobian", f, j, args, argnums, rtol, most)
     value = _value("jacobian", f, args)
-    own = first.jacobian(f, argnums)
+    own = first_derivatives(f, argnums)
     return compared(
         Question("jacobian", f, j, own, args, wrt, isinstance(argnums, (tuple, list)), value, rtol, most, seed)
     )
@@ -218,7 +220,7 @@ def hessian(
     ShapeError
         If f is not scalar, or the point is not finite.
     DTypeError
-        If an argument is no float.
+        If an argument is not a float.
     CheckError
         If f or its derivative raises an error of arithmetic at x, or writes to x.
     ArgumentError
@@ -250,7 +252,7 @@ def hessian(
     _check_scalar("hessian", _value("hessian", f, args).shape, "check its parts one by one")
     (k,) = wrt
     slope, note = _slope(f, gradient, args, k)
-    value, own = numbers(quietly(slope, *args), "check.hessian"), second.hessian(f, k)
+    value, own = numbers(quietly(slope, *args), "check.hessian"), second_derivatives(f, k)
     asked = Question("hessian", slope, h, own, args, wrt, False, value, rtol, most, seed)
     if gradient is not None:
         asked = replace(asked, suspect="see hoad.check.gradient for the gradient that was given")
@@ -303,7 +305,7 @@ def _slope(
         if wrong:
             raise ShapeError(f"{check}, gradient={name_of(gradient)}: {wrong}")
         return gradient, "differences are of the gradient that was given"
-    by_hoad = first.grad(f, k)
+    by_hoad = grad(f, k)
     try:
         quietly(by_hoad, *args)
     except Exception as error:  # whatever f does to a traced value

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._comparison.plain_calls import compare_at
 from hoad.check.claims import Shape, read
 from hoad.check.derivative_report import DerivativeReport, Entry
 from hoad.check.differences import Difference, difference
@@ -17,7 +18,6 @@ from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, epsilon, moved, quietly, typical
 from hoad.check.report import UNDECIDED, name_of
 from hoad.check.verdicts import OTHER_RULE, Claim
-from hoad._comparison.plain_calls import compare_at
 from hoad.errors import HoadError, count
 
 SHAKES = 4  # points beside x at which derivatives are taken, where their rounding must be known

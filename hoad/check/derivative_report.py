@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import (
     RIGHT,
     UNDECIDED,
@@ -173,14 +174,36 @@ class DerivativeReport(Report):
         matplotlib figure
             The figure drawn on.
         """
-        from hoad.check.plot import plot_derivative
-
-        return plot_derivative(self, ax)
+        return _plot(self, ax)
 
 
 def _digits_of(entry: Entry) -> float:
     """To sort by: where there are none, nothing is wrong."""
     return np.inf if np.isnan(entry.digits) else entry.digits
+
+
+def _plot(report: DerivativeReport, ax: Any = None) -> Any:
+    """The error of every component, and that of the differences it is held against; returns the figure."""
+    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
+    entries = report.entries
+    places = np.arange(len(entries))
+    # Rounding keeps zeros on a logarithmic axis.
+    tiny = np.array([max(np.finfo(float).eps * max(abs(e.difference), abs(e.claimed)), 1e-300) for e in entries])
+    best = np.array([e.exact if np.isfinite(e.exact) else e.difference for e in entries])
+    error = abs(np.array([e.claimed for e in entries]) - best)
+    doubt = np.array([e.error for e in entries])
+    ax.semilogy(places, np.fmax(doubt, tiny), "_", ms=10, color="0.5", label="error of the difference")
+    for verdict, colour in VERDICTS.items():
+        those = np.array([e.verdict == verdict for e in entries], dtype=bool)
+        if those.any():
+            ax.semilogy(places[those], np.fmax(error, tiny)[those], "o", ms=5, color=colour, label=verdict)
+    if len(entries) <= 24:
+        ax.set_xticks(places, [e.place or "x" for e in entries], rotation=90 if len(entries) > 8 else 0)
+    ax.set_xlabel("component")
+    ax.set_ylabel("|error|")
+    ax.set_title(f"{report.kind} of {report.name}: {'passed' if report.passed else 'FAILED'}")
+    ax.legend(fontsize=8, frameon=False)
+    return figure
 
 
 __all__ = ["DerivativeReport", "Entry"]

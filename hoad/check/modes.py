@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hoad._drivers.gradient import grad, jvp
+from hoad._drivers.gradient import grad
 from hoad._drivers.laplacian import directional_derivative
+from hoad._drivers.products import jvp
 from hoad._drivers.taylor import derivatives
 from hoad._drivers.tensors import derivative_tensor
 from hoad.errors import DomainError

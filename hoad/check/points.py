@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from hoad._pytree.arguments import check_argument, check_function
 from hoad.check.report import name_of, value_text
-from hoad.errors import CheckError, DTypeError, HoadError, ShapeError
-from hoad._pytree.target import told
+from hoad.errors import CheckError, DTypeError, HoadError, ShapeError, told
 
 Array = NDArray[np.float64]
 
@@ -31,7 +30,7 @@ def described(result: Any) -> str:
 
 
 def as_numbers(result: Any) -> Array | None:
-    """What a function returned, as float64; None where it is no real array."""
+    """What a function returned, as float64; None where it is not a real array."""
     try:
         array = np.asarray(result)
     except (TypeError, ValueError):  # rows of several lengths
@@ -47,7 +46,7 @@ def numbers(result: Any, check: str) -> Array:
     Raises
     ------
     ShapeError
-        If it is no real array.
+        If it is not a real array.
     """
     array = as_numbers(result)
     if array is None:

@@ -89,7 +89,7 @@ def one_side(n: int, t: Array, r: Array, noise: Array, coefficients: Array, chan
         return found
     if not steady:
         return replace(found, verdict=UNSEEN, reason=TOO_SMALL)
-    reason = "the rate is no whole number: f is not smooth here, or its derivative is wrong by little"
+    reason = "the rate is not a whole number: f is not smooth here, or its derivative is wrong by little"
     return replace(found, verdict=UNDECIDED, reason=reason)
 
 

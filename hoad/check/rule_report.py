@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import RIGHT, Report, aligned, number, sentence
 
 SPECIAL = "special point"
@@ -114,9 +117,7 @@ class RuleReport(Report):
         matplotlib figure
             The figure drawn on.
         """
-        from hoad.check.plot import plot_rule
-
-        return plot_rule(self, ax)
+        return _plot(self, ax)
 
 
 def _cell(finding: RuleFinding) -> str:
@@ -130,6 +131,19 @@ def _grouped(findings: Iterable[RuleFinding]) -> list[str]:
     for finding in findings:
         places.setdefault((finding.check, finding.reason), []).append(finding.at)
     return [f"{check} at {', '.join(at)}: {reason}" for (check, reason), at in places.items()]
+
+
+def _plot(report: RuleReport, ax: Any = None) -> Any:
+    """The digits to which every check of a rule agrees; returns the figure."""
+    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
+    shown = [finding for finding in report.findings if np.isfinite(finding.digits)]
+    places = np.arange(len(shown))
+    ax.barh(places, [finding.digits for finding in shown], color=[VERDICTS[finding.verdict] for finding in shown])
+    ax.set_yticks(places, [f"{finding.check} at {finding.at}" for finding in shown], fontsize=7)
+    ax.invert_yaxis()
+    ax.set_xlabel("digits that agree")
+    ax.set_title(f"rule of {report.name}: {'passed' if report.passed else 'FAILED'}")
+    return figure
 
 
 __all__ = ["SPECIAL", "RuleFinding", "RuleReport"]

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._comparison.plain_calls import compare_at
 from hoad._pytree.arguments import checked_order
+from hoad._pytree.containers import flatten
+from hoad._transform.expansion import expand
 from hoad.check.claims import read
 from hoad.check.findings import judged
 from hoad.check.points import (
@@ -27,11 +30,7 @@ from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
-from hoad._comparison.plain_calls import compare_at
-from hoad._pytree.containers import flatten
-from hoad.errors import CheckError, HoadError, ShapeError, count
-from hoad._pytree.target import told
-from hoad._transform.expansion import expand
+from hoad.errors import CheckError, HoadError, ShapeError, count, told
 
 HIGHEST = 20
 
@@ -63,7 +62,7 @@ def taylor_test(
         The highest degree n; by default 2, or what `gradient` and `hessian` give.
     gradient, hessian : callable, optional
         Derivatives that you have written, of shapes ``(*S, *x.shape)`` and ``(*S, *x.shape, *x.shape)``, to be tested
-        in place of hoad's; x is no tuple then.
+        in place of hoad's; x is not a tuple then.
     steps : sequence of float, optional
         The steps h. By default they are halved from 1 until nothing is left but rounding, and doubled up to 16 where
         too little of the highest order is above it.
@@ -78,7 +77,7 @@ def taylor_test(
     ShapeError
         If v does not fit x, the point is not finite, or f returns no real array.
     DTypeError
-        If x is no float.
+        If x is not a float.
     ArgumentError
         If the order is negative or above 20, steps are not positive, or f cannot be called.
     CheckError
@@ -100,7 +99,8 @@ def taylor_test(
     Rounding in f is estimated beforehand, at x and x ± v, from differences of neighbouring values. The rate is that of
     the last few remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. Steps of −v are
     tried as well: where f shows another coefficient there, it has a kink, and the order is undecided. So it is where
-    the rate is no whole number, and where rounding would hide an error of one per cent that is more than none beside f.
+    the rate is not a whole number, and where rounding would hide an error of one per cent that is more than none beside
+    f.
 
     References
     ----------

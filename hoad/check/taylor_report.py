@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad.check.plot import COLOURS, MARKERS, figure_with
 from hoad.check.points import Array
 from hoad.check.report import (
     RIGHT,
@@ -153,9 +154,58 @@ class TaylorReport(Report):
         matplotlib figure
             The figure drawn on.
         """
-        from hoad.check.plot import plot_taylor
+        return _plot(self, ax)
 
-        return plot_taylor(self, ax)
+
+def _plot(report: TaylorReport, ax: Any = None) -> Any:
+    """Remainders over steps, and beside them the errors of the difference quotients; returns the figure.
+
+    Dashed lines show the rates that are expected, and rounding is what is filled.
+    """
+    if ax is None:
+        figure, axes = figure_with(2)
+    else:
+        axes = list(ax) if isinstance(ax, (tuple, list, np.ndarray)) else [ax]
+        figure = axes[0].figure
+    _taylor_panel(axes[0], report, quotients=False)
+    if len(axes) > 1:
+        _taylor_panel(axes[1], report, quotients=True)
+    return figure
+
+
+def _taylor_panel(ax: Any, report: TaylorReport, quotients: bool) -> None:
+    """One of the pictures: remainders of order n and on, or what they are over hⁿ."""
+    h = report.steps
+    orders = range(1, report.order + 1) if report.order else range(1)
+    shown: list[float] = []
+    for n in orders:
+        scale = h**n if quotients else 1.0
+        size, floor = report.remainders[n] / scale, report.plateau[n] / scale
+        seen = np.isfinite(size) & (size > floor)
+        hidden = np.isfinite(size) & ~seen & (size > 0)
+        power = 1 if quotients else n + 1
+        colour, marker = COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]
+        name = "(f(x + hv) − f(x)) / h" if quotients and n == 1 else f"order {n}"
+        label = f"{name}; dashed: $h^{{{power}}}$"
+        if n == orders[0]:
+            ax.fill_between(h, np.full_like(h, 1e-300), floor, color="0.9", lw=0, label="rounding")
+            shown += [float(np.min(floor)) / 10, float(np.min(floor)) * 10]
+        ax.loglog(h[seen], size[seen], marker=marker, ms=4, lw=1, color=colour, label=label)
+        ax.loglog(h[hidden], size[hidden], marker=marker, ms=3, lw=0, color=colour, alpha=0.25)
+        if seen.any():
+            anchor = np.flatnonzero(seen)[-1 if report.findings[n].verdict in ("right", "exact") else 0]
+            ax.loglog(h, size[anchor] * (h / h[anchor]) ** power, ls="--", lw=0.8, color=colour, alpha=0.6)
+            shown += [float(np.min(size[seen])) / 10, float(np.max(size[seen])) * 10]
+    if any(limit > 0 for limit in shown):
+        ax.set_ylim(min(limit for limit in shown if limit > 0), max(*shown, 0.0) or 1.0)
+    ax.set_xlabel("step h")
+    if quotients:
+        ax.set_ylabel("error of the difference quotient")
+        ax.set_title("Differences")
+    else:
+        ax.set_ylabel("|f(x + hv) − Tₙ(h)|")
+        ax.set_title(f"Taylor remainders of {report.name}: {'passed' if report.passed else 'FAILED'}")
+    ax.legend(fontsize=8, frameon=False)
 
 
 __all__ = ["BAD", "EXACT", "Finding", "TaylorReport"]

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from hoad._drivers.gradient import grad
+from hoad._drivers.products import vjp
 from hoad.check.differences import Difference, difference
 from hoad.check.modes import forward, swept
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, check_arguments, epsilon, numbers, quietly, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
-from hoad._drivers.gradient import grad, vjp
-from hoad.errors import CheckError, RuleError, ShapeError
-from hoad._pytree.target import told
+from hoad.errors import CheckError, RuleError, ShapeError, told
 
 # Relative errors that are allowed, in double and in single precision: between modes, and to a difference.
 SAME = (1e-10, 1e-4)

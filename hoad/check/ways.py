@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._drivers.vmap import vmap
+from hoad._jit.jit import jit
 from hoad.check.modes import MODES, Direction, Function, Mode
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, moved, quietly, typical
-from hoad._jit.jit import jit
-from hoad._drivers.vmap import vmap
-from hoad.errors import JitWarning
-from hoad._pytree.target import told
+from hoad.errors import JitWarning, told
 
 BESIDE = 2.0**-10  # of the size of x: how far other points are, where a replay is recorded and beside which lanes run
 

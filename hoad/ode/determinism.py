@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import as_argument
 from hoad._core.record.recording import differentiating
+from hoad._core.trace.coerce import as_argument
 from hoad._core.trace.traced import graph_of, is_traced, plain_value
-from hoad.errors import ArgumentError
 from hoad._program.program import Program
 from hoad._transform.composite import captured_program
+from hoad.errors import ArgumentError
 
 
 def steady_program(

@@ -23,7 +23,7 @@ from hoad.errors import ArgumentError, GuardError
 
 Leaves = list[Any]
 
-NARROW = 2.0**-40  # of a step: what is no wider is not halved again
+NARROW = 2.0**-40  # of a step: what is not a wider is not halved again
 NOISE = 4 * float(np.finfo(float).eps)  # of all terms: a value that may be zero
 GROSS = 1e4 * float(np.finfo(float).eps)  # a series that misses the value at the end by more does not serve
 

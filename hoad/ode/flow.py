@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hoad._core.graph.primitive import rules_epoch
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.record.recording import inline
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.primitive import rules_epoch
-from hoad._core.record.recording import inline
-from hoad._core.graph.tape import Aval, intern_aval
-from hoad.errors import ArgumentError
-from hoad.ode.schemes import attempted
-from hoad.ode.steps import Method, Steps, Values, norm
 from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._program.program import Callee, Program, Strong
-from hoad.rules.callee_primitives import declare_family
 from hoad._transform.adjoint import extended, strong_results
 from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded
+from hoad.errors import ArgumentError
+from hoad.ode.schemes import attempted
+from hoad.ode.steps import Method, Steps, Values, norm
+from hoad.rules.callee_primitives import declare_family
 
 # A path has missed where it is off by so many tolerances of one step, and strayed where it is so many times as large as
 # at the ends of its way.
@@ -94,7 +94,7 @@ class Flow(Callee):
             *((self.n_held, self.n_forcing), self.methods),
         )
 
-    def _check_operands(self, avals: tuple[Aval, ...]) -> None:
+    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         if len(avals) != 1 + self.n_held + 2 * self.n_path + self.n_forcing + self.n_carried:
             raise refusal(f"a flow is given {len(avals)} operands")
 
@@ -108,7 +108,7 @@ class Flow(Callee):
         """All blocks, each driven by those before it."""
         return self.path + self.carried
 
-    def results(self, length: int) -> tuple[Aval, ...]:
+    def results(self, length: int) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every result."""
         avals, n = self.program.results, self.n_carried
         return (*[intern_aval(aval.dtype, (length, *aval.shape)) for aval in avals[:n]], *avals[n:])
@@ -256,7 +256,7 @@ def _restored(values: Values, order: list[int]) -> Values:
     return [values[order.index(k)] for k in range(len(order))]
 
 
-def _backwards(bars: Program, order: list[int], inputs: list[Aval], counts: tuple[int, int, int]) -> Program:
+def _backwards(bars: Program, order: list[int], inputs: list[AbstractValue], counts: tuple[int, int, int]) -> Program:
     """The equation of adjoints that stand in this order, from an adjoint program: its slopes have the sign turned.
 
     The adjoint program takes ``(t, *path, *held, *adjoints, *forcing)``, and is linear in the last two.

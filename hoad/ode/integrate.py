@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._drivers.scan import scan
+from hoad._drivers.values import stop_gradient
 from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
 from hoad._pytree.containers import flatten
-from hoad._drivers.derivative import stop_gradient
-from hoad._drivers.scan import scan
+from hoad._transform.composite import captured_program
 from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
+from hoad.ode.determinism import steady_program
 from hoad.ode.flow import Block, Flow, Given
 from hoad.ode.order import TIME_FIRST, TIME_SECOND, check_names_of_odeint, telling_order
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
-from hoad.ode.determinism import steady_program
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
-from hoad._transform.composite import captured_program
 
 
 class _Equation:
@@ -94,7 +94,7 @@ LIMIT = 10.0
 
 
 def _steps(equation: _Equation, method: Method, y: list[Any], times: Any) -> tuple[list[Step], bool]:
-    """The steps from the first time to the last, each within an interval; whether they hang on traced values."""
+    """The steps from the first time to the last, each within an interval; whether they depend on traced values."""
     now = [plain_value(x) for x in y]
     plain = plain_value(times)
     attempt = partial(attempted, method.scheme, equation.slope, len(y))
@@ -176,10 +176,10 @@ def odeint(
     ArgumentError
         If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start, or gives something else
         when it is called again, as with random numbers; if the steps become too small or too many; if there is no such
-        adjoint, or what is given does not go with it; if args is no tuple; if the names of the parameters of rhs, or
+        adjoint, or what is given does not go with it; if args is not a tuple; if the names of the parameters of rhs, or
         what it returns, say that it takes y and t in the other order.
     ShapeError
-        If rhs gives something else than y is made of, or t is no vector.
+        If rhs gives something else than y is made of, or t is not a vector.
     DTypeError
         If rhs is complex where y0 is real, or t is complex; or y0 is, with the continuous adjoint.
     GuardError

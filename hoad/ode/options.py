@@ -12,9 +12,9 @@ import numpy as np
 from hoad._core.taylor.taylor_stepper import DONE, FAILED, NO_VALUE, NOT_FINITE, TOO_MANY, TOO_SHORT, Stepper
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._pytree.arguments import packed_list
+from hoad._transform.expansion import EXPANDING
 from hoad.errors import ArgumentError, DTypeError, GuardError, ShapeError, TracedValueError
 from hoad.ode.system import EPSILON, System
-from hoad._transform.expansion import EXPANDING
 
 MOST_ORDER = 10_000
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._program.trace import plain, raised_at
 from hoad._pytree.arguments import parameters
 from hoad._pytree.containers import flatten
 from hoad.errors import ArgumentError, HoadError, NoMethodError, ShapeError
-from hoad._program.trace import plain, raised_at
 
 TIMES = ("t", "time")
 TIME_FIRST, TIME_SECOND = "f(t, y, *args)", "f(y, t, *args)"

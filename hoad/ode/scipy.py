@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.trace.coerce import holds_traced
 from hoad._core.taylor.taylor_stepper import DONE
+from hoad._core.trace.coerce import holds_traced
 from hoad.errors import ArgumentError
 from hoad.ode.options import Options, traced_error
 from hoad.ode.system import System

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._program.program import Program
 from hoad.errors import ArgumentError
 from hoad.ode.schemes import Scheme
-from hoad._program.program import Program
 
 Values = list[Any]
 

@@ -8,27 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.record.recording import guard_rows, inline
+from hoad._comparison.plain_calls import compared
+from hoad._core.graph.inspect import guard_rows
+from hoad._core.graph.tape import intern_aval
+from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
-from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.traced import is_traced, plain_value
-from hoad._pytree.arguments import packed
-from hoad._comparison.plain_calls import compared
-from hoad._pytree.containers import Structure, flatten
-from hoad._drivers.gradient import jvp
-from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
-from hoad.ode.order import telling_order
-from hoad.ode.determinism import steady_program
+from hoad._drivers.products import jvp
 from hoad._program.program import Program, Tape
 from hoad._program.trace import is_number
+from hoad._pytree.arguments import packed
+from hoad._pytree.containers import Structure, flatten
+from hoad._transform.expansion import EXPANDING
 from hoad._transform.programs import recorded
 from hoad._transform.recurrence import Recurrence, natural
 from hoad._transform.taylor_arithmetic import Arithmetic
-from hoad._transform.expansion import EXPANDING
+from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
+from hoad.ode.determinism import steady_program
+from hoad.ode.order import telling_order
 
 EPSILON = float(np.finfo(float).eps)
-NUMBER = flatten(0.0)[1]  # what is no container
+NUMBER = flatten(0.0)[1]  # what is not a container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
 
 
@@ -114,7 +115,7 @@ class System:
 
     @property
     def is_traced(self) -> bool:
-        """Whether a solution hangs on traced values."""
+        """Whether a solution depends on traced values."""
         return any(map(is_traced, [*self.y, *self.held]))
 
     def along(self, order: int, lanes: int | None = None) -> Recurrence:

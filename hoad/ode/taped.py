@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.traced import plain_value
-from hoad._drivers.derivative import stop_gradient
 from hoad._drivers.scan import scan
+from hoad._drivers.values import stop_gradient
+from hoad._program.program import called
 from hoad.ode.options import Options
 from hoad.ode.piecewise import sums
 from hoad.ode.system import System
-from hoad._program.program import called
 
 SERVED = 1e3  # times that a recorded step's error may grow before it serves no more
 

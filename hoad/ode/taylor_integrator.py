@@ -16,7 +16,10 @@ import numpy as np
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._program.program import Program
+from hoad._program.trace import is_number
 from hoad._pytree.arguments import check_function, packed, telling_call
+from hoad._transform.expansion import arithmetic_of
 from hoad.errors import ArgumentError, NoRuleError, ShapeError
 from hoad.ode.events import Watch
 from hoad.ode.options import Options, checked_args, checked_times, traced_error
@@ -24,9 +27,6 @@ from hoad.ode.order import check_names, telling_order
 from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
 from hoad.ode.system import EPSILON, System, double
 from hoad.ode.taped import recorded_solution
-from hoad._program.program import Program
-from hoad._program.trace import is_number
-from hoad._transform.expansion import arithmetic_of
 
 # ---- what there is to call ------------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def taylor_integrate(
         If the steps become too short, or too many, or a coefficient is nan: the message says when; if rhs gives
         something else when it is called again, as with random numbers; if an argument is not what it should be.
     ShapeError
-        If rhs gives something else than y is made of, or t is no vector.
+        If rhs gives something else than y is made of, or t is not a vector.
     DTypeError
         If y or t is complex.
     NoRuleError
@@ -180,7 +180,7 @@ def taylor_solution(
     -----
     Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
     missed: all roots of the polynomial of g are found, to rounding. Two changes between which g is no larger than the
-    rounding of its terms are none. A root without a change of sign is no event.
+    rounding of its terms are none. A root without a change of sign is not an event.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hoad._core.graph.primitive import PYTHON, Primitive
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
 from hoad._program.pickling import FAMILIES
 from hoad.rules.registry import Rule, set_rule
 
@@ -15,7 +15,7 @@ from hoad.rules.registry import Rule, set_rule
 def declare_family(
     name: str,
     held: str,
-    avals: Callable[..., Sequence[Aval]],
+    avals: Callable[..., Sequence[AbstractValue]],
     run: Callable[[Any, tuple[Any, ...]], Sequence[Any]],
     rule: Rule,
 ) -> Callable[[int], Primitive]:
@@ -27,7 +27,7 @@ def declare_family(
 
     @functools.cache
     def declare(nout: int) -> Primitive:
-        def infer(params: tuple[Any], *operands: Aval) -> tuple[Aval, ...]:
+        def infer(params: tuple[Any], *operands: AbstractValue) -> tuple[AbstractValue, ...]:
             return tuple(avals(params[0], *operands))
 
         def evaluate(params: tuple[Any], *values: Any) -> Any:

@@ -19,13 +19,13 @@ import functools
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.kernels.ufuncs import select
 from hoad._core.runtime.spectral import HIDDEN
-from hoad._core.kernels.scalar.ufuncs import select
+from hoad._core.trace.calls import apply_primitive
+from hoad._numpy.complex import conjugate, is_complex
+from hoad._ops import primitives as prim
 from hoad._ops.adjugates import conjugate_transposed as _h  # aᴴ, which is aᵀ for a real one
 from hoad.errors import NoRuleError
-from hoad._numpy.complex import conjugate, is_complex
 from hoad.rules.registry import vjp
 
 

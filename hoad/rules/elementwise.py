@@ -10,8 +10,7 @@ of the real one, without a conjugate. On a branch cut a rule takes the side that
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.kernels.scalar.ufuncs import (
+from hoad._core.kernels.ufuncs import (
     compose,
     direction,
     imag,
@@ -22,15 +21,16 @@ from hoad._core.kernels.scalar.ufuncs import (
     powlog2,
     powlog3,
     real,
-    sdiv,
     sech,
     select,
     slope,
     smooth,
-    smul,
-    ssmul,
+    strong_divide,
+    strong_multiply,
+    strong_multiply_both,
 )
 from hoad._numpy.complex import conjugate, is_complex
+from hoad._ops import primitives as prim
 from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))
@@ -62,12 +62,12 @@ vjp(slope, lambda g, p, x: (None,))
 
 def _power(g, p, x, y):
     """(y xʸ⁻¹, xʸ log x), strongly zero: the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0."""
-    return g * smul(y, x ** (y - 1.0)), g * _with_logarithm(p, x, y, powlog1)
+    return g * strong_multiply(y, x ** (y - 1.0)), g * _with_logarithm(p, x, y, powlog1)
 
 
 def _with_logarithm(p, x, y, function):
     """p log x of a power p of x; `function` has its derivatives, which the product has not where x is 0."""
-    found = smul(p, np.log(x))
+    found = strong_multiply(p, np.log(x))
     return found if np.iscomplexobj(p) or function is None else smooth(found, function(x, y))
 
 
@@ -80,8 +80,8 @@ def _power_with(count, after):
 
     def rule(g, p, x, y):
         fewer = with_fewer(x, y - 1.0)
-        product = smul(fewer, smul(y, np.log(x)) + float(count))
-        by_x = smooth(product, smul(y, with_all(x, y - 1.0)) + float(count) * fewer)
+        product = strong_multiply(fewer, strong_multiply(y, np.log(x)) + float(count))
+        by_x = smooth(product, strong_multiply(y, with_all(x, y - 1.0)) + float(count) * fewer)
         return g * by_x, g * _with_logarithm(p, x, y, after)
 
     return rule
@@ -89,7 +89,7 @@ def _power_with(count, after):
 
 def _expanded(count):
     """xʸ logᵏ x in operations whose series close."""
-    return lambda x, y: smul(x**y, np.log(x) ** count)
+    return lambda x, y: strong_multiply(x**y, np.log(x) ** count)
 
 
 WITH_LOGARITHMS = (np.power, powlog1, powlog2, powlog3)
@@ -231,16 +231,16 @@ vjp(np.fmax, lambda g, p, x, y: (_chosen_number(g, np.less(x, y), x, y), _chosen
 vjp(np.fmin, lambda g, p, x, y: (_chosen_number(g, np.less(y, x), x, y), _chosen_number(g, np.less(x, y), y, x)))
 
 # Products with strong zeros: closed under differentiation
-vjp(smul, lambda g, p, x, y: (g * y, smul(x, g)))
-vjp(ssmul, lambda g, p, x, y: (smul(y, g), smul(x, g)))
+vjp(strong_multiply, lambda g, p, x, y: (g * y, strong_multiply(x, g)))
+vjp(strong_multiply_both, lambda g, p, x, y: (strong_multiply(y, g), strong_multiply(x, g)))
 
 
 def _strong_divide(g, p, x, y):
     quotient = g / y
-    return quotient, -smul(p, quotient)
+    return quotient, -strong_multiply(p, quotient)
 
 
-vjp(sdiv, _strong_divide)
+vjp(strong_divide, _strong_divide)
 
 # Parts of numbers
 vjp(np.floor, lambda g, p, x: (None,))

@@ -6,8 +6,8 @@ of that: what it leaves out is the conjugate of what it gives, which counts twic
 
 import numpy as np
 
-from hoad._ops import primitives as prim
 from hoad._numpy.fft import OTHER_WAY
+from hoad._ops import primitives as prim
 from hoad.rules.registry import vjp
 
 

@@ -8,11 +8,11 @@ differentiation. Report NA-08/01, Oxford: sections 2.2.1 (product), 2.2.2 (inver
 
 import numpy as np
 
-from hoad._ops import primitives as prim
+from hoad._core.kernels.ufuncs import compose, imag
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.kernels.scalar.ufuncs import compose, imag
-from hoad._ops.adjugates import conjugate_transposed, core_adjugate, transposed
 from hoad._numpy.complex import is_complex
+from hoad._ops import primitives as prim
+from hoad._ops.adjugates import conjugate_transposed, core_adjugate, transposed
 from hoad.rules.registry import vjp
 
 

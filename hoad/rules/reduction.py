@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hoad._ops import primitives as prim
+from hoad._core.kernels.ufuncs import mask
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.kernels.scalar.ufuncs import mask
+from hoad._ops import primitives as prim
 from hoad.rules.registry import vjp
 
 

@@ -11,19 +11,18 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from hoad import _numpy as numpy_protocol  # noqa: F401  (declares the primitives and puts NumPy's functions in place)
+from hoad._core.base.where import here, name_of
+from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.ops.plan import broadcast_shapes
-from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
-from hoad._core.graph.tape import Aval, intern_aval
 from hoad._core.trace.traced import FUNCTIONS
-from hoad._core.base.where import here, name_of
+from hoad._ops.primitives import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
+from hoad._program.trace import recorder_among
 from hoad._pytree.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
-from hoad._ops.primitives import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
 from hoad.rules.from_series import Derivatives
-from hoad._program.trace import recorder_among
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -78,9 +77,9 @@ def _resolve(target: Any) -> Primitive:
     if "<" in name and inspect.isfunction(target):
         name = target.__name__  # of a lambda, or a function in a function
     if not name.startswith(("np.", "scipy.")) and inspect.isfunction(target):
-        raise RuleError(f"{name} is no primitive. Declare the function with @hoad.primitive first.")
+        raise RuleError(f"{name} is not a primitive. Declare the function with @hoad.primitive first.")
     raise RuleError(
-        f"{name} is no primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
+        f"{name} is not a primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
         f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.rules.vjp of the result."
     )
 
@@ -245,18 +244,18 @@ def rule_of(target: Any) -> Rule:
         return rule
     name = name_of(function) if hasattr(function, "__name__") else repr(function)
     raise RuleError(
-        f"{name} is no primitive, so it has no rule. What is composed of primitives takes its derivative from theirs; "
-        "anything else becomes one with @hoad.primitive."
+        f"{name} is not a primitive, so it has no rule. What is composed of primitives takes its derivative from "
+        "theirs; anything else becomes one with @hoad.primitive."
     )
 
 
 # ---- primitives of the user's ---------------------------------------------------------------------------------------
 
 
-def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tuple[Aval, ...]]:
+def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tuple[AbstractValue, ...]]:
     """Shapes and dtypes of the results, found by calling the function on ones."""
 
-    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+    def infer(params: Any, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
         ones = [1.0 if x.number == 0 else np.ones(x.shape, x.dtype) for x in operands]
         inexact = any(x.inexact for x in operands)
         def call() -> Any:
@@ -285,10 +284,10 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
     return infer
 
 
-def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable[..., tuple[Aval, ...]]:
+def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable[..., tuple[AbstractValue, ...]]:
     """Shapes and dtypes of the results, as declared."""
 
-    def infer(params: Any, *operands: Aval) -> tuple[Aval, ...]:
+    def infer(params: Any, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
         declared = shape(*operands, **dict(params))
         results = declared if nout > 1 else (declared,)
         if not isinstance(results, tuple) or len(results) != nout:
@@ -303,7 +302,7 @@ def _infer_by_shape(shape: Callable[..., Any], name: str, nout: int) -> Callable
 def _broadcast_shapes(name: str, nout: int) -> Callable[..., Any]:
     """The shapes of results that are made element by element."""
 
-    def shape(*operands: Aval, **parameters: Any) -> Any:
+    def shape(*operands: AbstractValue, **parameters: Any) -> Any:
         try:
             found = broadcast_shapes(*[x.shape for x in operands])
         except ValueError:
@@ -316,7 +315,7 @@ def _broadcast_shapes(name: str, nout: int) -> Callable[..., Any]:
     return shape
 
 
-def _declared_aval(declared: Any, dtype: Any, name: str) -> Aval:
+def _declared_aval(declared: Any, dtype: Any, name: str) -> AbstractValue:
     """The abstract value of a shape, of a pair of shape and dtype, or of what has both."""
     if hasattr(declared, "shape") and hasattr(declared, "dtype"):
         declared = declared.shape, declared.dtype
@@ -324,8 +323,8 @@ def _declared_aval(declared: Any, dtype: Any, name: str) -> Aval:
         declared, dtype = declared
     if not isinstance(declared, tuple) or not all(isinstance(n, (int, np.integer)) and n >= 0 for n in declared):
         raise RuleError(
-            f"shape of {name} gave {declared!r}, which is no shape. It is called with the operands, which have .shape "
-            "and .dtype, and gives a tuple of ints, a pair (shape, dtype), or an operand that the result is like."
+            f"shape of {name} gave {declared!r}, which is not a shape. It is called with the operands, which have "
+            ".shape and .dtype, and gives a tuple of ints, a pair (shape, dtype), or an operand like the result."
         )
     return intern_aval(np.dtype(dtype), tuple(int(n) for n in declared))
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from hoad._ops import primitives as prim
-from hoad._core.kernels.scalar import ufuncs
-from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.graph.tape import intern_aval
+from hoad._core.kernels import ufuncs
+from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._ops import primitives as prim
 from hoad.rules.registry import vjp
 
 

@@ -15,12 +15,12 @@ import math
 
 import numpy as np
 
-from hoad._core.graph.primitive import primitive_named
-from hoad._core.kernels.scalar.ufuncs import direction, logistic, sdiv, sech
 from hoad._core.base.where import here
-from hoad.errors import NoRuleError
+from hoad._core.graph.primitive import primitive_named
+from hoad._core.kernels.ufuncs import direction, logistic, sech, strong_divide
 from hoad._numpy.complex import is_complex
 from hoad._ops.primitives import declare_ufunc
+from hoad.errors import NoRuleError
 from hoad.rules import expansions
 from hoad.rules.elementwise import LN2, LN10
 from hoad.rules.expansions import sc
@@ -81,7 +81,7 @@ vjp(sc.log_ndtr, _log_ndtr)
 vjp(sc.ndtri, lambda g, p, x: (g * (ROOT_2PI * np.exp(0.5 * (p * p))),))
 
 
-# The gamma function and its kin
+# The gamma function and related functions
 def _rgamma(g, p, x):
     """-ψ(x) / Γ(x); for x < 1/2 by 1/Γ(x) = sin(πx) Γ(1 - x) / π, which has no poles there; near these if complex."""
     along = np.real(x) if is_complex(x) else x
@@ -212,11 +212,11 @@ vjp(sc.exp10, lambda g, p, x: (g * (LN10 * p),))
 vjp(sc.log1p, lambda g, p, x: (g / (1.0 + x),))
 vjp(sc.cbrt, lambda g, p, x: (g / (3.0 * p) / p,))
 vjp(sc.cosm1, lambda g, p, x: (-(g * np.sin(x)),))
-vjp(sc.xlogy, lambda g, p, x, y: (g * np.log(y), g * sdiv(x, y)))
-vjp(sc.xlog1py, lambda g, p, x, y: (g * np.log1p(y), g * sdiv(x, 1.0 + y)))
+vjp(sc.xlogy, lambda g, p, x, y: (g * np.log(y), g * strong_divide(x, y)))
+vjp(sc.xlog1py, lambda g, p, x, y: (g * np.log1p(y), g * strong_divide(x, 1.0 + y)))
 vjp(sc.entr, lambda g, p, x: (-(g * (np.log(x) + 1.0)),))
-vjp(sc.rel_entr, lambda g, p, x, y: (g * (np.log(x) - np.log(y) + 1.0), -(g * sdiv(x, y))))
-vjp(sc.kl_div, lambda g, p, x, y: (g * (np.log(x) - np.log(y)), g * (1.0 - sdiv(x, y))))
+vjp(sc.rel_entr, lambda g, p, x, y: (g * (np.log(x) - np.log(y) + 1.0), -(g * strong_divide(x, y))))
+vjp(sc.kl_div, lambda g, p, x, y: (g * (np.log(x) - np.log(y)), g * (1.0 - strong_divide(x, y))))
 vjp(sc.wrightomega, lambda g, p, x: (g * (p / (1.0 + p)),))
 
 # Lambert's function: W eᵂ = z

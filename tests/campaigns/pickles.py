@@ -1,8 +1,8 @@
 """Damaged pickles of random programs: each is refused, or gives a program that can be used without harm.
 
 Numbers, lists, shapes, dtypes and parameters of the plain data that a pickle holds are changed, and bytes inside it. A
-wrong result is no finding, for a pickle may hold any program; a crash of the process is, and so is any other exception
-than `pickle.UnpicklingError` where a program is read.
+wrong result is not a finding, for a pickle may hold any program; a crash of the process is, and so is any other
+exception than `pickle.UnpicklingError` where a program is read.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def with_other_bytes(data: bytes, rng: np.random.Generator) -> bytes:
 
 def is_large(program: hoad.Program) -> bool:
     """Whether some node has more numbers than are worth the time."""
-    from hoad._core.record.recording import operand_avals
+    from hoad._core.graph.inspect import operand_avals
 
     avals = operand_avals(program._last._graph, list(range(program._last._end)))
     return sum(aval.size for aval in (*avals, *program.results)) > LARGEST
@@ -284,7 +284,7 @@ def is_large(program: hoad.Program) -> bool:
 
 def use(program: hoad.Program) -> None:
     """Whatever can be done with a program; it may raise any exception."""
-    from hoad._core.record.recording import callees
+    from hoad._core.graph.inspect import callees
 
     def loops(found: hoad.Program, depth: int = 0) -> int:
         inner = callees(found._last._graph, found._last._end) if depth < 4 else []

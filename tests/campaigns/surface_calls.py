@@ -145,7 +145,7 @@ def _reduction(name: str, d: Draw) -> Any:
     shape = d.shape()
     x = d.operand(shape)
     options = d.dict_of(axis=lambda: d.axes(len(shape)), keepdims=lambda: d.one(True, False))
-    if name in ("var", "std", "nanvar", "nanstd") and not d.lists:  # nan by 0/0 is no traced number
+    if name in ("var", "std", "nanvar", "nanstd") and not d.lists:  # nan by 0/0 is not a traced number
         options |= d.dict_of(ddof=lambda: d.one(0, 1))
     method = name in ("sum", "mean", "prod", "max", "min", "var", "std", "all", "any") and d.rng.random() < 0.3
     if method:

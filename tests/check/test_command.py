@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._cli import main as cli, info
-from hoad._core.kernels.scalar import vector
 from hoad._cli import check as command
+from hoad._cli import info
+from hoad._cli import main as cli
+from hoad._core.kernels import vector
 
 MODEL = """\
 import numpy as np
@@ -149,7 +150,7 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:los", "--at", "1"], "has no function 'los'. Did you mean 'loss'?"),
         (["model:constant", "--at", "1"], "model:constant is float, not a function"),
         (["model", "--at", "1"], "Write MODULE:FUNCTION"),
-        (["model:loss", "--at", "one"], "'one' is no point"),
+        (["model:loss", "--at", "one"], "'one' is not a point"),
         (["model:loss", "--at", "1,2", "--along", "1,1", "--along", "1,1"], "1 point but 2 directions"),
         (["model:loss", "--at", "1,2", "--along", "1,2,3"], "must have shape (2,)"),
         (["model:broken", "--at", "1"], "KeyError: 'temperature' (model.py:31)"),
@@ -208,7 +209,7 @@ def test_points() -> None:
     assert command.read_point("-1, 2").tolist() == [-1.0, 2.0]
     assert command.read_point("[[1,2],[3,4]]").shape == (2, 2)
     for text in ("", "1;2", "[[1,2],[3]]", "x", "'1'", "__import__('os')"):
-        with pytest.raises(command.UsageError, match="is no point"):
+        with pytest.raises(command.UsageError, match="is not a point"):
             command.read_point(text)
 
 

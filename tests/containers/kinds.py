@@ -43,7 +43,7 @@ class Slotted:
 
 @dataclasses.dataclass
 class Checking:
-    """A constructor that refuses what is no valid point, and counts its calls."""
+    """A constructor that refuses what is not a valid point, and counts its calls."""
 
     x: Any
     y: Any

@@ -155,7 +155,7 @@ def test_float32_stays() -> None:
 
 
 def test_what_is_constant() -> None:
-    """Numbers that are no floats, texts, and objects of any other kind: None stands in their place."""
+    """Numbers that are not floats, texts, and objects of any other kind: None stands in their place."""
     other = object()
     point = [1.0, 3, True, None, "a", b"b", 2 + 0 * 1, np.arange(2), np.array([True]), np.int64(4), other, len, {2.0}]
 
@@ -169,7 +169,7 @@ def test_what_is_constant() -> None:
 
 
 def test_traced_constants_of_an_outer_derivative() -> None:
-    """A traced truth value is a constant in the inner derivative; the outer one goes on."""
+    """A traced boolean is a constant in the inner derivative; the outer one goes on."""
     f = lambda x: hoad.grad(lambda p: np.where(p["up"], p["y"] ** 2, p["y"]))({"up": x > 1.0, "y": x})["y"]  # noqa: E731
     assert hoad.grad(f)(3.0) == 2.0 and hoad.grad(f)(0.5) == 0.0
 

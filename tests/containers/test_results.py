@@ -126,7 +126,7 @@ def test_the_same_result_in_two_places() -> None:
 
 
 def test_what_is_constant_in_results() -> None:
-    """No float and not traced: kept in the value, None in derivatives. A traced truth value has derivative zero."""
+    """No float and not traced: kept in the value, None in derivatives. A traced boolean has derivative zero."""
     g = lambda x: {"x": x, "n": 3, "none": None, "text": "a", "up": x > 1.0, "whole": np.arange(2), "c": 2.5}  # noqa: E731
     value, tangent = hoad.jvp(g, (2.0,), (1.0,))
     assert (

@@ -148,7 +148,7 @@ def test_cycles_are_told() -> None:
     with pytest.raises(hoad.ArgumentError, match="holds itself"):
         hoad.jacobian(lambda x: ring)(1.0)
     twice = [1.0]
-    assert flatten([twice, twice, (twice,)])[0] == [1.0, 1.0, 1.0]  # which is no cycle
+    assert flatten([twice, twice, (twice,)])[0] == [1.0, 1.0, 1.0]  # which is not a cycle
 
 
 def test_many_short_lived_containers_are_no_cycle() -> None:

@@ -1,4 +1,4 @@
-"""einsum and its kin on traced values: values as NumPy's, derivatives by complex steps."""
+"""einsum and related functions on traced values: values as NumPy's, derivatives by complex steps."""
 
 from __future__ import annotations
 

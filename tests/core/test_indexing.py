@@ -186,7 +186,7 @@ def test_an_item_used_often() -> None:
 
 
 def test_masks_that_depend_on_x_are_guards() -> None:
-    """`x[x > 0]` has a shape that hangs on values; the derivative is that of the branch taken."""
+    """`x[x > 0]` has a shape that depends on values; the derivative is that of the branch taken."""
     x = np.array([1.0, -2.0, 3.0])
     np.testing.assert_array_equal(hoad.grad(lambda x: np.sum(x[x > 0] ** 2))(x), [2.0, 0.0, 6.0])
     np.testing.assert_array_equal(hoad.hessian(lambda x: np.sum(x[x > 0] ** 2))(x), np.diag([2.0, 0.0, 2.0]))

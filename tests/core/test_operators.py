@@ -187,15 +187,15 @@ TRUTHS: dict[str, Callable[[Any], Any]] = {
     "and, plain": lambda x: (x > 1) & np.True_,
     "reflected": lambda x: np.True_ & (x > 1),
     "not": lambda x: ~(x > 1),
-    "sum of truth values": lambda x: (x > 1) + (x > 0.5),
-    "times a truth value": lambda x: x * (x > 1),
-    "truth value squared": lambda x: (x > 1) ** 2.0,
-    "truth value minus": lambda x: 1 - (x > 1),
-    "truth value as float": lambda x: (x > 1).astype(float),
+    "sum of booleans": lambda x: (x > 1) + (x > 0.5),
+    "times a boolean": lambda x: x * (x > 1),
+    "boolean squared": lambda x: (x > 1) ** 2.0,
+    "boolean minus": lambda x: 1 - (x > 1),
+    "boolean as float": lambda x: (x > 1).astype(float),
     "logical_and": lambda x: np.logical_and(x > 1, x < 2),
     "logical_not of a float": lambda x: np.logical_not(x),
     "isnan": lambda x: np.isnan(x),
-    "compared truth values": lambda x: (x > 1) == (x > 0.5),
+    "compared booleans": lambda x: (x > 1) == (x > 0.5),
 }
 
 
@@ -204,7 +204,7 @@ TRUTHS: dict[str, Callable[[Any], Any]] = {
 def test_truth_values(name: str, kind: str) -> None:
     f, x = TRUTHS[name], ARGUMENTS[kind]
     wanted = f(as_numpy(x))
-    if name == "truth value squared" and SQUARES_KEEP_DTYPES:
+    if name == "boolean squared" and SQUARES_KEEP_DTYPES:
         wanted = np.asarray(wanted, float)
     assert same(seen_by(f, x), wanted)
 
@@ -271,7 +271,7 @@ PRODUCTS_WITH_TRUTHS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", PRODUCTS_WITH_TRUTHS)
 @pytest.mark.parametrize("wrap", ["itself", "reshaped", "spread", "outer", "stacked", "sin"])
 def test_truth_values_as_factors(name: str, wrap: str) -> None:
-    """A tangent 1 times a truth value is a number, not that truth value."""
+    """A tangent 1 times a boolean is a number, not that boolean."""
     weights = np.array([0.5, -1.25, 0.75])
     wrappers: dict[str, Callable[[Any], Any]] = {
         "itself": lambda y: y,

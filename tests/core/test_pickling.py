@@ -197,7 +197,7 @@ def with_params(name: str, change: Any) -> Any:
 
 
 DAMAGE: dict[str, tuple[Any, str]] = {
-    "operand behind its node": (with_numbers("pool", 0, 9), "operand 9, which is no node before it"),
+    "operand behind its node": (with_numbers("pool", 0, 9), "operand 9, which is not a node before it"),
     "constant that is none": (with_numbers("pool", 0, -100), "no node before it and no constant"),
     "signature that is none": (without_signature, "entry 99 of a list"),
     "cut table": (lambda data: data["graph"].update(nodes=data["graph"]["nodes"][:-4]), "cut off"),

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, GuardError, ShapeError
 from hoad._program.program import Constant
+from hoad.errors import ArgumentError, DTypeError, GuardError, ShapeError
 
 TRANSFORMS = {"gradient": hoad.gradient, "tangent": hoad.tangent}
 MIXTURES = [names for n in (1, 2, 3) for names in itertools.product(TRANSFORMS, repeat=n)]
@@ -186,7 +186,7 @@ def test_masked_infinities_are_strong_zeros() -> None:
 
 
 def test_what_has_no_derivative() -> None:
-    """Truth values, integers, constants and what was stopped have tangent zero."""
+    """Booleans, integers, constants and what was stopped have tangent zero."""
     program = hoad.record(lambda x: (x > 1, np.argmax(x * np.ones(2)), 3.0, hoad.stop_gradient(x) * x, x), 2.0)
     found = hoad.tangent(program).evaluate(2.0)
     assert found == (0.0, 0.0, 0.0, 2.0, 1.0)

@@ -19,7 +19,7 @@ import pytest
 from mpmath import mp, mpf
 
 import hoad
-from hoad._core.kernels.scalar import vector
+from hoad._core.kernels import vector
 from hoad._core.record.recording import lowered
 
 HOUSE = Path(hoad.__file__).parents[1]
@@ -424,7 +424,7 @@ def test_single_numbers_are_near(name: str) -> None:
 
 PROGRAM = """
 import numpy as np, hoad
-from hoad._core.kernels.scalar import vector
+from hoad._core.kernels import vector
 from hoad._core.record.recording import lowered
 x = np.linspace(-3.0, 3.0, 1001)
 f = lambda x: np.sin(x) * np.exp(np.cos(x)) + np.arctan2(x, 2.0) * (1.5 + np.tanh(x)) ** 1.5
@@ -479,4 +479,4 @@ def test_this_file_by_every_target(kernels: str) -> None:
 def test_polynomials_are_those_of_the_script() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, root / "tools" / "minimax.py"], capture_output=True, text=True, check=True)
-    assert done.stdout == (root / "hoad" / "_core" / "vector_polynomials.h").read_text()
+    assert done.stdout == (root / "hoad" / "_core" / "kernels" / "vector_polynomials.h").read_text()

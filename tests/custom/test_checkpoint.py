@@ -255,7 +255,7 @@ def at_the_origin(x: Any, wrap: Any) -> Any:
     ],
 )
 def test_values_of_every_kind(f: Any) -> None:
-    """Truth values and integers from outside and among the results, casts, strong zeros that come from behind."""
+    """Booleans and integers from outside and among the results, casts, strong zeros that come from behind."""
     x, v = np.array([0.3, -0.7, 2.0]), np.array([1.0, 0.5, -2.0])
 
     def found(wrap: Any) -> list[Any]:

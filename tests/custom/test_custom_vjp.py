@@ -1,4 +1,4 @@
-"""Composites with a rule of their own: every mode and order, rules that are no derivatives, and what is refused."""
+"""Composites with a rule of their own: every mode and order, rules that are not derivatives, and what is refused."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_operands_that_are_not_traced() -> None:
     assert hoad.jacobian(lambda x: taken(x, indices))(x).tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 
-# ---- rules that are no derivatives ----------------------------------------------------------------------------------
+# ---- rules that are not derivatives ----------------------------------------------------------------------------------
 
 
 def test_a_straight_through_estimator() -> None:
@@ -497,7 +497,7 @@ def test_what_a_rule_reads_is_read_each_time(name: str, jitted: bool, monkeypatc
 
 
 def test_a_method_with_a_rule_is_differentiated_as_it_is() -> None:
-    """A bound method of an object that is no function has no code."""
+    """A bound method of an object that is not a function has no code."""
 
     class Wave:
         @hoad.custom_vjp(nondiff_argnums=(0,))

@@ -18,7 +18,7 @@ A = np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 3.0]])
 
 
 def test_a_declared_shape_saves_the_call_on_ones() -> None:
-    """The implementation takes a point that is no array of ones, and is called once only."""
+    """The implementation takes a point that is not an array of ones, and is called once only."""
     calls = []
 
     @hoad.primitive(shape=lambda x: x)
@@ -59,8 +59,8 @@ def test_forms_of_a_declared_shape() -> None:
     ("shape", "words_"),
     [
         (lambda x: (2,), ["gave shape (3,)", "(2,)"]),
-        (lambda x: 3, ["is no shape", ".shape and .dtype"]),
-        (lambda x: (-1,), ["is no shape"]),
+        (lambda x: 3, ["is not a shape", ".shape and .dtype"]),
+        (lambda x: (-1,), ["is not a shape"]),
         (lambda x: ((3,), np.int64), ["gave float64", "int64"]),
     ],
 )
@@ -213,7 +213,8 @@ def test_mistakes_of_a_rule_for_forward_mode(jvp: Any, words_: list[str]) -> Non
         hoad.primitive(np.sin, jvp=lambda dots, p: dots[0])
 
 
-# ---- what is no operand ---------------------------------------------------------------------------------------------
+# ---- what is not an operand
+# ---------------------------------------------------------------------------------------------
 
 
 def test_parameters_of_every_kind() -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoad._core.kernels.scalar import ufuncs
+from hoad._core.kernels import ufuncs
 
 TITLE = re.compile(r"Tape (\d+) \((\w+)\): (.*)")
 ROW = re.compile(r" +@(\d+) = (.*)")

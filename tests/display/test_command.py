@@ -13,9 +13,10 @@ import pytest
 from display.reading import tables
 from display.test_dot import parsed
 
-from hoad._cli import bench, main as cli
+from hoad._cli import bench
+from hoad._cli import main as cli
 from hoad._cli import tape as command
-from hoad._pytree.target import find_function
+from hoad._cli.target import find_function
 
 MODEL = """\
 import numpy as np
@@ -99,8 +100,8 @@ def test_files(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         (["tape_model:lost", "--at", "1"], "has no function 'lost'. Did you mean 'loss'?"),
-        (["tape_model:loss", "--at", "one"], "'one' is no point. Write a finite number"),
-        (["tape_model:loss", "--at", "1,2", "--order", "-1"], "--order -1 is no number of derivatives"),
+        (["tape_model:loss", "--at", "one"], "'one' is not a point. Write a finite number"),
+        (["tape_model:loss", "--at", "1,2", "--order", "-1"], "--order -1 is not a number of derivatives"),
         (["tape_model:loss", "--at", "1,2", "--rows", "-1"], "Write 0 for all"),
         (["tape_model:loss", "--at", "1,2", "--open"], "Give both"),
         (["tape_model:broken", "--at", "1"], r"cannot be recorded there: KeyError: 'temperature' \(tape_model.py:13\)"),
@@ -155,7 +156,7 @@ def test_print_says_what_it_lacks(place: Path) -> None:
 
 
 def test_bench_without_a_clone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(bench, "__file__", "/site-packages/hoad/bench.py")
+    monkeypatch.setattr(bench, "__file__", "/site-packages/hoad/_cli/bench.py")
     assert status("bench", "--tiny") == 2
     assert "they come with its source alone" in capsys.readouterr().err
 
@@ -165,7 +166,7 @@ def test_bench_runs_those_of_the_clone(
 ) -> None:
     """From any folder of it; arguments are handed on, and the status comes back."""
     (place / "hoad").mkdir()
-    (place / "hoad" / "bench.py").touch()
+    (place / "hoad" / "__init__.py").touch()
     (place / "benchmarks").mkdir()
     (place / "benchmarks" / "run.py").touch()
     (place / "benchmarks" / "__main__.py").write_text("import sys; print(sys.argv[1:]); sys.exit(3)")

@@ -138,7 +138,7 @@ AUX: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "number": (lambda x: x * 2, 4.0),
     "string": (lambda x: "a", "a"),
     "none": (lambda x: None, None),
-    "truth value": (lambda x: x > 1, True),
+    "boolean": (lambda x: x > 1, True),
     "tuple": (lambda x: (x, 1, "a"), (2.0, 1, "a")),
     "nested": (lambda x: {"a": [x, (x + 1,)], "b": {}}, {"a": [2.0, (3.0,)], "b": {}}),
     "named tuple": (lambda x: Pair(x, [x]), Pair(2.0, [2.0])),

@@ -90,7 +90,7 @@ def test_the_pattern_covers_every_dependence(name: str, monkeypatch: pytest.Monk
     columns = np.arange(N)
     inside = (lows[:, None] <= columns) & (columns <= highs[:, None])
     assert not np.any((jacobian.reshape(-1, N) != 0) & ~inside)
-    if name != "nothing":  # whose derivative is zero, though it hangs on x
+    if name != "nothing":  # whose derivative is zero, though it depends on x
         found = depends.reshape(-1, N)
         assert not np.any(found & ~inside)
 
@@ -130,7 +130,7 @@ def test_a_branch_has_its_own_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_singular_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no dependence is 0, though the factor beside it is infinite; two poles share a direction."""
+    """What is not a dependence is 0, though the factor beside it is infinite; two poles share a direction."""
     x = np.where(np.arange(N) % 3 == 0, 0.0, X**2)
     slope = np.append(np.where(x[1:] > 0, 0.5 / np.sqrt(np.maximum(x[1:], 1e-300)), np.inf), 0.0)
     compressed(monkeypatch, True)

@@ -194,7 +194,7 @@ AS_IT_IS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a scaled product": (lambda a, b: np.sum(2 * (a[:, None] * b), -1), (A, B)),
     "the greatest": (lambda a, b: np.max(a[:, None] * b, -1), (A, B)),
     "integers": (lambda a, b: np.sum(np.floor(a).astype(int)[:, None] * b.astype(int), -1) + 0.0 * a[0, 0], (A, B)),
-    "truth values": (lambda a, b: np.sum((a > 0)[:, None] * (b > 0), -1) + 0.0 * a[0, 0], (A, B)),
+    "booleans": (lambda a, b: np.sum((a > 0)[:, None] * (b > 0), -1) + 0.0 * a[0, 0], (A, B)),
 }
 
 

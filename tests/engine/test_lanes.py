@@ -186,7 +186,7 @@ def test_third_derivatives_as_a_map(name: str) -> None:
 
 
 def test_zeros_beside_the_diagonal_are_zeros() -> None:
-    """Whatever stands there: the entries that a unit vector lacks are no entries."""
+    """Whatever stands there: the entries that a unit vector lacks are not entries."""
 
     def f(x: Any) -> Any:
         return np.sum(x**1.5) + np.sum(A @ x) ** 2

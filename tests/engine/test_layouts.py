@@ -32,7 +32,7 @@ EXACT: dict[str, Callable[[Any], Any]] = {
     "longer axes of length 1": lambda x: (lambda y: y[:, None] * y[None] - y[None, :1])(x.T * 2.0),
     "in another shape": lambda x: (lambda y: np.reshape(y * 2.0, (-1,))[:: x.shape[0] + 1] * 3.0)(x.T),
     "one axis": lambda x: (lambda y: np.reshape(y, (-1,)) * np.ravel(x))(x.T * 2.0),
-    "truth values": lambda x: (lambda y: (y > 0, np.where(y > y[::-1], y, 1.0), 1.0 * (y > 0.1)))(x.T * 2.0),
+    "booleans": lambda x: (lambda y: (y > 0, np.where(y > y[::-1], y, 1.0), 1.0 * (y > 0.1)))(x.T * 2.0),
     "items": lambda x: (lambda y: (y.ravel()[1] * y, y[0], y[..., -1], y[::-1] * y))(x.T * 2.0),
     "the greatest": lambda x: (lambda y: (np.max(y, axis=0), np.max(y, axis=-1, keepdims=True) - y))(x.T * 2.0),
     "the least along two axes": lambda x: np.min(np.swapaxes(x, 0, -1) * 3.0, axis=(0, 1)) + 0.0,

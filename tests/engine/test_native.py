@@ -122,7 +122,7 @@ def test_loops(f: Callable[..., Any], in_python: Any) -> None:
 
 
 def sums(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A number that hangs on all that f gives."""
+    """A number that depends on all that f gives."""
 
     def total(x: Any, y: Any) -> Any:
         return sum(np.sum(np.sin(np.real(part))) for part in leaves(f(x, y)) if part.dtype != bool)

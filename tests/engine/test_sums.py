@@ -1,4 +1,4 @@
-"""Sums along an axis end chains, block by block: the order of a sum hangs on the shape alone."""
+"""Sums along an axis end chains, block by block: the order of a sum depends on the shape alone."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ MODELS: dict[str, Callable[[Any], Any]] = {
         np.tanh((x - np.mean(x, axis=0)) / (0.1 + np.sum((x - np.mean(x, axis=0)) ** 2, axis=0)))
     ),
     "both ways": lambda x: np.sum(np.sin(np.sum(x * x, axis=-1))) * np.sum(np.cos(np.sum(x * 2.0, axis=0))),
-    "truth values": lambda x: np.sum(np.sum(1.0 * (x > 0), axis=-1) * np.sum(np.where(x > 0, x, 0.0), axis=-1)),
+    "booleans": lambda x: np.sum(np.sum(1.0 * (x > 0), axis=-1) * np.sum(np.where(x > 0, x, 0.0), axis=-1)),
 }
 
 

@@ -1,4 +1,4 @@
-"""Truth values and selections go through chains: bytes in memory, numbers 0 and 1 in rows."""
+"""Booleans and selections go through chains: bytes in memory, numbers 0 and 1 in rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.kernels.scalar.ufuncs import mask, select, smul
+from hoad._core.kernels.ufuncs import mask, select, strong_multiply
 
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 OF_TWO = (np.logical_and, np.logical_or, np.logical_xor)
@@ -101,7 +101,7 @@ steps = st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=1, max_size=12)
 
 
 def selected(program: list[Step], x: Any) -> Any:
-    """Values and truth values, made of one another."""
+    """Values and booleans, made of one another."""
     values, truths = [x, 0.5 * x[::-1] + 0.1, np.sin(3.0 * x)], [x > 0.1]
     for op, i, j, k in program:
         a, b, c = values[-1 - i % len(values)], values[-1 - j % len(values)], truths[-1 - k % len(truths)]
@@ -154,16 +154,16 @@ def test_masks_at_special_values(one: float) -> None:
         c = x > y
         other = np.logical_not(c)
         return (
-            smul(mask(c, one), y),
-            smul(mask(other, one), y),
-            smul(mask(other, 1.0), x) + smul(mask(c, 1.0), 0.5),
+            strong_multiply(mask(c, one), y),
+            strong_multiply(mask(other, one), y),
+            strong_multiply(mask(other, 1.0), x) + strong_multiply(mask(c, 1.0), 0.5),
             mask(other, x),
-            smul(select(c, 0.0, one), y),
+            strong_multiply(select(c, 0.0, one), y),
             select(other, x, y),
             select(np.logical_not(x), x, y),
             mask(np.logical_not(y), x),
-            smul(mask(c[::-1], 1.0), x),
-            smul(mask(other[1:], 1.0), x[:-1]),
+            strong_multiply(mask(c[::-1], 1.0), x),
+            strong_multiply(mask(other[1:], 1.0), x[:-1]),
             select(other, 1.0, x)[3:],
         )
 

@@ -128,7 +128,7 @@ def test_what_changes_by_itself_is_refused(expression: str, files: Path, tmp_pat
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", hoad.JitWarning)
         [jitted(1.0) for _ in range(3)]
-    assert [w for w in caught if w.category is hoad.JitWarning and "is called as it is" in str(w.message)]
+    assert [w for w in caught if w.category is hoad.JitWarning and "runs without compilation" in str(w.message)]
     with pytest.raises(hoad.ArgumentError, match="there is no program"):
         jitted.program(1.0)
 
@@ -253,7 +253,7 @@ def test_densities_are_replayed_and_draws_are_not() -> None:
     with pytest.warns(hoad.JitWarning, match="draws from NumPy's global random generator"):
         drawn(1.0)
     asked = hoad.jit(lambda x: x * stats.norm.random_state.get_state()[2])
-    with pytest.warns(hoad.JitWarning, match="called as it is"):
+    with pytest.warns(hoad.JitWarning, match="runs without compilation"):
         asked(1.0)
 
 

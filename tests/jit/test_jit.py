@@ -26,8 +26,8 @@ from jit import models
 
 import hoad
 from hoad._core.base.blocks import blocks_taken
-from hoad._pytree.containers import leaves_of
 from hoad._jit.jit import MOST_RECORDINGS, MOST_SIGNATURES
+from hoad._pytree.containers import leaves_of
 
 X, Y = 1.25, -0.5
 VECTOR = np.array([1.0, -2.0, 3.0])
@@ -325,7 +325,9 @@ def test_too_many_ways_are_told_once() -> None:
 
     g = hoad.jit(f)
     points = [k + 0.25 for k in range(40)]
-    with pytest.warns(hoad.JitWarning, match=r"f is called as it is.*recorded 16 times.*the branch at .*test_jit.py"):
+    with pytest.warns(
+        hoad.JitWarning, match=r"f runs without compilation.*recorded 16 times.*the branch at .*test_jit.py"
+    ):
         found = [g(x) for x in points]
     assert found == [x * k for k, x in enumerate(points)]
     assert recordings(g) == [MOST_RECORDINGS]
@@ -398,7 +400,7 @@ def rounded_apart() -> tuple[Any, float]:
         lambda ratio: np.copysign(0.0, ratio - 1.0),
         lambda ratio: ratio >= 1.0,
     ],
-    ids=["a number", "an array", "a mask", "a sign", "a truth value"],
+    ids=["a number", "an array", "a mask", "a sign", "a boolean"],
 )
 def test_what_jumps_is_guarded_as_it_was_recorded(taken: Any) -> None:
     """Where the recording and its replay are on two sides of a jump, neither side is taken for the other."""
@@ -461,7 +463,7 @@ def test_a_primitive_in_python_is_not_called_once_more_for_a_number_taken_out() 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int8, np.int32, np.bool_])
 @pytest.mark.parametrize("f", [np.sum, np.prod, np.mean, np.cumsum, np.cumprod, np.trace])
 def test_sums_of_small_integers_are_as_wide_as_those_of_numpy(f: Any, dtype: Any) -> None:
-    """Of pixels, say: their sum is no byte."""
+    """Of pixels, say: their sum is not a byte."""
     x = np.array([[200, 100], [77, 255]]).astype(dtype)
     g = hoad.jit(f)
     for _ in range(2):
@@ -847,7 +849,7 @@ def test_what_hoad_cannot_record_is_an_error() -> None:
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "float": (lambda x: math.sin(x), X, r"cut it off from what jit records \(test_jit.py:\d+\)\. Use np\.sin"),
     "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records .* take hoad\.value\(x\)"),
-    "called as it is": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
+    "runs without compilation": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
     "function": (lambda x: np.nanmedian(x), VECTOR, r"np\.nanmedian has no rule, so jit .*hoad\.value\(x\), for"),
     "ufunc": (lambda x: np.subtract.accumulate(x), VECTOR, r"np\.subtract\.accumulate has no rule, so jit cannot"),
     "constant": (lambda x: np.nonzero(x), VECTOR, r"np\.nonzero has no rule, .*Give it hoad\.value\(x\) in place of x"),
@@ -887,7 +889,7 @@ def test_an_array_of_a_class_of_its_own() -> None:
         g(np.ma.masked_array([1.0], [True]))
 
 
-# ---- what is called as it is ----------------------------------------------------------------------------------------
+# ---- what runs without compilation ----------------------------------------------------------------------------------
 
 SOURCE = np.random.default_rng(5)
 STREAM = iter(range(10**9))

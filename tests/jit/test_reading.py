@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import hoad
+import hoad._pytree.arguments as arguments_module
 from hoad._core.jit.capture_analysis import reads_of
 from hoad._pytree.arguments import parameters
 
@@ -31,7 +32,7 @@ def code_within(code: types.CodeType) -> list[types.CodeType]:
     return [code, *[x for one in inner for x in code_within(one)]]
 
 
-@pytest.mark.parametrize("module", [dis, inspect, functools, types, np.lib.stride_tricks, hoad.arguments])
+@pytest.mark.parametrize("module", [dis, inspect, functools, types, np.lib.stride_tricks, arguments_module])
 def test_names_are_those_that_dis_finds(module: types.ModuleType) -> None:
     file = inspect.getsourcefile(module)
     assert file is not None

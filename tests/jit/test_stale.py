@@ -1181,7 +1181,7 @@ def check(jitted: Any, f: Any, points: Any) -> None:
 
 
 class Unnamed:
-    """A function whose name is no text."""
+    """A function whose name is not a text."""
 
     def __getattr__(self, name: str) -> float:
         return 2.0

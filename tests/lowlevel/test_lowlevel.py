@@ -41,7 +41,7 @@ Z = RNG.normal(size=2) + 1j * RNG.normal(size=2)
 CASES = {
     "numbers": (lambda x, y: x * np.sin(y), (0.3, 2.0)),
     "arrays of several shapes": (lambda m, v, s: (m @ v * s, s * s, m), (M, RNG.normal(size=3), 0.7)),
-    "a truth value": (lambda x: (x > 1.0, x * 2), (1.5,)),
+    "a boolean": (lambda x: (x > 1.0, x * 2), (1.5,)),
     "an input that is an output": (lambda x, y: (y, x), (1.0, RNG.normal(size=2))),
     "an input that nothing needs": (lambda x, y: x * 2, (1.0, RNG.normal(size=2))),
     "a constant output": (lambda x: (np.ones(2) * 3.0, x), (1.0,)),
@@ -60,7 +60,7 @@ def test_gives_what_evaluate_gives(name: str, by: Any) -> None:
     given = [leaf for arg in args for leaf in (arg.values() if isinstance(arg, dict) else [arg])]
     for scale in (1.0, -0.5):  # twice in one workspace
         moved = [scale * x for x in given]
-        if name == "a truth value":
+        if name == "a boolean":
             moved = [1.0 + scale]
         wanted = program._run(tuple(moved))
         code, found = called(address, *moved, by=by)

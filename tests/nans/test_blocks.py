@@ -14,7 +14,7 @@ import pytest
 from nans.finding import error_of, marked
 
 import hoad
-from hoad._core.record.recording import WATCHERS
+from hoad._core.trace.context import WATCHERS
 
 
 def pole(x):
@@ -231,7 +231,7 @@ def test_constants_that_are_not_finite():
     assert "a constant that add takes" in str(error)
     assert "is already inf" in str(error)
     error = error_of(hoad.value_and_grad(lambda x: math.inf), 1.0)
-    assert "inf, a constant that hangs on no argument" in str(error)
+    assert "inf, a constant that depends on no argument" in str(error)
 
 
 ADVICE = [

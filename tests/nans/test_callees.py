@@ -1,4 +1,4 @@
-"""What a node runs that is no recorded program: checkpoints, spans of loops, rules, maps, flows, equations."""
+"""What a node runs that is not a recorded program: checkpoints, spans of loops, rules, maps, flows, equations."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_births_in_what_a_rule_calls():
 
 @pytest.mark.parametrize("place", PLACES)
 def test_births_in_what_a_gradient_computes_again(place):
-    """A value that the result does not hang on, but the gradient does, is one of the value still, in a checkpoint."""
+    """A value that the result does not depend on, but the gradient does, is one of the value still, in a checkpoint."""
     behind = PLACES[place][0]
 
     def body(x):
@@ -367,7 +367,7 @@ def test_dependence_through_callees(kind):
     if "vmap" not in kind:  # of a map the rows are one
         assert found.depends["f[0]", "x"].tolist() == [[True, False], [False, True]]
     assert str(found).startswith("f: x (2,), y (2,), z -> f[0] (2,), f[1] (2,)")
-    assert found.warnings == ("nothing hangs on z",)
+    assert found.warnings == ("nothing depends on z",)
 
 
 def test_dependence_through_operands_that_are_not_traced():

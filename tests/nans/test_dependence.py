@@ -1,6 +1,6 @@
-"""Which items hang on which: against nan, which NumPy itself carries to all that hangs on it, and against construction.
+"""Which items depend on which: against nan, which NumPy carries to all that depends on it, and against construction.
 
-A nan put into one item of an input spoils what hangs on it, but for operations that let no nan through: here none are
+A nan put into one item of an input spoils what depends on it, but for operations that let no nan through: here none are
 used. Where structure and nan differ (0 times nan is nan, as it should be) nothing is lost.
 """
 
@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.record.recording import const_value, lowered, node_row, operand_avals
+from hoad._core.graph.inspect import const_value, node_row, operand_avals
+from hoad._core.record.recording import lowered
 from hoad._ops.dependence import links
 
 A = np.arange(1.0, 13.0).reshape(3, 4) / 7
@@ -84,7 +85,7 @@ def test_items_are_followed(f, args):
         assert np.array_equal(found.depends[found.outputs[0].name, x.name], expected), x
 
 
-# What lets a nan pass from every item that it hangs on; others may absorb one (0 of a strong zero, a mask).
+# What lets a nan pass from every item that it depends on; others may absorb one (0 of a strong zero, a mask).
 CLEAR = ("add", "multiply", "subtract", "negative", "assemble", "getitem", "gather", "transpose", "reshape", "item")
 CLEAR += ("sum", "matmul", "concatenate", "broadcast_to", "cumsum", "cos", "sin")
 
@@ -193,7 +194,7 @@ def applied(steps: Any, x: Any, y: Any) -> Any:
 
 
 def constructed(steps: Any) -> Any:
-    """For every item of the last vector, the items of (x, y) it hangs on: (N, 2N)."""
+    """For every item of the last vector, the items of (x, y) it depends on: (N, 2N)."""
     made = [np.eye(N, 2 * N, dtype=bool), np.eye(N, 2 * N, N, dtype=bool)]
     for name, i, j in steps:
         a, b = made[i % len(made)], made[j % len(made)]

@@ -38,9 +38,9 @@ def test_a_model():
     assert sum(found.lines.values()) == sum(found.operations.values())
     assert found.flat == (("model['steps']", "x"),)
     assert found.warnings == (
-        "model['nothing'] hangs on no input: it is constant",
-        "nothing hangs on p['spare']",
-        "nothing hangs on sign, but for a branch",
+        "model['nothing'] depends on no input: it is constant",
+        "nothing depends on p['spare']",
+        "nothing depends on sign, but for a branch",
         "model['steps'] has derivative zero by x everywhere, through floor",
     )
 
@@ -49,13 +49,13 @@ def test_the_report():
     text = str(hoad.explain(model, {"b": np.ones(2), "spare": 1.0}, np.ones(3), 2.0))
     for row in (
         "model: p['b'] (2,), p['spare'], x (3,), sign -> model['loss'], model['steps'], model['nothing']",
-        "model['loss'] hangs on p['b'], x",
-        "model['steps'] hangs on x (1 of 3 pairs of items)",
-        "model['nothing'] hangs on nothing",
+        "model['loss'] depends on p['b'], x",
+        "model['steps'] depends on x (1 of 3 pairs of items)",
+        "model['nothing'] depends on nothing",
         f"2.0 > 0 was True at {marked(model, '# branch')}",
         f"an array of shape (2, 3) at {marked(model, '# captured')}",
         "1 matmul",
-        "nothing hangs on p['spare']",
+        "nothing depends on p['spare']",
     ):
         assert row in text
 

@@ -614,7 +614,7 @@ def test_event_functions_give_one_number():
 
 @pytest.mark.parametrize("g", [lambda t, y: y[0] > 0, lambda t, y: t > 1.0])
 def test_event_functions_give_no_truth_value(g):
-    with pytest.raises(ArgumentError, match=r"truth value.*Give y\[0\] - c in place of y\[0\] > c"):
+    with pytest.raises(ArgumentError, match=r"boolean.*Give y\[0\] - c in place of y\[0\] > c"):
         taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=g)
     theirs = scipy.integrate.solve_ivp(swing, (0.0, 10.0), [1.0, 0.0], events=lambda t, y: y[0] - 0.5, rtol=1e-9)
     ours = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=lambda t, y: y[0] - 0.5)
@@ -947,7 +947,7 @@ def test_scipy_with_traced_values_raises(driver: str) -> None:
 
 
 def test_measured_forces_by_interpolation() -> None:
-    """Truth values of whole numbers are in the arithmetic of `np.interp`; between the knots y is a cubic in t."""
+    """Booleans of whole numbers are in the arithmetic of `np.interp`; between the knots y is a cubic in t."""
     knots, force = np.array([0.0, 1.0, 2.5, 4.0]), np.array([1.0, 3.0, -2.0, 0.5])
 
     def rhs(t: Any, y: Any) -> Any:

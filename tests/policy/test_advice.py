@@ -14,9 +14,9 @@ import pytest
 import scipy.special
 
 import hoad
+from hoad._core.base.where import name_of
 from hoad._core.trace.errors import ADVICE
 from hoad._core.trace.traced import FUNCTIONS, METHODS
-from hoad._core.base.where import name_of
 from hoad._numpy.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, INSTEAD, TRANSFORMS
 from hoad._ops.primitives import known_primitive
 
@@ -412,7 +412,7 @@ def test_primitives_of_callables_without_a_name() -> None:
             hoad.primitive(wrong) if wrong is not None else hoad.primitive(vjp=None)(wrong)  # type: ignore[call-overload]
 
 
-# ---- truth values ---------------------------------------------------------------------------------------------------
+# ---- booleans ---------------------------------------------------------------------------------------------------
 
 ASKED: list[tuple[str, Callable[[Any], Any]]] = [
     ("all", lambda x: np.all(x > 0)),

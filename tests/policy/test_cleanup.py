@@ -332,7 +332,7 @@ USES: dict[str, Callable[[], Any]] = {
     "ufunc": lambda: np.sin(NUMBER),
     "ufunc of two": lambda: np.hypot(NUMBER, 1.0),
     "bool": lambda: bool(NUMBER),
-    "bool of a truth value": lambda: bool(TRUTH),
+    "bool of a boolean": lambda: bool(TRUTH),
     "stack": lambda: np.stack([NUMBER, NUMBER]),
     "where": lambda: np.where(NUMBER > 1, 1.0, 2.0),
     "stop_gradient": lambda: hoad.stop_gradient(NUMBER),

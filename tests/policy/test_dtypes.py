@@ -1,4 +1,4 @@
-"""float64 by default and never silently less; float32 stays; integers and truth values have derivative zero."""
+"""float64 by default and never silently less; float32 stays; integers and booleans have derivative zero."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ZERO: dict[str, Callable[[Any], Any]] = {
     "astype(int)": lambda x: np.sum(x.astype(int)) * 1.0,
     "astype(bool)": lambda x: np.sum(x.astype(bool)) * 1.0,
     "integers returned": lambda x: np.sum(x.astype(int)),
-    "truth value returned": lambda x: x[0] > 1,
+    "boolean returned": lambda x: x[0] > 1,
     "comparison": lambda x: np.sum(x > 1.0) * 2.0,
     "floor": lambda x: np.sum(np.floor(x)),
     "sign": lambda x: np.sum(np.sign(x)),
@@ -295,7 +295,7 @@ MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("meeting", MEETINGS)
 @pytest.mark.parametrize("kind", MEANINGFUL)
 def test_subclasses_with_a_meaning_of_their_own_are_refused(kind: str, meeting: str) -> None:
-    """A masked array is more than its data, and a product of matrices is no product of arrays: never in silence."""
+    """A masked array is more than its data, and a product of matrices is not a product of arrays: never in silence."""
     with pytest.raises((TypeError, hoad.NoRuleError)):
         hoad.jacobian(lambda x: np.sum(MEETINGS[meeting](x, MEANINGFUL[kind])))(X)
 

@@ -17,10 +17,10 @@ import pytest
 
 import hoad
 from hoad._comparison import plain_calls as comparing
+from hoad._core.base.where import files_known, is_library
 from hoad._core.graph.primitive import Signature, primitive_named, primitives, signature_at
 from hoad._core.graph.tape import aval_count, intern_aval
 from hoad._core.sweep.rule_template import kept_arrays
-from hoad._core.base.where import files_known, is_library
 
 FEW = 3
 

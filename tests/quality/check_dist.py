@@ -39,9 +39,10 @@ def complaints(sdist: Path, wheel: Path) -> list[str]:
     found += [f"{name}: not in the sdist" for name in sorted(tracked_files() - of_sdist)]
     found += [f"{path}: not in the sdist" for path in source_files(".pyx") if path.as_posix() not in of_sdist]
     for name in extension_names():
-        if f"hoad/_core/{name}.c" in of_sdist:
-            found.append(f"hoad/_core/{name}.c: generated, and in the sdist")
-        if not any(f"hoad/_core/{name}{suffix}" in of_wheel for suffix in EXTENSION_SUFFIXES):
+        stem = f"hoad/_core/{name.replace('.', '/')}"
+        if f"{stem}.c" in of_sdist:
+            found.append(f"{stem}.c: generated, and in the sdist")
+        if not any(f"{stem}{suffix}" in of_wheel for suffix in EXTENSION_SUFFIXES):
             found.append(f"hoad._core.{name}: not compiled in the wheel")
     for path in carried_files():
         if path.as_posix() not in of_wheel:

@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "hoad"
 CORE = PACKAGE / "_core"
+# The folders of the compiled core, from the ground up.
+CORE_FOLDERS = ("base", "kernels", "graph", "ops", "trace", "runtime", "lower", "sweep", "record", "taylor", "jit")
 
 
 def extension_names(listed: str = "EXTENSIONS") -> list[str]:

@@ -27,7 +27,7 @@ def test_the_installed_package_is_tested() -> None:
     """The source folder lies in the way of a careless test run; it is meant only in a developer's build."""
     if Path(hoad.__file__).is_relative_to(PACKAGE):
         assert not os.environ.get("CI")
-        assert is_editable() or any(path.suffix in (".so", ".pyd") for path in CORE.iterdir())
+        assert is_editable() or any(path.suffix in (".so", ".pyd") for path in CORE.rglob("*"))
 
 
 @pytest.mark.parametrize("name", extension_names())
@@ -44,7 +44,7 @@ def test_installed_files() -> None:
     carried = {path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     compiled = {path for path in carried if path.name.endswith(tuple(EXTENSION_SUFFIXES))}
     assert {path.relative_to(package).as_posix().split(".")[0] for path in compiled} == {
-        f"_core/{name}" for name in extension_names()
+        f"_core/{name.replace('.', '/')}" for name in extension_names()
     }
     assert {path.relative_to(package.parent) for path in carried - compiled} == {*carried_files()}
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 import hoad
+from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.graph.primitive import Primitive, primitive_named
-from hoad._core.record.recording import const_value, node_row
-from hoad._core.graph.tape import Aval, intern_aval
-from hoad._core.sweep.rule_template import template_of, template_rows
+from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.sweep.rule_template import template_rows
+from hoad._core.sweep.tangent import template_of
 
 # Operations that are linear in all operands together: zeros that are strong stay so.
 LINEAR = frozenset(
@@ -38,7 +39,7 @@ class Row:
     primitive: Primitive | None
     operands: tuple[Operand, ...]
     params: Any
-    aval: Aval  # of the (first) result
+    aval: AbstractValue  # of the (first) result
     strong: bool  # its zeros absorb infinite and undefined factors
 
 
@@ -53,12 +54,12 @@ class Listing:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add_input(self, aval: Aval) -> int:
+    def add_input(self, aval: AbstractValue) -> int:
         self.rows.append(Row(None, (), None, aval, False))
         self.inputs.append(len(self.rows) - 1)
         return self.inputs[-1]
 
-    def aval(self, operand: Operand) -> Aval:
+    def aval(self, operand: Operand) -> AbstractValue:
         """Shape and dtype of an operand."""
         if isinstance(operand, int):
             return self.rows[operand].aval
@@ -68,21 +69,21 @@ class Listing:
     def is_strong(self, operand: Operand) -> bool:
         return isinstance(operand, int) and self.rows[operand].strong
 
-    def emit(self, primitive: Primitive | str, operands: Sequence[Operand], params: Any, aval: Aval) -> int:
+    def emit(self, primitive: Primitive | str, operands: Sequence[Operand], params: Any, aval: AbstractValue) -> int:
         """Append a row as it stands, but for one thing: products with a strong zero are strong products."""
         primitive = _named(primitive) if isinstance(primitive, str) else primitive
         operands = tuple(operands)
         strong = [self.is_strong(x) for x in operands]
         if primitive.name == "multiply" and any(strong):
-            primitive = _named("ssmul" if all(strong) else "smul")
+            primitive = _named("strong_multiply_both" if all(strong) else "strong_multiply")
             operands = operands if strong[0] else operands[::-1]
-        elif primitive.name == "smul" and isinstance(operands[0], int) and strong[1]:
-            primitive = _named("ssmul")
+        elif primitive.name == "strong_multiply" and isinstance(operands[0], int) and strong[1]:
+            primitive = _named("strong_multiply_both")
         elif primitive.name == "divide" and strong[0]:
-            primitive = _named("sdiv")
+            primitive = _named("strong_divide")
         name = primitive.name
         made_strong = (
-            name in ("smul", "ssmul", "sdiv", "mask", "assemble")
+            name in ("strong_multiply", "strong_multiply_both", "strong_divide", "mask", "assemble")
             or (name in ("add", "subtract") and all(strong))
             or (name in LINEAR and any(strong))
             or (name == "complex" and any(strong) and all(map(_is_zero, operands, strong)))
@@ -154,7 +155,7 @@ def of_program(program: hoad.Program) -> Listing:
 
 
 def template(
-    primitive: Primitive, params: Any, avals: Sequence[Aval], active: Sequence[bool], mode: str = "vjp"
+    primitive: Primitive, params: Any, avals: Sequence[AbstractValue], active: Sequence[bool], mode: str = "vjp"
 ) -> Listing:
     """The rule at a signature: inputs g of each result, p of each result, the operands; outputs their adjoints.
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
 from reference.adjoint import adjoint
 from reference.listing import Constant, Listing, Operand, template
 
 
-def transposed(primitive: Primitive, params: Any, avals: Sequence[Aval], active: Sequence[bool]) -> Listing:
+def transposed(primitive: Primitive, params: Any, avals: Sequence[AbstractValue], active: Sequence[bool]) -> Listing:
     """The jvp of a rule: inputs as those of its template, then a tangent of each operand; outputs of each result."""
     listing = template(primitive, params, avals, active)
     dots = [listing.add_input(aval) for aval in avals]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import UFUNC, Primitive, primitive_named
-from hoad._core.graph.tape import Aval, intern_aval
+from hoad._core.graph.tape import AbstractValue, intern_aval
 from reference.interpreter import compute
 from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, template
 
@@ -21,8 +21,8 @@ MOST_ROWS = 2000
 
 # What is done by hand.
 SUMS = (LINEAR | {"add", "subtract", "assemble", "put", "complex"}) - {"stop_gradient"}
-PRODUCTS = frozenset({"multiply", "smul", "ssmul", "matmul", "correlate"})
-QUOTIENTS = frozenset({"divide", "sdiv"})
+PRODUCTS = frozenset({"multiply", "strong_multiply", "strong_multiply_both", "matmul", "correlate"})
+QUOTIENTS = frozenset({"divide", "strong_divide"})
 POWERS = frozenset({"power", "float_power"})
 STEPS = frozenset({"sign", "floor", "ceil", "trunc", "rint", "floor_divide", "spacing", "stop_gradient"})
 
@@ -58,7 +58,7 @@ class System:
         return self.known[key]
 
     def add(self, primitive: Primitive, operands: Sequence[int], row: Row) -> int:
-        """The row of an operation, new or found again; −(−x) is x, and what hangs on constants alone is one."""
+        """The row of an operation, new or found again; −(−x) is x, and what depends on constants alone is one."""
         name = primitive.name
         inner = self.rows[operands[0]] if operands else None
         if name == "negative" and inner is not None and inner.primitive is not None and inner.primitive.name == name:
@@ -111,10 +111,10 @@ class System:
                 self.slopes[i] = [(h, x) for h, x in zip(slopes, operands, strict=True) if h is not None]
             i += 1
 
-    def aval(self, i: int) -> Aval:
+    def aval(self, i: int) -> AbstractValue:
         return intern_aval(self.series[i].dtype, self.series[i].shape[1:])
 
-    def broadcast(self, i: int, like: Aval) -> int:
+    def broadcast(self, i: int, like: AbstractValue) -> int:
         """Row i at the shape of the result, so that no rule needs to sum over what broadcasting stretched."""
         if self.aval(i).shape == like.shape:
             return i
@@ -214,7 +214,7 @@ def by_rule(row: Row) -> bool:
     if name in by_hand or not row.aval.inexact:
         return False
     if primitive.kind != UFUNC or primitive.nout > 1:
-        raise NotClosedError(f"{name} is no operation on elements: it carries a kernel for series of its own")
+        raise NotClosedError(f"{name} is not an operation on elements: it carries a kernel for series of its own")
     return True
 
 

@@ -21,7 +21,7 @@ EYE = np.eye(3)
 
 @hoad.primitive(nout=3, vjp=lambda g, p, x: (g[1] * np.cos(x) - g[2] * np.sin(x),))
 def trio(x: Any) -> Any:
-    """A truth value, then sine and cosine."""
+    """A boolean, then sine and cosine."""
     return np.sum(x) > 0, np.sin(x), np.cos(x)
 
 

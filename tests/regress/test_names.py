@@ -10,7 +10,20 @@ import pytest
 
 import hoad
 
-OURS = ["call", "mask", "select", "gather", "divide", "sdiv", "smul", "add", "sum", "input", "identity", "astype"]
+OURS = [
+    "call",
+    "mask",
+    "select",
+    "gather",
+    "divide",
+    "strong_divide",
+    "strong_multiply",
+    "add",
+    "sum",
+    "input",
+    "identity",
+    "astype",
+]
 
 
 def named(name: str, function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:

@@ -74,7 +74,7 @@ def test_a_result_that_nothing_uses(unused: int) -> None:
 
 @hoad.primitive(nout=3, vjp=lambda g, p, x: (2.0 * x * g[2],))
 def flagged(x: Any) -> Any:
-    """A truth value and an integer, then a square."""
+    """A boolean and an integer, then a square."""
     return np.asarray(x) > 0, np.floor(x).astype(np.int64), np.asarray(x) ** 2
 
 
@@ -88,7 +88,7 @@ FLAGGED = {"number": 3.5, "array": np.array([3.5, -1.5, 2.25])}
 
 @pytest.mark.parametrize("name", FLAGGED)
 def test_results_without_slope_in_front(name: str) -> None:
-    """The first result decides nothing about the others, though it is the node that they hang on."""
+    """The first result decides nothing about the others, though it is the node that they depend on."""
     x = FLAGGED[name]
     positive, whole, _ = flagged(x)
     factor = positive * whole
@@ -100,7 +100,7 @@ def test_results_without_slope_in_front(name: str) -> None:
     for simplify in (True, False):
         program = hoad.gradient(hoad.record(flagged_product, x), simplify=simplify)
         np.testing.assert_allclose(program.evaluate(x), factor * 2 * np.asarray(x), rtol=1e-15)
-        other = np.abs(np.asarray(x)) + 1.0  # the truth value and the integer are computed anew
+        other = np.abs(np.asarray(x)) + 1.0  # the boolean and the integer are computed anew
         np.testing.assert_allclose(program.evaluate(other), 2 * np.floor(other) * other, rtol=1e-15)
 
 

@@ -19,9 +19,9 @@ from rules.sampling import Rng, Sampler, beside, between, integers, mixed, posit
 
 import hoad
 import hoad.rules.special  # which declares its primitives only now
-from hoad._core.kernels.scalar import ufuncs
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.graph.primitive import primitive_named
+from hoad._core.kernels import ufuncs
+from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced
 
 Function = Callable[..., Any]
@@ -61,7 +61,7 @@ class Structured:
 
 CASES: list[Elementwise | Structured] = []
 
-# Primitives whose result has no derivative at all: truth values and integers. They carry no rule.
+# Primitives whose result has no derivative at all: booleans and integers. They carry no rule.
 WITHOUT_DERIVATIVE = frozenset(
     """isnan isinf isfinite signbit logical_not less less_equal greater greater_equal equal not_equal logical_and
     logical_or logical_xor flat_index argsort argmax argmin searchsorted""".split()
@@ -221,9 +221,9 @@ elementwise("stop_gradient", lambda x: hoad.stop_gradient(x * x) * x, lambda x: 
 
 # ---- products with strong zeros -------------------------------------------------------------------------------------
 
-elementwise("smul", ufuncs.smul, lambda x, y: x * y, WIDE, WIDE)
-elementwise("ssmul", ufuncs.ssmul, lambda x, y: x * y, WIDE, WIDE)
-elementwise("sdiv", ufuncs.sdiv, lambda x, y: x / y, WIDE, WIDE)
+elementwise("strong_multiply", ufuncs.strong_multiply, lambda x, y: x * y, WIDE, WIDE)
+elementwise("strong_multiply_both", ufuncs.strong_multiply_both, lambda x, y: x * y, WIDE, WIDE)
+elementwise("strong_divide", ufuncs.strong_divide, lambda x, y: x / y, WIDE, WIDE)
 
 # ---- parts of numbers -----------------------------------------------------------------------------------------------
 

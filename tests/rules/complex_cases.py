@@ -14,7 +14,7 @@ import numpy as np
 from mpmath import mp
 from rules.sampling import Rng, Sampler
 
-from hoad._core.kernels.scalar import ufuncs
+from hoad._core.kernels import ufuncs
 
 Function = Callable[..., Any]
 
@@ -102,9 +102,9 @@ for _n in (-2, -1, 0, 1, 2, 3, 5):
     holomorphic(f"power_{_n}", lambda x, n=_n: x**n, lambda x, n=_n: x**n, MEDIUM)
 holomorphic("power_half", lambda x: x**0.5, mp.sqrt, MEDIUM)
 holomorphic("power_of_i", lambda x: 1j**x, lambda x: mp.mpc(0, 1) ** x, STRIP, tolerance=1e-13)
-holomorphic("smul", ufuncs.smul, lambda x, y: x * y, WIDE, WIDE)
-holomorphic("ssmul", ufuncs.ssmul, lambda x, y: x * y, WIDE, WIDE)
-holomorphic("sdiv", ufuncs.sdiv, lambda x, y: x / y, WIDE, WIDE)
+holomorphic("strong_multiply", ufuncs.strong_multiply, lambda x, y: x * y, WIDE, WIDE)
+holomorphic("strong_multiply_both", ufuncs.strong_multiply_both, lambda x, y: x * y, WIDE, WIDE)
+holomorphic("strong_divide", ufuncs.strong_divide, lambda x, y: x / y, WIDE, WIDE)
 holomorphic("mask", lambda x: ufuncs.mask(x.real > 0, x) ** 2, lambda x: x * x if mp.re(x) > 0 else 0 * x, MEDIUM)
 holomorphic("smooth", lambda x: ufuncs.smooth(x * x * x, x**3), lambda x: x**3, MEDIUM)
 holomorphic(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from hoad._core.kernels.scalar import ufuncs
+from hoad._core.kernels import ufuncs
 
 Function = Callable[..., Any]
 

@@ -26,7 +26,7 @@ from rules.oracle import SPARE_DIGITS, STEP_DIGITS, partial, stencil
 from rules.test_completeness import PRIMITIVES
 
 import hoad
-from hoad._core.kernels.scalar.ufuncs import compose
+from hoad._core.kernels.ufuncs import compose
 
 HIGHEST = 4
 POINTS = {1: 12, 2: 6}

@@ -174,7 +174,7 @@ def test_remainders_of_a_regression() -> None:
 
 @pytest.mark.parametrize("wrong", range(5))
 def test_a_coefficient_wrong_by_one_percent_is_found(wrong: int) -> None:
-    """The check above is no empty one."""
+    """The check above is not an empty one."""
     coefficients = coefficients_of(np.exp, 5)
     assert remainders_fall(math.exp, coefficients, 1.0)
     coefficients[wrong] *= 1.01

@@ -65,7 +65,7 @@ def test_looking_up_a_rule() -> None:
     assert hoad.rules.rule_of(cube) is rule and rule(1.0, 8.0, 2.0) == (12.0,)
     kept = len(FUNCTIONS), len(FUNCTION_PRIMITIVES)
     for composed in (np.linalg.cond, np.nanmedian, math.sin, lambda x: x):
-        with pytest.raises(hoad.RuleError, match="is no primitive, so it has no rule"):
+        with pytest.raises(hoad.RuleError, match="is not a primitive, so it has no rule"):
             hoad.rules.rule_of(composed)
     with pytest.raises(hoad.RuleError, match="names no function"):
         hoad.rules.rule_of("sine")
@@ -363,12 +363,12 @@ def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
     ("target", "says"),
     [
         ("no_such_function", "names no function that NumPy"),
-        (lambda x: x, "is no primitive.*@hoad.primitive"),
+        (lambda x: x, "is not a primitive.*@hoad.primitive"),
         (np.mean, "composed of primitives.*@hoad.primitive"),
         (np.linalg.cond, r"^np\.linalg\.cond is composed of primitives"),
         ("scipy.no_module.function", "names no function that NumPy .or SciPy"),
-        (np.vectorize(abs), "is no primitive, and NumPy does not tell hoad"),
-        (math.sin, r"math.sin is no primitive.*sin = hoad\.primitive\(math\.sin\)"),
+        (np.vectorize(abs), "is not a primitive, and NumPy does not tell hoad"),
+        (math.sin, r"math.sin is not a primitive.*sin = hoad\.primitive\(math\.sin\)"),
         (3, "a rule belongs to a function, but 3 is none"),
     ],
 )

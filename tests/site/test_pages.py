@@ -89,7 +89,7 @@ def test_what_pages_refer_to_is_there(site: Path) -> None:
 
 
 def test_pictures_are_described(site: Path) -> None:
-    """For those who do not see them: a text that is no file name."""
+    """For those who do not see them: a text that is not a file name."""
     for path in pages_of(site):
         for picture in re.findall(r"<img [^>]*>", path.read_text()):
             text = re.search(r'alt="([^"]*)"', picture)

@@ -293,5 +293,5 @@ def test_004_what_is_not_registered_is_refused() -> None:
 
     with pytest.raises(hoad.NoRuleError, match=r"product has no derivative rule.*Declare one"):
         hoad.grad(product)(2.0, 3.0)
-    with pytest.raises(hoad.RuleError, match=r"is no primitive\. Declare the function with @hoad\.primitive"):
+    with pytest.raises(hoad.RuleError, match=r"is not a primitive\. Declare the function with @hoad\.primitive"):
         hoad.rules.vjp(lambda x: 2 * x, vjp_pow)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad._symbolic import Expression
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 x, y, z = hoad.symbols("x y z")
 v = hoad.symbols("v", shape=3)

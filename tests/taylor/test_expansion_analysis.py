@@ -16,8 +16,8 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
 from hoad._series import PadeApproximant, TaylorSeries
+from hoad.errors import ArgumentError, DomainError, DTypeError, NoRuleError, ShapeError
 
 VARIABLE = TaylorSeries.variable
 Function = Callable[[Any], Any]

@@ -212,7 +212,7 @@ INNER: dict[str, Function] = {
     "comparison of integers": lambda x: np.where(np.argmax(np.stack([2 * x, x])) - 2 < -1, x * x, x),
     "argmax": lambda x: np.stack([x, x * x, np.sin(x)])[np.argmax(np.stack([x, x * x, np.sin(x)]))],
     "sort": lambda x: np.sort(np.stack([x, x * x, np.sin(x)]))[1],
-    "truth values": lambda x: np.where(np.isnan(x) | (x > 5), 0.0, x * x) * (x > 0),
+    "booleans": lambda x: np.where(np.isnan(x) | (x > 5), 0.0, x * x) * (x > 0),
     "modf": lambda x: np.modf(x)[0] ** 2,
     "complex numbers": lambda x: np.exp(1j * x).real,
 }

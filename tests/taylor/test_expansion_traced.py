@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, TracedValueError
 from hoad._series import TaylorSeries
+from hoad.errors import ArgumentError, TracedValueError
 
 VARIABLE = TaylorSeries.variable
 Function = Callable[[Any], Any]

@@ -279,7 +279,7 @@ def test_of_factors() -> None:
 
 
 def test_of_many_factors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How far rules may grow a program hangs on what it has."""
+    """How far rules may grow a program depends on what it has."""
     monkeypatch.setattr(series, "MOST_NODES", 0)
     f, _, point, curve = CASES["svd"]
     assert closes(Expansion(f, [point], [curve], 5))
@@ -426,7 +426,7 @@ def test_differential_equations_without_a_value() -> None:
 
 
 def test_equal_eigenvalues() -> None:
-    """As sweeps have it: the vectors, and what hangs on them, are nan."""
+    """As sweeps have it: the vectors, and what depends on them, are nan."""
     a = np.diag([1.0, 1.0, 3.0])
     functions = [
         np.linalg.eigvalsh,

@@ -15,9 +15,9 @@ import pytest
 from mpmath import mp
 
 import hoad
-from hoad._core.kernels.scalar.vector import targets
-from hoad.ode import taylor_integrate
+from hoad._core.kernels.vector import targets
 from hoad._transform.expansion import series_of
+from hoad.ode import taylor_integrate
 
 X = 0.3
 HOUSE = Path(hoad.__file__).parents[1]

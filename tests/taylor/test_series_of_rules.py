@@ -21,13 +21,13 @@ from rules.test_taylor import NOT_CLOSED, distances
 from scipy import special as sc
 
 import hoad
-from hoad._core.kernels.scalar import ufuncs
+from hoad._core.kernels import ufuncs
 from hoad._transform.expansion import Expansion, expand, series_of
 
 ORDER = 12
 CURVED = 3  # coefficients of a curve beyond its point
 
-# Rows of the table whose series are no rows of numbers: their arithmetic is spelled out in traced operations.
+# Rows of the table whose series are not rows of numbers: their arithmetic is spelled out in traced operations.
 SPELLED = frozenset(
     """real imag complex complex_conjugate special_lambertw astype fft fft_padded fft_cropped ifft2 ifft rfft irfft
     irfft_odd hfft complex_products complex_sum complex_prod complex_cumsum complex_mean complex_indexed

@@ -609,7 +609,7 @@ def test_a_result_with_more_axes_than_the_point(n):
 
 @pytest.mark.parametrize("mask", [[True, False], [False, True, True], [[True], [False]]])
 def test_masks_that_are_constants(mask: Any) -> None:
-    """Truth values that a pointwise program captures have a lane for each item, as its other arrays have."""
+    """Booleans that a pointwise program captures have a lane for each item, as its other arrays have."""
     mask = np.array(mask)
     x = np.full(mask.shape, 0.5)
     exact = [np.where(mask, 0.5, 2.0), np.where(mask, 1.0, 0.0)]

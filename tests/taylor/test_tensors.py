@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import hoad
-from hoad.errors import ArgumentError, DomainError, DTypeError, GuardError, HoadError, ShapeError
 from hoad._transform.directions import combination, multi_indices, shared
-from hoad._transform.expansion_along_lines import Family
 from hoad._transform.expansion import expand
+from hoad._transform.expansion_along_lines import Family
+from hoad.errors import ArgumentError, DomainError, DTypeError, GuardError, HoadError, ShapeError
 
 RNG = np.random.default_rng(11)
 A = RNG.normal(size=(4, 4)) / 2
@@ -557,7 +557,7 @@ def test_scales_do_not_leave_the_range(c: float) -> None:
 
 
 def logsumexp_of_two(index: tuple[int, int], difference: float) -> float:
-    """∂ᵃ log(eˣ + eʸ), which hangs on x - y alone: ± the derivatives of the logistic function."""
+    """∂ᵃ log(eˣ + eʸ), which depends on x - y alone: ± the derivatives of the logistic function."""
     with mpmath.workdps(40):
         order = sum(index)
         logistic = mpmath.diff(lambda t: 1 / (1 + mpmath.exp(-t)), difference, order - 1)

@@ -63,7 +63,7 @@ FUNCTIONS: dict[str, Function] = {
     "signs": lambda x: (-x[0]) * x[1] - (-(x[2] / (-x[3]))) + (-x[4]),
     "a selection": lambda x: np.where(x[0] > 100, np.sin(x[1]), x[2]),
     "selections of arrays": lambda x: np.where(x > 90, x, 2.0) + np.where(x[0] > 100, x[::-1], x),
-    "truth values": lambda x: np.where(np.logical_and(x > 1, np.logical_not(x[0] <= x)), x, -x),
+    "booleans": lambda x: np.where(np.logical_and(x > 1, np.logical_not(x[0] <= x)), x, -x),
     "gradient of a selection": hoad.grad(lambda x: np.where(x[0] > x[1], x[0] * x[1], np.maximum(x[2], 1.2) ** 2)),
     "gradient": hoad.grad(price),
     "Hessian": hoad.hessian(price),

@@ -1,0 +1,1 @@
+"""The ground: memory, threads, and where in the code something happens."""

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, TypeVar, final
 
-from hoad._core.jit.capture_analysis import CHANGING as CHANGING
-from hoad._core.jit.capture_analysis import STEADY as STEADY
 from hoad._core.base.where import CHANGING_CODE as CHANGING_CODE
 
+CHANGING: frozenset[str]
+STEADY: frozenset[str]
+
 @final
-class Watch:
+class CallWatch:
     """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
@@ -24,7 +25,7 @@ class Watch:
     impure: str | None
     loads: bool
     def __init__(self, expected: dict[int, CodeType]) -> None: ...
-    def __enter__(self) -> Watch: ...
+    def __enter__(self) -> CallWatch: ...
     def __exit__(self, *_: object) -> None: ...
     def is_steady(self) -> bool: ...
     def began(self, phase: str, info: dict[str, int]) -> None: ...

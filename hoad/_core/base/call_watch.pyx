@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 
-from hoad._core.jit.capture_analysis import CHANGING, STEADY
 from hoad._core.base.where import CHANGING_CODE
 
 from cpython.object cimport PyObject
@@ -49,6 +48,18 @@ cdef extern from "Python.h":
 
 # ---- what gives something else at every call ------------------------------------------------------------------------
 
+# Modules whose functions and classes give something else at every call, or read what is outside the process.
+CHANGING = frozenset(
+    """io os nt posix random secrets select socket subprocess tempfile time uuid
+    _asyncio _ctypes _curses _dbm _gdbm _interpreters _locale _lsprof _multiprocessing _overlapped _posixshmem
+    _posixsubprocess _queue _random _scproxy _socket _sqlite3 _ssl _tkinter _tracemalloc _uuid _winapi dbm faulthandler
+    fcntl grp mmap msvcrt nis pwd readline resource signal spwd sqlite3 syslog termios tracemalloc winreg""".split()
+)
+# Functions of these modules that depend on their arguments only.
+STEADY = frozenset(
+    """_path_normpath _path_splitroot _path_splitroot_ex fspath htonl htons inet_aton inet_ntoa inet_ntop inet_pton
+    major makedev minor ntohl ntohs strerror text_encoding alignment byref sizeof waitstatus_to_exitcode""".split()
+)
 # Functions in C, by module or class, of modules whose other functions depend on their arguments only.
 cdef dict CHANGING_IN = {
     "_io": frozenset(["open", "open_code", "peek", "read", "read1", "readall", "readinto", "readinto1", "readline",
@@ -78,10 +89,10 @@ cdef frozenset CHANGING_EVENTS = frozenset(
     winreg""".split()
 )
 cdef str COPIES_GENERATORS = os.path.join("numpy", "random", "_pickle.py")
-# Modules of Python's library that look at clocks, threads and files for what they write or show, which is no result.
+# Modules of Python's library that look at clocks, threads and files for what they write or show, which is not a result.
 cdef tuple TELLING = ("dataclasses", "logging", "reprlib", "traceback", "warnings")
 
-cdef enum Call:
+cdef enum CallKind:
     PURE            # and so is any other call of that function
     PURE_HERE       # for this object, but maybe not for others
     IMPURE
@@ -92,57 +103,57 @@ cdef int watching = 0                   # how many watches there are, in all thr
 cdef bint is_listening = False
 
 
-cdef Call kind_of_call(PyCFunctionObject* function) except *:
+cdef CallKind kind_of_call(PyCFunctionObject* function) except *:
     """What to think of a function in C."""
     cdef uintptr_t method = <uintptr_t>function.m_ml
     cdef uintptr_t at = (method >> 4) % 1024
     if PURE_CALLS[at] == method:
-        return Call.PURE
+        return CallKind.PURE
     found = look_at_call(function)
-    if found == Call.PURE:
+    if found == CallKind.PURE:
         PURE_CALLS[at] = method
     return found
 
 
-cdef Call look_at_call(PyCFunctionObject* function) except *:
+cdef CallKind look_at_call(PyCFunctionObject* function) except *:
     cdef str name = function.m_ml.ml_name.decode()
     cdef PyObject* x = function.m_self
     if name in STEADY:
-        return Call.PURE
+        return CallKind.PURE
     if x == NULL or PyModule_Check(x):
         return look_at_name((<str>module_of(function)).partition(".")[0], module_of(function), name)
     if PyType_Check(x):
         found = look_at_method(<PyTypeObject*>x, name)
-        if found != Call.PURE:
+        if found != CallKind.PURE:
             return found
     return look_at_method(Py_TYPE(x), name)
 
 
 cdef str module_of(PyCFunctionObject* function):
-    """The module of a function in C that is no method; empty where it says none."""
+    """The module of a function in C that is not a method; empty where it says none."""
     found = None if function.m_module == NULL else <object>function.m_module
     return found if isinstance(found, str) else ""
 
 
-cdef Call look_at_method(PyTypeObject* kind, str name) except *:
+cdef CallKind look_at_method(PyTypeObject* kind, str name) except *:
     """The same for a method, of whichever class that its object is of in C."""
     while kind != NULL:
         full = kind.tp_name.decode()
         if full in STEADY_CLASSES:
-            return Call.PURE_HERE
+            return CallKind.PURE_HERE
         found = look_at_name(full.partition(".")[0] if "." in full else "builtins", full, name)
-        if found != Call.PURE:
+        if found != CallKind.PURE:
             return found
         kind = kind.tp_base
-    return Call.PURE
+    return CallKind.PURE
 
 
-cdef Call look_at_name(str module, str full, str name) except *:
+cdef CallKind look_at_name(str module, str full, str name) except *:
     if module in CHANGING or name in CHANGING_IN.get(module, ()):
-        return Call.IMPURE
+        return CallKind.IMPURE
     if name in CHANGING_FOR_USERS.get(module, ()) or name in CHANGING_FOR_USERS.get(full, ()):
-        return Call.IMPURE_FOR_USERS
-    return Call.PURE
+        return CallKind.IMPURE_FOR_USERS
+    return CallKind.PURE
 
 
 cdef str name_of_call(PyCFunctionObject* function):
@@ -165,7 +176,7 @@ cdef bint makes_generator(object frame) except -1:
 
 
 cdef bint is_quiet(object frame) except -1:
-    """Whether what happens in a frame is no result of the user's function: hoad's work, an import, what is told.
+    """Whether what happens in a frame is not a result of the user's function: hoad's work, an import, what is told.
 
     An import is once, and what it reads is the code.
     """
@@ -212,13 +223,13 @@ cdef int listen() except -1:
 cdef int heard(const char* event, PyObject* arguments, void* _) noexcept:
     """What Python tells, in any thread: noted by the watches of this one, unless it collects garbage."""
     cdef PyThreadState* state
-    cdef Watch watch
+    cdef CallWatch watch
     if watching == 0:
         return 0
     state = PyThreadState_Get()
     if state.c_profilefunc != <Py_tracefunc>entered:
         return 0
-    watch = <Watch>state.c_profileobj
+    watch = <CallWatch>state.c_profileobj
     name = event.decode()
     if name.partition(".")[0] in CHANGING_EVENTS or name == "builtins.input":
         while True:
@@ -226,14 +237,14 @@ cdef int heard(const char* event, PyObject* arguments, void* _) noexcept:
                 watch.note(f"it calls {name}", <object><PyObject*>PyEval_GetFrame())
             if watch.before != <Py_tracefunc>entered:
                 break
-            watch = <Watch>watch.owner
+            watch = <CallWatch>watch.owner
     return 0
 
 
 # ---- what is entered ------------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class Watch:
+cdef class CallWatch:
     """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
@@ -351,8 +362,8 @@ cdef class Watch:
         if not PyCFunction_Check(function):
             return 0
         found = kind_of_call(<PyCFunctionObject*>function)
-        if found == Call.IMPURE or (
-                found == Call.IMPURE_FOR_USERS and not is_library((<object>frame).f_code.co_filename)):
+        if found == CallKind.IMPURE or (
+                found == CallKind.IMPURE_FOR_USERS and not is_library((<object>frame).f_code.co_filename)):
             self.note(f"it calls {name_of_call(<PyCFunctionObject*>function)}", <object>frame)
         return 0
 
@@ -398,7 +409,7 @@ cpdef object unwatched(object function, tuple args, dict keywords=None):
     cdef dict given = {} if keywords is None else keywords
     if state.c_profilefunc != <Py_tracefunc>entered:
         return function(*args, **given)
-    watch = <Watch>state.c_profileobj
+    watch = <CallWatch>state.c_profileobj
     watch.put_back()
     try:
         return function(*args, **given)
@@ -407,7 +418,7 @@ cpdef object unwatched(object function, tuple args, dict keywords=None):
 
 
 cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* argument) except -1:
-    cdef Watch watch = <Watch>owner
+    cdef CallWatch watch = <CallWatch>owner
     if watch.before != NULL:
         watch.before(<PyObject*>watch.owner, frame, event, argument)
     if watch.collecting:

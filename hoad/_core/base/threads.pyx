@@ -2,7 +2,7 @@
 
 There is one pool a process. Its workers are started when work is first worth sharing, wait without Python and are never
 more than the largest number that was asked for, less one: the thread that has the work does parts of it too. Parts are
-taken in turn by whoever is free. So what a part is must not hang on the number of threads; then nor does any result.
+taken in turn by whoever is free. So what a part is must not depend on the number of threads; then nor does any result.
 """
 
 import contextvars

@@ -21,7 +21,7 @@ cdef extern from "frameobject.h":
 
 # Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out.
 cdef tuple OWN_FOLDERS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
 )
 cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
@@ -100,7 +100,7 @@ cdef bint is_part_of(str package, str filename):
 
 
 cpdef bint is_library(str filename) except -1:
-    """Whether a file is no user's: of hoad, NumPy, SciPy or the standard library."""
+    """Whether a file is not a user's: of hoad, NumPy, SciPy or the standard library."""
     return origin_of(filename) != Origin.USERS
 
 

@@ -4,12 +4,12 @@ from hoad._core.base.blocks cimport give, take, take_zeroed
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY,
-    F_EXT,
+    F_WIDE,
     F_VALUED,
     OP_INPUT,
     OP_RESULT,
     Const,
-    Frame,
+    Scope,
     Graph,
     Node,
     int32_t,
@@ -22,7 +22,7 @@ cdef enum:
     FEW = 1024      # constants are not worth a pass over the tape
 
 
-cdef int compact(Graph graph, Frame start, int32_t* outputs, int32_t count) except -1:
+cdef int compact(Graph graph, Scope start, int32_t* outputs, int32_t count) except -1:
     """Drop the nodes and constants from `start` on that no output needs, and renumber; inputs stay."""
     drop_nodes(graph, start.start, outputs, count)
     drop_constants(graph, start, outputs, count)
@@ -88,7 +88,7 @@ cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) 
         if not live[i]:
             continue
         kept += 1
-        if not node.flags & F_EXT:      # without branches, which no one could predict
+        if not node.flags & F_WIDE:      # without branches, which no one could predict
             live[max(node.a - start if ARITY[node.op] else -1, -1)] = 1
             live[max(node.b - start if ARITY[node.op] == 2 else -1, -1)] = 1
             continue
@@ -124,7 +124,7 @@ cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int
 
 # ---- constants ------------------------------------------------------------------------------------------------------
 
-cdef int drop_constants(Graph graph, Frame start, int32_t* outputs, int32_t count) except -1:
+cdef int drop_constants(Graph graph, Scope start, int32_t* outputs, int32_t count) except -1:
     """What a sweep folds leaves a constant at every step."""
     cdef int32_t first = start.n_consts
     cdef int32_t size = graph.n_consts - first
@@ -153,14 +153,14 @@ cdef int drop_constants(Graph graph, Frame start, int32_t* outputs, int32_t coun
     return 0
 
 
-cdef void each_constant(Graph graph, Frame start, int32_t* outputs, int32_t count, int32_t* place,
+cdef void each_constant(Graph graph, Scope start, int32_t* outputs, int32_t count, int32_t* place,
                         bint move) noexcept:
     """Mark the constants in use, or `move` what uses them to their new numbers."""
     cdef int32_t first = start.n_consts
     cdef int32_t i, k, n
     cdef int32_t* operands
     for i in range(start.start, graph.size):
-        if not graph.nodes[i].flags & F_EXT:
+        if not graph.nodes[i].flags & F_WIDE:
             operands = &graph.nodes[i].a
             n = ARITY[graph.nodes[i].op]
         else:

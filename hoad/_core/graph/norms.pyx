@@ -7,14 +7,14 @@ by what `bind_evens` was given, in Python; here lies what looks at every node.
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport (
     AVAL_FLOAT,
-    F_EXT,
+    F_WIDE,
     F_OBJ,
     F_VALUED,
     OP_POWER,
     OP_RESULT,
     OP_SELECT,
     OP_SQRT,
-    Ext,
+    WideNode,
     Graph,
     Node,
     aval_of,
@@ -122,8 +122,9 @@ cdef dict functions_of_norms(Graph graph, int32_t start, list outputs, bint of_a
                 norm[i] = i
         elif kind == IS_MOVE:
             if first >= 0 and (norm[first] == first or of_abs_value[first]):
-                if graph.nodes[start + i].flags & F_EXT:
-                    key = (<size_t>graph.exts[graph.nodes[start + i].a].sig, tuple([operands[k] for k in range(n)]))
+                if graph.nodes[start + i].flags & F_WIDE:
+                    key = (<size_t>graph.wide_nodes[graph.nodes[start + i].a].sig,
+                           tuple([operands[k] for k in range(n)]))
                 else:
                     key = (op, graph.nodes[start + i].a, graph.nodes[start + i].b)
                 norm[i] = moved.setdefault(key, i)
@@ -232,8 +233,8 @@ def structure(Graph graph, int norm, list functions):
         numbers[i] = len(numbers)
         operands = node_operands(graph, i, &n)
         found.append(node.op)
-        if node.flags & F_EXT:
-            found.append(<object>graph.exts[node.a].sig)
+        if node.flags & F_WIDE:
+            found.append(<object>graph.wide_nodes[node.a].sig)
         for k in range(n):
             of = operands[k]
             if k and of < 0 and node.op == OP_POWER and graph.consts[~operands[k]].aval == AVAL_FLOAT:
@@ -264,7 +265,7 @@ cdef uint64_t fingerprint(Graph graph, int32_t norm, list functions) except? 0:
     cdef double value
     cdef const int32_t* operands
     for i in functions:
-        if graph.nodes[i].flags & F_EXT:
+        if graph.nodes[i].flags & F_WIDE:
             return 0
         operands = node_operands(graph, i, &n)
         h = mixed(h, graph.nodes[i].op)
@@ -319,8 +320,8 @@ def copy_dependent(Graph graph, int start, int end, dict place):
     cdef const int32_t* operands
     cdef int32_t[::1] moved
     cdef Node* node
-    cdef Ext* ext
-    cdef Ext* made
+    cdef WideNode* wide
+    cdef WideNode* made
     cdef uint16_t flags
     for i in range(start, end):
         operands = node_operands(graph, i, &n)
@@ -332,22 +333,22 @@ def copy_dependent(Graph graph, int start, int end, dict place):
         node = &graph.nodes[i]
         flags = node.flags
         flags &= ~(F_VALUED | F_OBJ)
-        if flags & F_EXT:
-            ext = &graph.exts[node.a]
+        if flags & F_WIDE:
+            wide = &graph.wide_nodes[node.a]
             behind = 1 if node.op == OP_RESULT else 0       # which result it is
             moved = np.zeros(n + behind + 1, dtype=np.int32)
             for k in range(n + behind):
-                moved[k] = graph.pool[ext.first + k]
+                moved[k] = graph.pool[wide.first + k]
             for k in range(n):
                 moved[k] = place.get(moved[k], moved[k])
-            to = graph.push_ext(node.op, flags, <object>ext.sig, &moved[0], n + behind, node.b)
-            ext = &graph.exts[graph.nodes[i].a]
-            made = &graph.exts[graph.n_exts - 1]
-            made.count = ext.count
-            made.line = ext.line
-            Py_XINCREF(ext.code)
+            to = graph.push_wide(node.op, flags, <object>wide.sig, &moved[0], n + behind, node.b)
+            wide = &graph.wide_nodes[graph.nodes[i].a]
+            made = &graph.wide_nodes[graph.n_wide_nodes - 1]
+            made.count = wide.count
+            made.line = wide.line
+            Py_XINCREF(wide.code)
             Py_XDECREF(made.code)
-            made.code = ext.code
+            made.code = wide.code
         else:
             a, b = node.a, node.b
             to = graph.push(node.op, flags, place.get(a, a) if n else a, place.get(b, b) if n == 2 else b, NAN)

@@ -1,9 +1,9 @@
-"""The sparsity pattern of a linear sweep, by intervals of the items of the seed that an item may hang on.
+"""The sparsity pattern of a linear sweep, by intervals of the items of the seed that an item may depend on.
 
-Every item of every node has an interval of the items of the seed, in C order, that covers all that it hangs on; the
+Every item of every node has an interval of the items of the seed, in C order, that covers all that it depends on; the
 empty one begins beyond the last and ends before the first. A union is covered by one interval again, so a pattern takes
-two integers an item, and is exact for bands and blocks along the diagonal. What it leaves out is no dependence in the
-recorded operations, whatever the values are.
+two integers an item, and is exact for bands and blocks along the diagonal. What it leaves out is not a dependence in
+the recorded operations, whatever the values are.
 """
 
 import numpy as np
@@ -12,11 +12,11 @@ cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.graph.tape cimport (
-    F_EXT,
+    F_WIDE,
     OP_ASSEMBLE,
     OP_ITEM,
     OP_RESULT,
-    Ext,
+    WideNode,
     Graph,
     Node,
     aval_of,
@@ -30,10 +30,10 @@ cnp.import_array()
 
 
 def intervals(Graph graph, int seed, list outputs, int64_t limit, object through):
-    """For each output (lows, highs) of its items, flat; None if the nodes that hang on `seed` have more than `limit`.
+    """For each output (lows, highs) of its items, flat; None if the nodes that depend on `seed` have more than `limit`.
 
-    ``through(node, {operand: (lows, highs)})`` gives those of an array that is no elementwise result, or of the first
-    of several results, all together.
+    ``through(node, {operand: (lows, highs)})`` gives those of an array that is not an elementwise result, or of the
+    first of several results, all together.
     """
     cdef int32_t n = graph.size
     cdef int64_t[::1] first = np.full(n - seed, -1, dtype=np.int64)     # where the items of a node begin
@@ -100,7 +100,7 @@ cdef int spread(Graph graph, int32_t seed, int64_t[::1] first, cnp.ndarray all_l
             at = first[operands[0] - seed] + node.b
             widen(&lows[own], &highs[own], lows[at], highs[at])
         elif is_plain_assembly(graph, node):
-            offsets = (<Signature>graph.exts[node.a].sig).params[0]
+            offsets = (<Signature>graph.wide_nodes[node.a].sig).params[0]
             for k in range(count):
                 at = first[operands[k] - seed] if operands[k] >= seed else -1
                 if at >= 0:
@@ -130,7 +130,7 @@ cdef bint is_itemwise(Graph graph, int32_t i, int32_t size, const int32_t* opera
     cdef int32_t k
     if node.op == OP_ITEM or node.op == OP_RESULT or node.op == OP_ASSEMBLE:
         return False
-    if node.flags & F_EXT and not (INFO[node.op].kind == K_UFUNC or primitive_of(node.op).elementwise):
+    if node.flags & F_WIDE and not (INFO[node.op].kind == K_UFUNC or primitive_of(node.op).elementwise):
         return False
     shape = aval_of(operand_aval(graph, i)).shape
     for k in range(count):
@@ -142,8 +142,8 @@ cdef bint is_itemwise(Graph graph, int32_t i, int32_t size, const int32_t* opera
 
 cdef bint is_plain_assembly(Graph graph, const Node* node) except -1:
     """Whether a node puts numbers at places of an array of zeros, and nothing else."""
-    cdef const Ext* ext
+    cdef const WideNode* wide
     if node.op != OP_ASSEMBLE:
         return False
-    ext = &graph.exts[node.a]
-    return len((<Signature>ext.sig).params[1]) == 0
+    wide = &graph.wide_nodes[node.a]
+    return len((<Signature>wide.sig).params[1]) == 0

@@ -1,14 +1,14 @@
 """Primitives and signatures: what an operation is, and what it is at given abstract operands."""
 
-from hoad._core.graph.tape cimport Aval, Graph, int32_t, uint8_t, uint16_t, uint64_t
+from hoad._core.graph.tape cimport AbstractValue, Graph, int32_t, uint8_t, uint16_t, uint64_t
 
-from hoad._core.kernels.scalar.vector cimport Forms2, Kernel1, Kernel2
+from hoad._core.kernels.vector cimport Forms2, Kernel1, Kernel2
 
 ctypedef double (*Scalar1)(double) noexcept nogil
 ctypedef double (*Scalar2)(double, double) noexcept nogil
 
 # How an operation is evaluated on arrays.
-cdef enum Kind:
+cdef enum PrimitiveKind:
     K_STRUCTURE = 0   # known to the sweep itself: input, identity, result, item, assemble, stop
     K_UFUNC           # a NumPy ufunc, element by element with broadcasting
     K_GUFUNC          # a NumPy generalised ufunc
@@ -31,7 +31,7 @@ cdef struct Info:
     const Forms2* forms    # of arithmetic
     uint8_t kind
     uint8_t commutative
-    uint8_t is_bool         # its result is a truth value
+    uint8_t is_bool         # its result is a boolean
     uint8_t costly          # worth finding again on the whole tape
     uint8_t linear          # linear in all its operands together (sum, concatenate), or alone if it has one
     uint8_t multilinear     # linear in each operand (multiply, matmul)
@@ -55,7 +55,7 @@ cdef class Primitive:
     cdef public bint per_call
     cdef public bint of_programs        # its first parameter is a program
     cdef public int version             # counts the rules it has had
-    cdef public object infer            # (params, *avals) -> tuple of Aval
+    cdef public object infer            # (params, *avals) -> tuple of AbstractValue
     cdef public object describe         # params -> str, for tables
     cdef public object qualified        # (module, qualified name) of a user's; None for ours
     cdef public object expansion        # the same function of traced operands, whose rules close where its own do not
@@ -71,7 +71,7 @@ cdef class Signature:
     cdef readonly Primitive primitive
     cdef readonly object params
     cdef readonly tuple avals           # of the operands
-    cdef readonly tuple results         # Aval of each result
+    cdef readonly tuple results         # AbstractValue of each result
     cdef uint64_t hash
     cdef public object plan             # how the engine evaluates it
     cdef dict templates                 # (mode, active operands) -> Template

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
 
 RESULTS_LIMIT: Final[int]
 
@@ -38,7 +38,7 @@ class Primitive:
         costly: bool = False,
         linear: bool = False,
         multilinear: bool = False,
-        infer: Callable[..., tuple[Aval, ...]] | None = None,
+        infer: Callable[..., tuple[AbstractValue, ...]] | None = None,
         describe: Callable[[Any], str] | None = None,
         linear_in: tuple[int, ...] = (),
         param_names: tuple[str, ...] | None = None,
@@ -71,7 +71,7 @@ class Primitive:
     per_call: bool
     of_programs: bool
     version: int
-    infer: Callable[..., tuple[Aval, ...]] | None
+    infer: Callable[..., tuple[AbstractValue, ...]] | None
     describe: Callable[[Any], str] | None
     expansion: Callable[..., Any] | None
     kernel: Callable[..., Any] | None
@@ -91,9 +91,9 @@ class Signature:
     @property
     def params(self) -> Any: ...
     @property
-    def avals(self) -> tuple[Aval, ...]: ...
+    def avals(self) -> tuple[AbstractValue, ...]: ...
     @property
-    def results(self) -> tuple[Aval, ...]: ...
+    def results(self) -> tuple[AbstractValue, ...]: ...
     plan: Any
 
 TABLES: dict[str, str]
@@ -102,9 +102,9 @@ def primitives() -> list[Primitive]: ...
 def load_tables() -> None: ...
 def ufunc_primitive(ufunc: np.ufunc) -> Primitive | None: ...
 def primitive_named(name: str) -> Primitive | None: ...
-def signature_at(primitive: Primitive, params: Any, avals: Sequence[Aval]) -> Signature: ...
+def signature_at(primitive: Primitive, params: Any, avals: Sequence[AbstractValue]) -> Signature: ...
 def make_signature(
-    primitive: Primitive, params: Any, avals: tuple[Aval, ...], results: tuple[Aval, ...]
+    primitive: Primitive, params: Any, avals: tuple[AbstractValue, ...], results: tuple[AbstractValue, ...]
 ) -> Signature: ...
 def rules_epoch() -> int: ...
 def next_epoch() -> None: ...

@@ -11,11 +11,11 @@ from importlib import import_module
 
 from cpython.object cimport PyObject
 
-from hoad._core.kernels.scalar.scalar cimport scalar1, scalar2
+from hoad._core.kernels.scalar cimport scalar1, scalar2
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_FLOAT,
-    F_EXT,
+    F_WIDE,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
@@ -28,10 +28,10 @@ from hoad._core.graph.tape cimport (
     OP_NEGATIVE,
     OP_POWER,
     OP_RESULT,
-    OP_SDIV,
+    OP_STRONG_DIVIDE,
     OP_SELECT,
-    OP_SMUL,
-    OP_SSMUL,
+    OP_STRONG_MULTIPLY,
+    OP_STRONG_MULTIPLY_BOTH,
     OP_SQRT,
     OP_SQUARE,
     OP_STOP,
@@ -39,7 +39,7 @@ from hoad._core.graph.tape cimport (
     Node,
     aval_of,
 )
-from hoad._core.kernels.scalar.vector cimport arithmetic, is_faster, vector1, vector2
+from hoad._core.kernels.vector cimport arithmetic, is_faster, vector1, vector2
 
 from hoad.errors import NoRuleError
 
@@ -57,9 +57,9 @@ NUMBERS = {
     "divide": OP_DIVIDE,
     "negative": OP_NEGATIVE,
     "power": OP_POWER,
-    "smul": OP_SMUL,
-    "ssmul": OP_SSMUL,
-    "sdiv": OP_SDIV,
+    "strong_multiply": OP_STRONG_MULTIPLY,
+    "strong_multiply_both": OP_STRONG_MULTIPLY_BOTH,
+    "strong_divide": OP_STRONG_DIVIDE,
     "mask": OP_MASK,
     "select": OP_SELECT,
     "square": OP_SQUARE,
@@ -221,9 +221,9 @@ cdef object params_of(Graph graph, int32_t i):
     if node.op == OP_ITEM:
         return (node.b,)
     if node.op == OP_RESULT:
-        return (graph.pool[graph.exts[node.a].first + 1],)
-    if node.flags & F_EXT and <object>graph.exts[node.a].sig is not None:
-        return (<Signature>graph.exts[node.a].sig).params
+        return (graph.pool[graph.wide_nodes[node.a].first + 1],)
+    if node.flags & F_WIDE and <object>graph.wide_nodes[node.a].sig is not None:
+        return (<Signature>graph.wide_nodes[node.a].sig).params
     return None
 
 
@@ -348,7 +348,7 @@ cdef bint is_of_numbers(Primitive primitive, tuple avals) noexcept:
     if primitive.kind != K_UFUNC or info.is_bool or primitive.nout != 1 or (info.f1 == NULL and info.f2 == NULL):
         return False
     for aval in avals:
-        if (<Aval>aval).number != AVAL_FLOAT:
+        if (<AbstractValue>aval).number != AVAL_FLOAT:
             return False
     return len(avals) == primitive.nin
 

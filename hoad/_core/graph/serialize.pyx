@@ -19,7 +19,6 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from hoad._core.sweep.builder cimport F_SLOPED
 from hoad._core.graph.primitive cimport (
     INFO,
     K_CONCATENATE,
@@ -39,7 +38,8 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
+    F_WIDE,
+    F_SLOPED,
     F_STRONG,
     OP_ASSEMBLE,
     OP_IDENTITY,
@@ -47,8 +47,8 @@ from hoad._core.graph.tape cimport (
     OP_ITEM,
     OP_RESULT,
     OP_STOP,
-    Aval,
-    Ext,
+    AbstractValue,
+    WideNode,
     Graph,
     Guard,
     Node,
@@ -68,7 +68,7 @@ cnp.import_array()
 
 cdef enum Mark:         # of a node
     STRONG = 1          # zeros in it are strong
-    TRUTH = 2           # it is a truth value
+    TRUTH = 2           # it is a boolean
     SLOPED = 8          # it has a slope of an absolute value for a factor
     WIDE = 4            # it has a row of the extension table
 
@@ -94,7 +94,7 @@ cdef class Table:
         return <int32_t>(len(self.rows) - 1)
 
 
-cdef int32_t aval_index(Table avals, Aval aval) except -1:
+cdef int32_t aval_index(Table avals, AbstractValue aval) except -1:
     known = avals.numbers.get(aval.number)
     return avals.add(aval.number, aval_key(aval)) if known is None else known
 
@@ -130,7 +130,7 @@ def graph_data(Graph graph, int end, int n_guards, describe, check):
     cdef Table signatures = Table()
     cdef int32_t i, k, n
     cdef Node* node
-    cdef Ext* ext
+    cdef WideNode* wide
     rows = np.zeros((4, end), np.int32)         # operation, marks, and two numbers more
     cdef int32_t[:, ::1] row = rows
     cdef list counts = []
@@ -144,19 +144,19 @@ def graph_data(Graph graph, int end, int n_guards, describe, check):
         row[2, i], row[3, i] = node.a, node.b
         if node.op == OP_INPUT:
             inputs.append((i, value_data(graph.value_of(i))))
-        if not node.flags & F_EXT:
+        if not node.flags & F_WIDE:
             continue
-        ext = &graph.exts[node.a]
-        sig = <object>ext.sig
+        wide = &graph.wide_nodes[node.a]
+        sig = <object>wide.sig
         if sig is not None and id(sig) not in signatures.numbers:
             check(primitive_of(node.op), (<Signature>sig).params)
         row[1, i] |= WIDE
         row[2, i] = -1 if sig is None else signature_index(signatures, sig, avals, operations, describe)
         row[3, i] = aval_index(avals, aval_of(node.b))
-        n = ext.count + (1 if node.op == OP_RESULT else 0)      # which result it is stands behind its operand
+        n = wide.count + (1 if node.op == OP_RESULT else 0)      # which result it is stands behind its operand
         counts.append(n)
         for k in range(n):
-            pool.append(graph.pool[ext.first + k])
+            pool.append(graph.pool[wide.first + k])
     return {
         "operations": operations.rows,
         "nodes": rows.astype(ROWS, copy=False).tobytes(),
@@ -175,7 +175,7 @@ cdef bytes packed(list numbers):
 
 
 cdef object value_data(object value):
-    """A float, a truth value, or the bytes of an array."""
+    """A float, a boolean, or the bytes of an array."""
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
@@ -232,10 +232,10 @@ def check_tape(Graph graph, window, before, inputs, outputs):
             raise refused(f"a tape begins or ends between the results of node {k}")
     for k in range(guards):
         if graph.guards[k].node >= end:
-            raise refused(f"a guard is on node {graph.guards[k].node}, which is no node of the tape that ends at {end}")
+            raise refused(f"a guard is on node {graph.guards[k].node}, no node of a tape that ends at {end}")
     for i in inputs:
         if not start <= i < end or graph.nodes[<int32_t>i].op != OP_INPUT:
-            raise refused(f"node {i} is no input of its tape")
+            raise refused(f"node {i} is not an input of its tape")
     for i in outputs:
         if not -graph.n_consts <= i < end:
             raise refused(f"an output is node {i}, which is none of its tape")
@@ -260,7 +260,7 @@ cdef object entry(list rows, object k):
     return rows[k]
 
 
-cdef object array_from(Aval aval, object text):
+cdef object array_from(AbstractValue aval, object text):
     """An array of its own from its bytes."""
     if type(text) is not bytes or len(text) != aval.size * aval.itemsize:
         raise refused(f"an array of {aval} has other bytes")
@@ -298,7 +298,7 @@ cdef class Reading:
         cdef int32_t i
         cdef Py_ssize_t n = 0
         cdef dict coming = {}
-        cdef Aval aval
+        cdef AbstractValue aval
         used, times = np.unique(kind, return_counts=True)
         for k, count in zip(used.tolist(), times.tolist()):
             aval = entry(self.avals, k)
@@ -312,14 +312,14 @@ cdef class Reading:
                 self.add_array(aval, next(coming[k]))
                 continue
             if n == number.shape[0] or (aval.number == AVAL_BOOL and number[n] != 0.0 and number[n] != 1.0):
-                raise refused("a constant is missing, or no truth value")
+                raise refused("a constant is missing, or no boolean")
             i = self.graph.push_const(aval.number)
             self.graph.consts[i].value.d = number[n]
             n += 1
         if n != number.shape[0]:
             raise refused("it has more constants than it names")
 
-    cdef int add_array(self, Aval aval, object array) except -1:
+    cdef int add_array(self, AbstractValue aval, object array) except -1:
         cdef int32_t i = self.graph.push_const(aval.number)
         Py_INCREF(array)
         self.graph.consts[i].value.o = <PyObject*>array
@@ -327,9 +327,9 @@ cdef class Reading:
 
     cdef int read_input(self, object i, object value) except -1:
         """The value of an input at the point of recording."""
-        cdef Aval aval = aval_of(operand_aval(self.graph, self.node(i)))
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, self.node(i)))
         if self.graph.nodes[<int32_t>i].op != OP_INPUT:
-            raise refused(f"node {i} is no input")
+            raise refused(f"node {i} is not an input")
         if value is None:
             return 0
         if aval.number > AVAL_BOOL:
@@ -340,7 +340,7 @@ cdef class Reading:
         return 0
 
     cdef int read_guard(self, object i, object value) except -1:
-        cdef Aval aval = aval_of(operand_aval(self.graph, self.node(i)))
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, self.node(i)))
         cdef Guard* guard
         cdef Slot expected
         if aval.number > AVAL_BOOL:
@@ -395,7 +395,7 @@ cdef class Reading:
             else:
                 self.add_number(i, primitive)
             if (self.graph.nodes[i].flags & F_BOOL != 0) != (self.rows[1, i] & TRUTH != 0):
-                raise refused(f"node {i} is a truth value, or none, where it should not be")
+                raise refused(f"node {i} is a boolean, or none, where it should not be")
         if self.owed or self.row != self.counts.shape[0] or self.at != self.pool.shape[0]:
             raise refused("its tables do not end together")
         return 0
@@ -403,7 +403,7 @@ cdef class Reading:
     cdef int32_t operand(self, int32_t i, int32_t k) except? -1:
         """An operand of node i: a node before it, or a constant."""
         if not -self.graph.n_consts <= k < i:
-            raise refused(f"node {i} has operand {k}, which is no node before it and no constant")
+            raise refused(f"node {i} has operand {k}, which is not a node before it and no constant")
         return k
 
     cdef int32_t number_operand(self, int32_t i, int32_t k) except? -1:
@@ -418,7 +418,7 @@ cdef class Reading:
             F_SLOPED if self.rows[1, i] & SLOPED else 0)
         cdef int32_t a = self.rows[2, i]
         cdef int32_t b = self.rows[3, i]
-        cdef Aval aval
+        cdef AbstractValue aval
         if op == OP_INPUT:
             a = b = 0
             flags |= F_BOOL if self.rows[1, i] & TRUTH else 0
@@ -446,7 +446,7 @@ cdef class Reading:
         cdef int op = primitive.op
         cdef uint16_t flags = (F_STRONG if self.rows[1, i] & STRONG else 0) | (
             F_SLOPED if self.rows[1, i] & SLOPED else 0)
-        cdef Aval aval = entry(self.avals, self.rows[3, i])
+        cdef AbstractValue aval = entry(self.avals, self.rows[3, i])
         cdef int32_t count, k
         cdef int32_t nothing = 0
         cdef Signature sig = None
@@ -463,38 +463,39 @@ cdef class Reading:
             for k in range(count):
                 self.operand(i, self.pool[self.at + k])
             self.check_wide(i, primitive, aval, sig, count)
-        self.graph.push_ext(op, flags, sig, &self.pool[self.at] if count else &nothing, count, aval.number)
+        self.graph.push_wide(op, flags, sig, &self.pool[self.at] if count else &nothing, count, aval.number)
         if op == OP_RESULT:
-            self.graph.exts[self.graph.n_exts - 1].count = 1        # which it is stands behind its operand
+            self.graph.wide_nodes[self.graph.n_wide_nodes - 1].count = 1        # which it is stands behind its operand
         elif sig is not None:
             self.owed = primitive.nout - 1
         self.row += 1
         self.at += count
         return 0
 
-    cdef int check_result(self, int32_t i, Aval aval, Signature sig, int32_t count) except -1:
+    cdef int check_result(self, int32_t i, AbstractValue aval, Signature sig, int32_t count) except -1:
         """One more result of a node: they follow it in their order."""
         cdef int32_t base
         if not self.owed or sig is not None or count != 2:
             raise refused(f"node {i} is a result of none")
         base = self.pool[self.at]
         which = self.pool[self.at + 1]
-        if base < 0 or base + which != i or which < 1 or not self.graph.nodes[base].flags & F_EXT:
+        if base < 0 or base + which != i or which < 1 or not self.graph.nodes[base].flags & F_WIDE:
             raise refused(f"node {i} is a result of none")
-        sig = <object>self.graph.exts[self.graph.nodes[base].a].sig
+        sig = <object>self.graph.wide_nodes[self.graph.nodes[base].a].sig
         if sig is None or which != len(sig.results) - self.owed or sig.results[which] is not aval:
-            raise refused(f"node {i} is no result {which} of node {base}")
+            raise refused(f"node {i} is not a result {which} of node {base}")
         self.owed -= 1
         return 0
 
-    cdef int check_wide(self, int32_t i, Primitive primitive, Aval aval, Signature sig, int32_t count) except -1:
+    cdef int check_wide(self, int32_t i, Primitive primitive, AbstractValue aval, Signature sig,
+                        int32_t count) except -1:
         """That a node is what its signature says."""
         cdef int32_t k
         if sig is not None:
             if sig.primitive is not primitive or count != len(sig.avals) or sig.results[0] is not aval:
                 raise refused(f"node {i} is {primitive.name} of {count} operands that gives {aval}, but signed {sig}")
             for k in range(count):
-                if operand_aval(self.graph, self.pool[self.at + k]) != (<Aval>sig.avals[k]).number:
+                if operand_aval(self.graph, self.pool[self.at + k]) != (<AbstractValue>sig.avals[k]).number:
                     raise refused(f"operand {k} of node {i} is not what {sig} takes")
         elif primitive.op == OP_INPUT:
             if count or aval.number <= AVAL_BOOL:
@@ -507,7 +508,7 @@ cdef class Reading:
         return 0
 
 
-cdef list rows_of(Aval aval, int64_t count, object text):
+cdef list rows_of(AbstractValue aval, int64_t count, object text):
     """So many arrays of one dtype and shape, from their bytes one after the other; they are never written to."""
     if type(text) is not bytes or len(text) != count * aval.size * aval.itemsize:
         raise refused(f"{count} constants of {aval} have other bytes")
@@ -524,13 +525,13 @@ cdef list rows_of(Aval aval, int64_t count, object text):
 cdef tuple whole_numbers(object values):
     """A tuple of integers, as those of Python."""
     if type(values) is not tuple or any([type(n) is bool for n in values]):
-        raise refused(f"{values!r} are no integers")
+        raise refused(f"{values!r} are not integers")
     return tuple([operator.index(n) for n in values])
 
 
 cdef object axis_in(object axis, int64_t ndim):
     if type(axis) is bool or not 0 <= operator.index(axis) < ndim:
-        raise refused(f"{axis!r} is no axis of {ndim}")
+        raise refused(f"{axis!r} is not an axis of {ndim}")
     return operator.index(axis)
 
 
@@ -560,7 +561,7 @@ cdef object checked_parameters(Primitive primitive, object params, tuple avals):
     return None
 
 
-cdef object strided(str name, object params, Aval x):
+cdef object strided(str name, object params, AbstractValue x):
     """Parameters of a view, which must lie in its operand."""
     if name == "stop_gradient":
         return params if params is None else ()
@@ -587,7 +588,7 @@ cdef object strided(str name, object params, Aval x):
     return (values,)
 
 
-cdef object reduction(str name, object params, Aval x):
+cdef object reduction(str name, object params, AbstractValue x):
     axes, shape = whole_numbers(params[0]), whole_numbers(params[1])
     kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
     kept_as_one = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
@@ -625,7 +626,7 @@ cdef object of_python(Primitive primitive, object params, tuple avals):
 
 cdef object assembly(Primitive primitive, object params, tuple avals, tuple results):
     """Zeros with items and parts added, which must lie in them, one item a place."""
-    cdef Aval p
+    cdef AbstractValue p
     cdef list made = []
     cdef Py_ssize_t k
     offsets, parts = params
@@ -633,7 +634,7 @@ cdef object assembly(Primitive primitive, object params, tuple avals, tuple resu
     offsets = numbers_in(offsets, np.dtype("<i8"))
     k = len(offsets)
     inside = k == 0 or (p.is_float64 and 0 <= offsets[0] and offsets[k - 1] < p.size and (np.diff(offsets) > 0).all())
-    if not inside or any([(<Aval>x).number != AVAL_FLOAT for x in avals[:k]]) or len(avals) < k:
+    if not inside or any([(<AbstractValue>x).number != AVAL_FLOAT for x in avals[:k]]) or len(avals) < k:
         raise refused(f"items at {offsets} of {p}")
     for part in tuple(parts):
         x = avals[k]
@@ -668,17 +669,17 @@ def node_rows(Graph graph, int end):
     cdef const int32_t* operands
     cdef Node* node
     cdef Signature sig
-    cdef Aval aval
+    cdef AbstractValue aval
     rows = []
     for i in range(end):
         node = &graph.nodes[i]
         operands = node_operands(graph, i, &n)
         numbers = [operands[k] for k in range(n + (1 if node.op == OP_RESULT else 0))]
         key, extra = None, node.b
-        if node.flags & F_EXT:
+        if node.flags & F_WIDE:
             aval = aval_of(node.b)
             extra = aval.dtype.str, aval.shape
-            sig = <object>graph.exts[node.a].sig
+            sig = <object>graph.wide_nodes[node.a].sig
             if sig is not None:
                 key = sig.params, tuple([(a.dtype.str, a.shape) for a in sig.avals]), tuple(
                     [(a.dtype.str, a.shape) for a in sig.results])
@@ -692,7 +693,7 @@ def graph_of_rows(list rows, list constants):
     cdef int32_t i
     cdef int32_t[::1] operands
     cdef Primitive primitive
-    cdef Aval aval
+    cdef AbstractValue aval
     for value in constants:
         value = np.asarray(value)
         aval = intern_aval(value.dtype, value.shape)
@@ -707,9 +708,9 @@ def graph_of_rows(list rows, list constants):
         if isinstance(extra, tuple):
             sig = None if key is None else make_signature(
                 primitive, key[0], tuple([interned(k) for k in key[1]]), tuple([interned(k) for k in key[2]]))
-            i = graph.push_ext(primitive.op, flags, sig, &operands[0], len(numbers), interned(extra).number)
+            i = graph.push_wide(primitive.op, flags, sig, &operands[0], len(numbers), interned(extra).number)
             if primitive.op == OP_RESULT:
-                graph.exts[graph.nodes[i].a].count = 1
+                graph.wide_nodes[graph.nodes[i].a].count = 1
         elif primitive.op == OP_ITEM:
             graph.push(primitive.op, flags, operands[0], extra, 0.0)
         else:
@@ -718,5 +719,5 @@ def graph_of_rows(list rows, list constants):
     return graph
 
 
-cdef Aval interned(tuple key):
+cdef AbstractValue interned(tuple key):
     return intern_aval(np.dtype(key[0]), tuple(key[1]))

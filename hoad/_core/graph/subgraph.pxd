@@ -1,8 +1,8 @@
 """Cutting the end of a graph off, as a graph of its own."""
 
-from hoad._core.graph.tape cimport Frame, Graph
+from hoad._core.graph.tape cimport Scope, Graph
 
-cdef class Segment:
+cdef class Subgraph:
     cdef readonly Graph graph
     cdef readonly list constants    # operands of the graph it was cut off, of arrays, where those became inputs
     cdef readonly list outer        # the same, of nodes before the cut
@@ -10,6 +10,6 @@ cdef class Segment:
     cdef readonly list outputs
     cdef dict place                 # operand of the graph it was cut off -> operand
 
-cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole)
-cdef Frame drop_guards(Graph graph, Frame frame) except *
-cdef Frame keep_constants(Graph graph, Frame frame, list constants) except *
+cdef Subgraph cut(Graph graph, Scope scope, list inputs, list outputs, bint whole)
+cdef Scope drop_guards(Graph graph, Scope scope) except *
+cdef Scope keep_constants(Graph graph, Scope scope, list constants) except *

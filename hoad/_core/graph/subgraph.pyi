@@ -4,7 +4,7 @@ from typing import Any
 
 from hoad._core.graph.tape import Graph
 
-class Segment:
+class Subgraph:
     """A stretch of a recording as a graph of its own."""
 
     @property
@@ -21,4 +21,4 @@ class Segment:
     def window(self) -> tuple[int, int, int, int]: ...
     def content(self) -> tuple[Any, ...]: ...
 
-def varying_part(graph: Graph, varying: list[int], held: list[int], outputs: list[int]) -> Segment: ...
+def varying_part(graph: Graph, varying: list[int], held: list[int], outputs: list[int]) -> Subgraph: ...

@@ -19,15 +19,15 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
+    F_WIDE,
     F_OBJ,
     F_STRONG,
     F_VALUED,
     OP_INPUT,
     OP_RESULT,
     Const,
-    Ext,
-    Frame,
+    WideNode,
+    Scope,
     Graph,
     Guard,
     Node,
@@ -38,7 +38,7 @@ from hoad._core.graph.tape cimport (
 )
 
 
-cdef class Segment:
+cdef class Subgraph:
     """A stretch of a recording as a graph of its own."""
 
     @property
@@ -53,7 +53,7 @@ cdef class Segment:
         return (
             PyBytes_FromStringAndSize(<char*>graph.nodes, graph.size * sizeof(Node)),
             PyBytes_FromStringAndSize(<char*>graph.pool, graph.n_pool * sizeof(int32_t)),
-            tuple([row_key(&graph.exts[k]) for k in range(graph.n_exts)]),
+            tuple([row_key(&graph.wide_nodes[k]) for k in range(graph.n_wide_nodes)]),
             tuple([constant_key(&graph.consts[k]) for k in range(graph.n_consts)]),
             tuple([guard_key(&graph.guards[k]) for k in range(graph.n_guards)]),
             tuple([operand_aval(graph, k) for k in self.inputs]),
@@ -63,12 +63,12 @@ cdef class Segment:
         )
 
 
-cdef object row_key(Ext* ext):
+cdef object row_key(WideNode* wide):
     """The operation of an extension row; the segment keeps alive what is named by its identity."""
-    cdef object sig = <object>ext.sig
+    cdef object sig = <object>wide.sig
     if isinstance(sig, Signature) and (<Signature>sig).primitive.of_programs:
-        return ext.first, ext.count, (<Signature>sig).primitive.op, (<Signature>sig).params[0]._identity
-    return ext.first, ext.count, id(sig)
+        return wide.first, wide.count, (<Signature>sig).primitive.op, (<Signature>sig).params[0]._identity
+    return wide.first, wide.count, id(sig)
 
 
 cdef object constant_key(Const* constant):
@@ -83,27 +83,27 @@ cdef object guard_key(Guard* guard):
     return guard.node, guard.expected.d
 
 
-cdef Segment cut(Graph graph, Frame frame, list inputs, list outputs, bint whole):
-    """The nodes from `frame` on that `outputs` and guards need; the nodes `inputs` become inputs.
+cdef Subgraph cut(Graph graph, Scope scope, list inputs, list outputs, bint whole):
+    """The nodes from `scope` on that `outputs` and guards need; the nodes `inputs` become inputs.
 
     With arrays and the values of inputs if `whole`, else without.
     """
-    return cut_out(graph, frame, live_nodes(graph, frame, inputs, outputs), inputs, outputs, whole)
+    return cut_out(graph, scope, live_nodes(graph, scope, inputs, outputs), inputs, outputs, whole)
 
 
 def varying_part(Graph graph, list varying, list held, list outputs):
-    """The nodes of a sealed graph behind `outputs` that do not hang on the inputs `held` alone, but on those `varying`.
+    """The nodes of a sealed graph behind `outputs` that depend not on the inputs `held` alone, but on those `varying`.
 
     What they need of the others becomes an input, and is listed as `outer`. Arrays are kept.
     """
-    cdef Frame frame
+    cdef Scope scope
     cdef int32_t i, k, n
     cdef const int32_t* operands
     cdef bytearray live
     cdef bytearray hangs = bytearray(graph.size)        # 1: on what is held, 2: on what varies
-    frame.start = 0
-    frame.n_guards = graph.n_guards
-    live = live_nodes(graph, frame, varying, outputs)
+    scope.start = 0
+    scope.n_guards = graph.n_guards
+    live = live_nodes(graph, scope, varying, outputs)
     for i in held:
         hangs[i] = 1
     for i in varying:
@@ -115,14 +115,14 @@ def varying_part(Graph graph, list varying, list held, list outputs):
                 hangs[i] |= hangs[operands[k]]
         if hangs[i] == 1:
             live[i] = 0
-    return cut_out(graph, frame, live, varying, outputs, True)
+    return cut_out(graph, scope, live, varying, outputs, True)
 
 
-cdef Segment cut_out(Graph graph, Frame frame, bytearray live, list inputs, list outputs, bint whole):
-    """The nodes from `frame` on that are `live`; the nodes `inputs` become inputs, and what else they need."""
-    cdef Segment made = Segment.__new__(Segment)
+cdef Subgraph cut_out(Graph graph, Scope scope, bytearray live, list inputs, list outputs, bint whole):
+    """The nodes from `scope` on that are `live`; the nodes `inputs` become inputs, and what else they need."""
+    cdef Subgraph made = Subgraph.__new__(Subgraph)
     cdef Graph to = Graph(whole)
-    cdef int32_t start = frame.start
+    cdef int32_t start = scope.start
     cdef int32_t i, k, n
     cdef const int32_t* operands
     cdef dict place = {}
@@ -145,7 +145,7 @@ cdef Segment cut_out(Graph graph, Frame frame, bytearray live, list inputs, list
     for i in range(start, graph.size):
         if live[i - start] == 1:
             place[i] = copy_node(to, graph, i, place)
-    for k in range(frame.n_guards, graph.n_guards):
+    for k in range(scope.n_guards, graph.n_guards):
         if graph.guards[k].node >= start:
             copy_guard(to, &graph.guards[k], place[graph.guards[k].node])
     made.outputs = [placed(to, graph, k, place) for k in outputs]
@@ -155,7 +155,7 @@ cdef Segment cut_out(Graph graph, Frame frame, bytearray live, list inputs, list
     return made
 
 
-cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start, bytearray live, dict place,
+cdef int note_outside(Subgraph made, Graph graph, int32_t operand, int32_t start, bytearray live, dict place,
                       bint whole) except -1:
     """Note an operand that will be an input: a node that stays, or an array unless those are kept."""
     if (operand >= start and live[operand - start]) or operand in place:
@@ -167,16 +167,16 @@ cdef int note_outside(Segment made, Graph graph, int32_t operand, int32_t start,
     return 0
 
 
-cdef bytearray live_nodes(Graph graph, Frame frame, list inputs, list outputs):
-    """1 for every node from `frame` on that is to be copied, 2 for the inputs."""
-    cdef int32_t start = frame.start
+cdef bytearray live_nodes(Graph graph, Scope scope, list inputs, list outputs):
+    """1 for every node from `scope` on that is to be copied, 2 for the inputs."""
+    cdef int32_t start = scope.start
     cdef int32_t i, k, n
     cdef const int32_t* operands
     cdef bytearray live = bytearray(graph.size - start)
     for i in outputs:
         if i >= start:
             live[i - start] = 1
-    for k in range(frame.n_guards, graph.n_guards):
+    for k in range(scope.n_guards, graph.n_guards):
         if graph.guards[k].node >= start:
             live[graph.guards[k].node - start] = 1
     for i in inputs:
@@ -196,7 +196,7 @@ cdef bytearray live_nodes(Graph graph, Frame frame, list inputs, list outputs):
 cdef int32_t push_input(Graph graph, int32_t aval, object value) except -1:
     cdef int32_t node
     if aval > AVAL_BOOL:
-        node = graph.push_ext(OP_INPUT, 0, None, NULL, 0, aval)
+        node = graph.push_wide(OP_INPUT, 0, None, NULL, 0, aval)
     else:
         node = graph.push(OP_INPUT, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if value is not None:
@@ -208,7 +208,7 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
     cdef Node* node = &graph.nodes[i]
     cdef uint8_t arity = ARITY[node.op]
     cdef int32_t a, b
-    if node.flags & F_EXT:
+    if node.flags & F_WIDE:
         return copy_row(to, graph, i, place)
     a = placed(to, graph, node.a, place) if arity else node.a
     b = placed(to, graph, node.b, place) if arity == 2 else node.b
@@ -218,22 +218,22 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
 cdef int32_t copy_row(Graph to, Graph graph, int32_t i, dict place) except -1:
     """Copy a node with an extension row, and its position in the user's code."""
     cdef Node* node = &graph.nodes[i]
-    cdef Ext* ext = &graph.exts[node.a]
-    cdef Ext* made
+    cdef WideNode* wide = &graph.wide_nodes[node.a]
+    cdef WideNode* made
     cdef int32_t[::1] operands
     cdef int32_t k, copied
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0      # which result it is
-    operands = np.zeros(ext.count + behind + 1, dtype=np.int32)
-    for k in range(ext.count):
-        operands[k] = placed(to, graph, graph.pool[ext.first + k], place)
+    operands = np.zeros(wide.count + behind + 1, dtype=np.int32)
+    for k in range(wide.count):
+        operands[k] = placed(to, graph, graph.pool[wide.first + k], place)
     if behind:
-        operands[ext.count] = graph.pool[ext.first + ext.count]
-    copied = to.push_ext(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>ext.sig, &operands[0],
-                         ext.count + behind, node.b)
-    made = &to.exts[to.n_exts - 1]
-    made.count = ext.count
-    made.line = ext.line
-    made.code = ext.code
+        operands[wide.count] = graph.pool[wide.first + wide.count]
+    copied = to.push_wide(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>wide.sig, &operands[0],
+                          wide.count + behind, node.b)
+    made = &to.wide_nodes[to.n_wide_nodes - 1]
+    made.count = wide.count
+    made.line = wide.line
+    made.code = wide.code
     Py_XINCREF(made.code)
     return copied
 
@@ -266,26 +266,26 @@ cdef int copy_guard(Graph to, Guard* guard, int32_t node) except -1:
 
 # ---- what stays where a segment was cut off -------------------------------------------------------------------------
 
-cdef Frame drop_guards(Graph graph, Frame frame) except *:
+cdef Scope drop_guards(Graph graph, Scope scope) except *:
     """Forget the guards on nodes beyond the frame, which the segment has; those on nodes before it move under it."""
     cdef int32_t k
-    cdef int32_t kept = frame.n_guards
-    for k in range(frame.n_guards, graph.n_guards):
-        if graph.guards[k].node < frame.start:
+    cdef int32_t kept = scope.n_guards
+    for k in range(scope.n_guards, graph.n_guards):
+        if graph.guards[k].node < scope.start:
             graph.guards[kept], graph.guards[k] = graph.guards[k], graph.guards[kept]
             kept += 1
     for k in range(kept, graph.n_guards):
         if graph.guards[k].is_object:
             Py_XDECREF(graph.guards[k].expected.o)
         Py_XDECREF(graph.guards[k].code)
-    graph.n_guards = frame.n_guards = kept
-    return frame
+    graph.n_guards = scope.n_guards = kept
+    return scope
 
 
-cdef Frame keep_constants(Graph graph, Frame frame, list constants) except *:
+cdef Scope keep_constants(Graph graph, Scope scope, list constants) except *:
     """Move these constants under the frame, and renumber them in the list."""
     cdef int32_t k, old, new
-    cdef int32_t first = frame.n_consts
+    cdef int32_t first = scope.n_consts
     cdef dict at = {}           # where a row was -> where it is
     cdef dict moved = {}        # operand before -> operand now
     for k in range(len(constants)):
@@ -294,15 +294,15 @@ cdef Frame keep_constants(Graph graph, Frame frame, list constants) except *:
             continue
         while old in at:
             old = at[old]
-        new = frame.n_consts
+        new = scope.n_consts
         if old != new:
             graph.consts[new], graph.consts[old] = graph.consts[old], graph.consts[new]
             at[new] = old
         moved[constants[k]] = ~new
         constants[k] = ~new
-        frame.n_consts += 1
+        scope.n_consts += 1
     keep_captured(graph, first, moved)
-    return frame
+    return scope
 
 
 cdef int keep_captured(Graph graph, int32_t first, dict moved) except -1:

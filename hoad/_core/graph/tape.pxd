@@ -30,9 +30,9 @@ cdef enum Op:
     OP_DIVIDE
     OP_NEGATIVE
     OP_POWER
-    OP_SMUL           # 0 where the first factor is 0, else the product
-    OP_SSMUL          # 0 where a factor is 0, else the product
-    OP_SDIV           # 0 where the numerator is 0, else the quotient
+    OP_STRONG_MULTIPLY           # 0 where the first factor is 0, else the product
+    OP_STRONG_MULTIPLY_BOTH          # 0 where a factor is 0, else the product
+    OP_STRONG_DIVIDE           # 0 where the numerator is 0, else the quotient
     OP_MASK           # (c, x): x where c, else a strong zero
     OP_SELECT         # (c, x, y): x where c, else y
     OP_SQUARE
@@ -40,11 +40,12 @@ cdef enum Op:
     OP_FIRST_FREE
 
 cdef enum Flag:
-    F_EXT = 1         # a = row of the extension table, b = abstract value
-    F_BOOL = 2        # the slot holds a truth value as 0.0 or 1.0
+    F_WIDE = 1         # a = row of the extension table, b = abstract value
+    F_BOOL = 2        # the slot holds a boolean as 0.0 or 1.0
     F_VALUED = 4      # the slot holds a value
     F_STRONG = 8      # zeros in it are strong: they absorb an infinite or undefined factor
     F_OBJ = 16        # the slot holds an ndarray
+    F_SLOPED = 32     # a product with a slope of |x|, or a sum with such a product: see `sweep.slopes`
 
 cdef struct Node:
     uint16_t op
@@ -60,7 +61,7 @@ cdef struct Const:
     Slot value
     int32_t aval
 
-cdef struct Ext:
+cdef struct WideNode:
     PyObject* sig     # Signature: operation, parameters, abstract operands and results
     PyObject* code    # the user's code object, or NULL
     int32_t first     # operands are pool[first : first + count]
@@ -75,19 +76,19 @@ cdef struct Guard:
     PyObject* code
     bint is_object
 
-cdef struct Frame:    # a running derivative: what to rewind to, and the traced values alive beyond its start
-    int32_t start, n_consts, n_exts, n_pool, n_guards
+cdef struct Scope:    # a running derivative: what to rewind to, and the traced values alive beyond its start
+    int32_t start, n_consts, n_wide_nodes, n_pool, n_guards
     int64_t live
     int32_t repeated    # of a body that runs again and again, that it is or is in: its start, plus one; else 0
     int64_t apart       # of what is recorded apart, that it is or is in: which of all entries that was; else 0
 
-# Abstract values: 0 is a float64 scalar, 1 a truth value; the rest are interned (dtype, shape) pairs. The number of one
+# Abstract values: 0 is a float64 scalar, 1 a boolean; the rest are interned (dtype, shape) pairs. The number of one
 # that is out of use is given to another, so what remembers a number holds it: `hold_aval`, `release_aval`.
 cdef enum:
     AVAL_FLOAT = 0
     AVAL_BOOL = 1
 
-cdef class Aval:
+cdef class AbstractValue:
     cdef readonly int32_t number
     cdef readonly object dtype
     cdef readonly tuple shape
@@ -99,10 +100,10 @@ cdef class Aval:
     cdef readonly bint is_complex
     cdef int64_t used           # after how many sweeps it was asked for or let go last
 
-cdef Aval aval_of(int32_t number)
+cdef AbstractValue aval_of(int32_t number)
 cdef void hold_aval(int32_t number) noexcept
 cdef void release_aval(int32_t number) noexcept
-cpdef Aval intern_aval(object dtype, tuple shape)
+cpdef AbstractValue intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
 cdef bint is_plain_float64(cnp.ndarray array) noexcept
 cdef object in_native_order(object array)
@@ -114,8 +115,8 @@ cdef class Graph:
     cdef int32_t size, capacity
     cdef Const* consts
     cdef int32_t n_consts, cap_consts
-    cdef Ext* exts
-    cdef int32_t n_exts, cap_exts
+    cdef WideNode* wide_nodes
+    cdef int32_t n_wide_nodes, cap_wide_nodes
     cdef int32_t* pool
     cdef int32_t n_pool, cap_pool
     cdef Guard* guards
@@ -133,11 +134,11 @@ cdef class Graph:
     cdef public bint is_guarded      # what leaves it as a plain number is guarded, as it is replayed by itself
     cdef public bint has_raised      # an operation raised, which a replay elsewhere would not
     cdef bint has_objects        # some slot holds an ndarray
-    cdef bint has_truths         # some constant is a truth value
-    cdef Frame* frames
-    cdef int n_frames, cap_frames
+    cdef bint has_truths         # some constant is a boolean
+    cdef Scope* scopes
+    cdef int n_scopes, cap_scopes
     cdef int64_t entries         # how many derivatives have begun
-    cdef Frame frame             # the innermost running derivative; the ones around it are in frames
+    cdef Scope scope             # the innermost running derivative; the ones around it are in frames
     # Bodies of loops and maps that ended while traced values of theirs were alive: (first node, bytes that say of each
     # node from there on whether it depends on what differs from step to step, where they ran). None if there are none.
     cdef list bodies
@@ -148,8 +149,8 @@ cdef class Graph:
     cdef int reserve(self, int32_t more) except -1
     cdef void trim(self) noexcept
     cdef void release_const(self, int32_t i) noexcept
-    cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
-                          int32_t aval) except -1
+    cdef int32_t push_wide(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
+                           int32_t aval) except -1
     cdef int set_object(self, int32_t node, object value) except -1
     cdef int32_t const_float(self, double value) except? -1
     cdef int32_t const_bool(self, bint value) except? -1
@@ -159,7 +160,7 @@ cdef class Graph:
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1
     cdef int enter(self) except -1
     cdef int leave(self) except -1
-    cdef int rewind(self, Frame to) except -1
+    cdef int rewind(self, Scope to) except -1
     cdef object copy_of(self, object array)
     cdef int forget_captured(self, int32_t n_consts) except -1
     cdef void held(self, int32_t operand) noexcept
@@ -172,7 +173,7 @@ cdef class Graph:
     cdef Graph fork(self, int32_t size, int32_t n_guards)
     cdef void close(self) noexcept
     cdef void release_tables(self) noexcept
-    cdef void drop_beyond(self, Frame to) noexcept
+    cdef void drop_beyond(self, Scope to) noexcept
     cdef int set_position(self, int32_t node) except -1
     cdef int watch(self) except -1
     cdef int watch_next(self) except -1
@@ -186,18 +187,18 @@ cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
     if operand < 0:
         return graph.consts[~operand].aval
     node = &graph.nodes[operand]
-    if node.flags & F_EXT:
+    if node.flags & F_WIDE:
         return node.b
     return AVAL_BOOL if node.flags & F_BOOL else AVAL_FLOAT
 
 cdef inline const int32_t* node_operands(Graph graph, int32_t node, int32_t* count) noexcept:
     """The operands of `node`, as a pointer that stands until the graph grows."""
     cdef Node* row = &graph.nodes[node]
-    cdef Ext* ext
-    if row.flags & F_EXT:
-        ext = &graph.exts[row.a]
-        count[0] = ext.count
-        return graph.pool + ext.first
+    cdef WideNode* wide
+    if row.flags & F_WIDE:
+        wide = &graph.wide_nodes[row.a]
+        count[0] = wide.count
+        return graph.pool + wide.first
     count[0] = ARITY[row.op]
     return &row.a
 
@@ -233,3 +234,8 @@ cdef inline int32_t push_valued(Graph graph, uint16_t op, uint16_t flags, int32_
 
 
 cdef uint8_t ARITY[65536]        # operands of a node without an extension row, by operation
+
+
+cdef inline bint absorbs(int op) noexcept nogil:
+    """Whether a strong zero among the operands makes the result one."""
+    return op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH or op == OP_STRONG_DIVIDE

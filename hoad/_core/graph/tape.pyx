@@ -25,7 +25,7 @@ cdef extern from "pythread.h":
 # ---- abstract values ------------------------------------------------------------------------------------------------
 
 @cython.no_gc
-cdef class Aval:
+cdef class AbstractValue:
     """What is known of a value before it is computed: dtype and shape."""
 
     def __repr__(self):
@@ -47,21 +47,21 @@ cdef enum:
 
 cdef list AVALS = []                # by number
 cdef list FREE_NUMBERS = []
-cdef dict TABLES = {}               # dtype -> {shape: Aval}
+cdef dict TABLES = {}               # dtype -> {shape: AbstractValue}
 cdef int32_t n_avals = 0
 cdef int32_t sweep_at = SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS
 cdef int64_t n_sweeps = 0
-cdef Aval GONE = Aval.__new__(Aval)     # what stands under a number that was given back
+cdef AbstractValue GONE = AbstractValue.__new__(AbstractValue)     # what stands under a number that was given back
 GONE.number = -1
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
 
 
-cpdef Aval intern_aval(object dtype, tuple shape):
-    """The one `Aval` of this dtype and shape."""
+cpdef AbstractValue intern_aval(object dtype, tuple shape):
+    """The one `AbstractValue` of this dtype and shape."""
     cdef dict table
-    cdef Aval aval
+    cdef AbstractValue aval
     if dtype not in TABLES:
         dtype = np.dtype(dtype)
     table = TABLES.setdefault(dtype, {})
@@ -69,7 +69,7 @@ cpdef Aval intern_aval(object dtype, tuple shape):
     if aval is not None:
         aval.used = n_sweeps
     else:
-        aval = Aval.__new__(Aval)
+        aval = AbstractValue.__new__(AbstractValue)
         aval.dtype = dtype
         aval.shape = shape
         aval.ndim = len(shape)
@@ -85,7 +85,7 @@ cpdef Aval intern_aval(object dtype, tuple shape):
     return aval
 
 
-cdef int add_aval(Aval aval) except -1:
+cdef int add_aval(AbstractValue aval) except -1:
     """Number a new abstract value, and give back those that are out of use when there are many."""
     global n_avals
     if FREE_NUMBERS:
@@ -112,9 +112,9 @@ cdef int sweep_avals() except -1:
     cdef int32_t i
     for i in range(AVAL_BOOL + 1, <int32_t>len(AVALS)):
         found = PyList_GET_ITEM(AVALS, i)
-        if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<Aval>found).used >= n_sweeps:
+        if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<AbstractValue>found).used >= n_sweeps:
             continue        # the list and the table are two
-        TABLES[(<Aval>found).dtype].pop((<Aval>found).shape)
+        TABLES[(<AbstractValue>found).dtype].pop((<AbstractValue>found).shape)
         AVALS[i] = GONE
         n_avals -= 1
         if not HOAD_CHECKED:
@@ -138,7 +138,7 @@ cdef void release_aval(int32_t number) noexcept:
     cdef PyObject* found
     if number > AVAL_BOOL:
         found = PyList_GET_ITEM(AVALS, number)
-        (<Aval>found).used = n_sweeps
+        (<AbstractValue>found).used = n_sweeps
         Py_DECREF(<object>found)
 
 
@@ -147,15 +147,15 @@ def aval_count():
     return n_avals
 
 
-def aval_key(Aval aval not None):
+def aval_key(AbstractValue aval not None):
     """What `checked_aval` makes it of, elsewhere too."""
     return aval.dtype.newbyteorder("<").str, tuple([int(n) for n in aval.shape])
 
 
 def checked_aval(dtype, shape):
-    """The `Aval` of a dtype, in the byte order of this machine, and a shape, both out of a pickle."""
+    """The `AbstractValue` of a dtype, in the byte order of this machine, and a shape, both out of a pickle."""
     if type(dtype) is not str or type(shape) is not tuple or not all([type(n) is int and n >= 0 for n in shape]):
-        raise UnpicklingError(f"{dtype!r} and {shape!r} in this pickle are no dtype and no shape")
+        raise UnpicklingError(f"{dtype!r} and {shape!r} in this pickle are not a dtype and a shape")
     kind = np.dtype(dtype).newbyteorder("=")
     if kind.kind not in "biufc" or kind.itemsize > 16 or len(shape) > MOST_AXES or (
             math.prod([max(n, 1) for n in shape]) > MOST_BYTES // kind.itemsize):
@@ -167,10 +167,10 @@ assert intern_aval(np.dtype(np.float64), ()).number == AVAL_FLOAT
 assert intern_aval(np.dtype(np.bool_), ()).number == AVAL_BOOL
 
 
-cdef Aval aval_of(int32_t number):
+cdef AbstractValue aval_of(int32_t number):
     if HOAD_CHECKED and AVALS[number] is GONE:
         raise AssertionError(f"the abstract value {number} was given back while it was in use")
-    return <Aval>AVALS[number]
+    return <AbstractValue>AVALS[number]
 
 
 cdef bint is_plain_float64(cnp.ndarray array) noexcept:
@@ -181,7 +181,7 @@ cdef bint is_plain_float64(cnp.ndarray array) noexcept:
 cdef int32_t aval_number(object array) except -1:
     """The number of an array's abstract value; float64 arrays are found by shape alone."""
     cdef object shape = array.shape
-    cdef Aval known
+    cdef AbstractValue known
     if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
         known = FLOATS.get(shape)
         if known is not None:
@@ -251,42 +251,42 @@ cdef class Graph:
         self.release_tables()
 
     cdef void release_tables(self) noexcept:
-        cdef Frame nothing
+        cdef Scope nothing
         memset(&nothing, 0, sizeof(nothing))
         self.drop_beyond(nothing)
         self.restore()
         give(self.nodes, self.capacity * sizeof(Node))
         give(self.slots, self.capacity * sizeof(Slot))
         give(self.consts, self.cap_consts * sizeof(Const))
-        give(self.exts, self.cap_exts * sizeof(Ext))
+        give(self.wide_nodes, self.cap_wide_nodes * sizeof(WideNode))
         give(self.pool, self.cap_pool * sizeof(int32_t))
         give(self.guards, self.cap_guards * sizeof(Guard))
         give(self.notes, self.cap_notes * sizeof(int32_t))
-        give(self.frames, self.cap_frames * sizeof(Frame))
+        give(self.scopes, self.cap_scopes * sizeof(Scope))
         self.nodes = NULL
         self.slots = NULL
         self.consts = NULL
-        self.exts = NULL
+        self.wide_nodes = NULL
         self.pool = NULL
         self.guards = NULL
         self.notes = NULL
-        self.frames = NULL
-        self.capacity = self.cap_consts = self.cap_exts = self.cap_pool = self.cap_guards = 0
+        self.scopes = NULL
+        self.capacity = self.cap_consts = self.cap_wide_nodes = self.cap_pool = self.cap_guards = 0
         self.cap_notes = 0
-        self.n_frames = self.cap_frames = 0
+        self.n_scopes = self.cap_scopes = 0
         self.captured = None
         self.positions = self.sweeps = self.bodies = None
 
-    cdef void drop_beyond(self, Frame to) noexcept:
+    cdef void drop_beyond(self, Scope to) noexcept:
         """Release what rows beyond `to` hold, and forget them."""
         cdef int32_t i
         for i in range(to.start, self.size if self.has_objects else 0):
             if self.nodes[i].flags & F_OBJ:
                 Py_XDECREF(self.slots[i].o)
-        for i in range(to.n_exts, self.n_exts):
-            Py_XDECREF(self.exts[i].sig)
-            Py_XDECREF(self.exts[i].code)
-            release_aval(self.exts[i].aval)
+        for i in range(to.n_wide_nodes, self.n_wide_nodes):
+            Py_XDECREF(self.wide_nodes[i].sig)
+            Py_XDECREF(self.wide_nodes[i].code)
+            release_aval(self.wide_nodes[i].aval)
         for i in range(to.n_consts, self.n_consts):
             self.release_const(i)
         for i in range(to.n_guards, self.n_guards):
@@ -294,7 +294,7 @@ cdef class Graph:
                 Py_XDECREF(self.guards[i].expected.o)
             Py_XDECREF(self.guards[i].code)
         self.size = to.start
-        self.n_exts = to.n_exts
+        self.n_wide_nodes = to.n_wide_nodes
         self.n_pool = to.n_pool
         self.n_consts = to.n_consts
         self.n_guards = to.n_guards
@@ -368,41 +368,41 @@ cdef class Graph:
         self.size = i + 1
         return i
 
-    cdef int32_t push_ext(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
-                          int32_t aval) except -1:
+    cdef int32_t push_wide(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
+                           int32_t aval) except -1:
         """Append a node with an extension row; array nodes of a valued recording keep the user's line."""
-        cdef int32_t row = self.n_exts
-        cdef Ext* ext
-        grow(<void**>&self.exts, &self.cap_exts, row + 1, sizeof(Ext))
+        cdef int32_t row = self.n_wide_nodes
+        cdef WideNode* wide
+        grow(<void**>&self.wide_nodes, &self.cap_wide_nodes, row + 1, sizeof(WideNode))
         grow(<void**>&self.pool, &self.cap_pool, self.n_pool + count + 1, sizeof(int32_t))
-        ext = &self.exts[row]
-        ext.first = self.n_pool
-        ext.count = count
+        wide = &self.wide_nodes[row]
+        wide.first = self.n_pool
+        wide.count = count
         if count:
             memcpy(self.pool + self.n_pool, operands, count * sizeof(int32_t))
         self.n_pool += count
         Py_INCREF(sig)
-        ext.sig = <PyObject*>sig
-        ext.code = NULL
-        ext.line = 0
-        ext.aval = aval
+        wide.sig = <PyObject*>sig
+        wide.code = NULL
+        wide.line = 0
+        wide.aval = aval
         hold_aval(aval)
-        self.n_exts = row + 1
+        self.n_wide_nodes = row + 1
         if aval == AVAL_BOOL:
             flags |= F_BOOL
-        return self.push(op, flags | F_EXT, row, aval, NAN)
+        return self.push(op, flags | F_WIDE, row, aval, NAN)
 
     cdef int set_position(self, int32_t node) except -1:
-        cdef Ext* ext = &self.exts[self.nodes[node].a]
+        cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
         cdef tuple position = user_position()
         if position[0] is not None:
             Py_INCREF(position[0])
-            ext.code = <PyObject*>position[0]
-            ext.line = position[1]
+            wide.code = <PyObject*>position[0]
+            wide.line = position[1]
         return 0
 
     cdef int set_object(self, int32_t node, object value) except -1:
-        """Give `node` its value: a float or truth value for scalars, else an ndarray."""
+        """Give `node` its value: a float or boolean for scalars, else an ndarray."""
         cdef Node* row = &self.nodes[node]
         if operand_aval(self, node) > AVAL_BOOL:
             Py_INCREF(value)
@@ -532,29 +532,29 @@ cdef class Graph:
 
     cdef int enter(self) except -1:
         """Begin a nested derivative here."""
-        cdef int32_t capacity = self.cap_frames
-        grow(<void**>&self.frames, &capacity, self.n_frames + 1, sizeof(Frame))
-        self.cap_frames = capacity
-        self.frames[self.n_frames] = self.frame
-        self.n_frames += 1
+        cdef int32_t capacity = self.cap_scopes
+        grow(<void**>&self.scopes, &capacity, self.n_scopes + 1, sizeof(Scope))
+        self.cap_scopes = capacity
+        self.scopes[self.n_scopes] = self.scope
+        self.n_scopes += 1
         self.entries += 1
-        self.frame.start = self.size
-        self.frame.n_consts = self.n_consts
-        self.frame.n_exts = self.n_exts
-        self.frame.n_pool = self.n_pool
-        self.frame.n_guards = self.n_guards
-        self.frame.live = 0
+        self.scope.start = self.size
+        self.scope.n_consts = self.n_consts
+        self.scope.n_wide_nodes = self.n_wide_nodes
+        self.scope.n_pool = self.n_pool
+        self.scope.n_guards = self.n_guards
+        self.scope.live = 0
         return 0
 
     cdef int leave(self) except -1:
         """End the innermost derivative; what it left alive counts for the one around it."""
-        cdef int64_t live = self.frame.live
-        self.n_frames -= 1
-        self.frame = self.frames[self.n_frames]
-        self.frame.live += live
+        cdef int64_t live = self.scope.live
+        self.n_scopes -= 1
+        self.scope = self.scopes[self.n_scopes]
+        self.scope.live += live
         return 0
 
-    cdef int rewind(self, Frame to) except -1:
+    cdef int rewind(self, Scope to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
         cdef int32_t k = 3 * (to.start - self.notes_start)
         self.drop_beyond(to)
@@ -585,8 +585,8 @@ cdef class Graph:
 
     cdef void released(self, int32_t operand) noexcept:
         """A traced value of `operand` has died."""
-        if operand >= self.frame.start:
-            self.frame.live -= 1
+        if operand >= self.scope.start:
+            self.scope.live -= 1
         else:
             self.count_alive(operand, -1)
 
@@ -597,12 +597,12 @@ cdef class Graph:
         cdef int k
         if operand == ZERO:
             return
-        if row >= (self.frame.n_consts if constant else self.frame.start):
-            self.frame.live += change
+        if row >= (self.scope.n_consts if constant else self.scope.start):
+            self.scope.live += change
             return
-        for k in range(self.n_frames - 1, -1, -1):
-            if row >= (self.frames[k].n_consts if constant else self.frames[k].start):
-                self.frames[k].live += change
+        for k in range(self.n_scopes - 1, -1, -1):
+            if row >= (self.scopes[k].n_consts if constant else self.scopes[k].start):
+                self.scopes[k].live += change
                 return
 
     # ---- reading
@@ -647,16 +647,16 @@ cdef class Graph:
 
     cpdef object where(self, int32_t node):
         """'file:line' of the user's code that recorded an array node, or any node of a watched recording; or None."""
-        cdef Ext* ext
+        cdef WideNode* wide
         if self.positions is not None and 0 <= node < len(self.positions):
             code, line = self.positions[node]
             return None if code is None else f"{code.co_filename}:{line}"
-        if node < 0 or not self.nodes[node].flags & F_EXT:
+        if node < 0 or not self.nodes[node].flags & F_WIDE:
             return None
-        ext = &self.exts[self.nodes[node].a]
-        if ext.code == NULL:
+        wide = &self.wide_nodes[self.nodes[node].a]
+        if wide.code == NULL:
             return None
-        return f"{(<object>ext.code).co_filename}:{ext.line}"
+        return f"{(<object>wide.code).co_filename}:{wide.line}"
 
     cdef Graph fork(self, int32_t size, int32_t n_guards):
         """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""
@@ -665,19 +665,19 @@ cdef class Graph:
         other.thread = 0
         other.reserve(2 * size + size // 2)     # another tape is to follow
         grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
-        grow(<void**>&other.exts, &other.cap_exts, self.n_exts, sizeof(Ext))
+        grow(<void**>&other.wide_nodes, &other.cap_wide_nodes, self.n_wide_nodes, sizeof(WideNode))
         grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
         grow(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
         copy(other.nodes, self.nodes, size * sizeof(Node))
         copy(other.slots, self.slots, size * sizeof(Slot))
         copy(other.consts, self.consts, self.n_consts * sizeof(Const))
-        copy(other.exts, self.exts, self.n_exts * sizeof(Ext))
+        copy(other.wide_nodes, self.wide_nodes, self.n_wide_nodes * sizeof(WideNode))
         copy(other.pool, self.pool, self.n_pool * sizeof(int32_t))
         copy(other.guards, self.guards, n_guards * sizeof(Guard))
         other.n_guards = n_guards
         other.size = size
         other.n_consts = self.n_consts
-        other.n_exts = self.n_exts
+        other.n_wide_nodes = self.n_wide_nodes
         other.n_pool = self.n_pool
         other.has_objects = self.has_objects
         other.has_truths = self.has_truths
@@ -686,10 +686,10 @@ cdef class Graph:
         for i in range(size if other.has_objects else 0):
             if other.nodes[i].flags & F_OBJ:
                 Py_XINCREF(other.slots[i].o)
-        for i in range(other.n_exts):
-            Py_XINCREF(other.exts[i].sig)
-            Py_XINCREF(other.exts[i].code)
-            hold_aval(other.exts[i].aval)
+        for i in range(other.n_wide_nodes):
+            Py_XINCREF(other.wide_nodes[i].sig)
+            Py_XINCREF(other.wide_nodes[i].code)
+            hold_aval(other.wide_nodes[i].aval)
         for i in range(other.n_consts):
             if other.consts[i].aval > AVAL_BOOL:
                 Py_XINCREF(other.consts[i].value.o)

@@ -1,0 +1,1 @@
+"""Calling recorded functions again: what was given, what was read, and what changed."""

@@ -7,8 +7,6 @@ from typing import Any, final
 from hoad._core.jit.environment import ABSENT as ABSENT
 
 UNCHANGED: frozenset[type]
-CHANGING: frozenset[str]
-STEADY: frozenset[str]
 
 @final
 class Reads:
@@ -33,7 +31,7 @@ class Reads:
 def reads_of(code: CodeType) -> Reads: ...
 def content_of(cell: CellType) -> Any: ...
 
-class Unseen(Exception):
+class Untrackable(Exception):
     """Something that a replay could not see change; says what."""
 
 class Outer(Exception):
@@ -42,7 +40,7 @@ class Outer(Exception):
 class Walk:
     """Meets every object that others lead to, once; what each leads to is said by kind, in `visits` (None: to nothing).
 
-    `watches` are those of a `World`. What hangs on the names that any code names waits until all code known is read.
+    `watches` are those of a `World`. What depends on the names that any code names waits until all code known is read.
     """
 
     def __init__(

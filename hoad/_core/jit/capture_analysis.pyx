@@ -19,6 +19,7 @@ from typing import Generic
 import numpy as np
 
 from hoad._core.trace.traced import graph_of, is_traced
+from hoad._core.base.call_watch import CHANGING, STEADY
 from hoad._core.base.where import is_library
 from hoad._core.jit.environment import ABSENT
 
@@ -37,10 +38,10 @@ cdef extern from "Python.h":
 cdef object CodeType = types.CodeType
 cdef object MemberDescriptorType = types.MemberDescriptorType
 
-cdef enum Kind:
+cdef enum NameKind:
     NOTHING, GLOBALS, ATTRIBUTES, MODULES, HANDLES, PATTERNS
 
-cdef Kind[256] KINDS            # what the instructions of a number name
+cdef NameKind[256] KINDS            # what the instructions of a number name
 cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
 cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
 
@@ -91,7 +92,7 @@ cdef class Reads:
         cdef tuple names = code.co_names
         cdef const unsigned char* at = <const unsigned char*>PyBytes_AS_STRING(steps)
         cdef Py_ssize_t i
-        cdef Kind kind
+        cdef NameKind kind
         for i in range(0, len(steps) - 1, 2):
             kind = KINDS[at[i]]
             if kind == GLOBALS:
@@ -170,20 +171,8 @@ cdef int leave_out_gone() except -1:
 UNCHANGED = frozenset(
     [type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), np.dtype])
 cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
-# Modules whose functions and classes give something else at every call, or read what is outside the process.
-CHANGING = frozenset(
-    """io os nt posix random secrets select socket subprocess tempfile time uuid
-    _asyncio _ctypes _curses _dbm _gdbm _interpreters _locale _lsprof _multiprocessing _overlapped _posixshmem
-    _posixsubprocess _queue _random _scproxy _socket _sqlite3 _ssl _tkinter _tracemalloc _uuid _winapi dbm faulthandler
-    fcntl grp mmap msvcrt nis pwd readline resource signal spwd sqlite3 syslog termios tracemalloc winreg""".split()
-)
 # Those that have nothing else, so that a function of theirs that is looked up by name is one of these.
 cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
-# Functions of these modules that depend on their arguments only.
-STEADY = frozenset(
-    """_path_normpath _path_splitroot _path_splitroot_ex fspath htonl htons inet_aton inet_ntoa inet_ntop inet_pton
-    major makedev minor ntohl ntohs strerror text_encoding alignment byref sizeof waitstatus_to_exitcode""".split()
-)
 cdef tuple CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
 # Modules whose classes in C have objects that never change.
 cdef frozenset UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re",
@@ -200,7 +189,7 @@ cdef frozenset BY_NAME = frozenset(
     """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir format format_map getattr getattr_static
     getmembers hasattr methodcaller vars""".split()
 )
-# What these compute hangs on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
+# What these compute depends on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 cdef tuple FUNCTIONS = (types.FunctionType, np.ufunc, type(np.sum))
 # Where a function and a class keep what they are called and described by; code and defaults are always watched.
 cdef frozenset SLOTS_OF_FUNCTIONS = frozenset(
@@ -334,11 +323,11 @@ cdef int check_kind(name, kind) except -1:
     try:
         changing = issubclass(kind, CHANGING_CLASSES)
     except TypeError:       # of abstract classes, which keep what they were asked for
-        raise Unseen(f"it may read {name}, whose class {kind.__name__} is not hashable") from None
+        raise Untrackable(f"it may read {name}, whose class {kind.__name__} is not hashable") from None
     for cls in mro_of(kind):
         changing = changing or is_changing(module_of(cls))
     if changing:
-        raise Unseen(f"it may read {name}, a {kind.__name__}")
+        raise Untrackable(f"it may read {name}, a {kind.__name__}")
     return 0
 
 
@@ -350,7 +339,7 @@ cdef int check_open(name, x) except -1:
             return 0
     unchanging = module_of(kind) in UNCHANGING or module_of(kind).startswith("hoad._core.")
     if not (kind.__dictoffset__ or callable(x) or hasattr(kind, "__get__") or unchanging):
-        raise Unseen(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
+        raise Untrackable(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
     return 0
 
 
@@ -359,13 +348,13 @@ cdef int check_traced(name, x) except -1:
     try:
         graph_of(x)
     except TracedValueError:
-        raise Unseen(f"it may read {name}, a traced value of a call that has returned") from None
+        raise Untrackable(f"it may read {name}, a traced value of a call that has returned") from None
     return 0
 
 
 # ---- the walk -------------------------------------------------------------------------------------------------------
 
-class Unseen(Exception):
+class Untrackable(Exception):
     """Something that a replay could not see change; says what."""
 
 
@@ -376,7 +365,7 @@ class Outer(Exception):
 cdef class Walk:
     """Meets every object that others lead to, once; what each leads to is said by kind, in `visits` (None: to nothing).
 
-    `watches` are those of a `World`. What hangs on the names that any code names waits until all code known is read.
+    `watches` are those of a `World`. What depends on the names that any code names waits until all code known is read.
     """
 
     cdef readonly dict watches      # (kind, id(owner), key): watch
@@ -445,13 +434,13 @@ cdef class Walk:
         """Compare this with what is expected, at each call."""
         self.watches[kind, id(owner), key] = kind, owner, key, expected, name
         if len(self.watches) > self.most:
-            raise Unseen(f"it may read more than {self.most} things, such as {name}")
+            raise Untrackable(f"it may read more than {self.most} things, such as {name}")
 
     cdef int visit(self, name, x) except -1:
         """Watch what an object holds, and go on from there. Its name is what the user calls it, of any class."""
         kind = type(x)
         if isinstance(x, CLOSED_CLASSES):
-            raise Unseen(f"it may read {name}, a {kind.__name__}, which can change unseen")
+            raise Untrackable(f"it may read {name}, a {kind.__name__}, which can change unseen")
         if id(kind) in PLAIN or x is ABSENT or id(x) in self.met:
             return 0
         if has_fixed_names(kind) and isinstance(x, np.generic):
@@ -523,7 +512,7 @@ cdef class Walk:
         own = known.get("__builtins__", builtins)
         own = own if isinstance(own, dict) else vars(own)
         if key in CHANGING_BUILTINS and own.get(key) is getattr(builtins, key):
-            raise Unseen(f"it calls {key}")
+            raise Untrackable(f"it calls {key}")
         self.watch("item", own, key, own.get(key, ABSENT), f"the builtin {key}")
         self.later(key, own.get(key))
         return 0
@@ -545,7 +534,7 @@ cdef class Walk:
             try:
                 held = object_attribute(x, key)
             except Exception:       # where annotations are worked out when they are asked for
-                raise Unseen(f"it may read {name}.{key}, which raises") from None
+                raise Untrackable(f"it may read {name}.{key}, which raises") from None
             self.watch("slot", x, key, held, f"{name}.{key}")
             self.later(f"{name}.{key}", held)
         return 0
@@ -559,7 +548,7 @@ cdef class Walk:
         library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
         asked = self.met_names()
         if (self.calls_by_name and is_changing(x.__name__)) or (self.by_name and x.__name__ in ONLY_CHANGING):
-            raise Unseen(f"it may call anything that {name} has, by a name that is computed")
+            raise Untrackable(f"it may call anything that {name} has, by a name that is computed")
         if self.by_name and not library:
             asked = asked | set(known)
         if not library and not asked <= known.keys():
@@ -574,14 +563,14 @@ cdef class Walk:
     def check_function(self, name, x):
         """Raise for a function that gives something else at every call."""
         if is_changing(getattr(x, "__module__", None)) and x.__name__ not in STEADY:
-            raise Unseen(f"it may call {name}")
+            raise Untrackable(f"it may call {name}")
 
     # ---- classes and objects
 
     def visit_class(self, name, x):
         """What a class of the user's, and those it derives from, say of the names that any code names."""
         if module_of(x) == "datetime" and NOW & self.met_names():
-            raise Unseen(f"it may ask {name} for the time")
+            raise Untrackable(f"it may ask {name} for the time")
         own = [cls for cls in mro_of(x) if not is_library_class(cls)]
         if not own:
             return

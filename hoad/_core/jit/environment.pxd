@@ -2,14 +2,14 @@
 
 from cpython.object cimport PyObject
 
-cdef struct Watch:
+cdef struct ValueGuard:
     int kind
     PyObject* owner
     PyObject* key
     PyObject* expected
 
-cdef class World:
-    cdef Watch* watches
+cdef class Environment:
+    cdef ValueGuard* watches
     cdef readonly int size
     cdef list alive             # what the watches point to: (kind, owner, key, expected, name)
 

@@ -9,7 +9,7 @@ from hoad._core.graph.tape import Graph
 KINDS: Final[dict[str, int]]
 ABSENT: Final[object]
 
-class World:
+class Environment:
     """What was read, as it was."""
 
     def __new__(cls, watches: list[tuple[str, Any, Any, Any, str]]) -> Self: ...

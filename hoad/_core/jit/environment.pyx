@@ -1,7 +1,8 @@
 """What a function read besides its arguments, and whether it is still so.
 
-A `World` is a list of watches. Each looks at one place where Python keeps a value, and compares what is there with what
-was there: by identity, and where that differs, numbers and text by their content. Nothing of the user's is run.
+An `Environment` is a list of guards. Each looks at one place where Python keeps a value, and compares what is there
+with what was there: by identity, and where that differs, numbers and text by their content. Nothing of the user's is
+run.
 """
 
 import numpy as np
@@ -35,7 +36,7 @@ cdef extern from "Python.h":
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
 
-cdef enum Kind:
+cdef enum GuardKind:
     ITEM            # owner[key] of a dict, or that it has none
     CELL            # what a closure cell holds
     ATTRIBUTES      # of these names, in the dictionary of an object
@@ -69,7 +70,7 @@ ABSENT = _Absent()
 cdef PyObject* NOTHING = <PyObject*>ABSENT
 
 
-cdef class World:
+cdef class Environment:
     """What was read, as it was."""
 
     def __cinit__(self, list watches not None):
@@ -77,7 +78,7 @@ cdef class World:
         cdef int k
         self.alive = watches
         self.size = len(watches)
-        self.watches = <Watch*>take(max(1, self.size) * sizeof(Watch))
+        self.watches = <ValueGuard*>take(max(1, self.size) * sizeof(ValueGuard))
         if self.watches == NULL:
             raise MemoryError
         for k in range(self.size):
@@ -88,7 +89,7 @@ cdef class World:
             self.watches[k].expected = <PyObject*>expected
 
     def __dealloc__(self):
-        give(self.watches, max(1, self.size) * sizeof(Watch))
+        give(self.watches, max(1, self.size) * sizeof(ValueGuard))
 
     def change(self):
         """The name of the first thing that is not as it was, or None; a cache that has grown is not."""
@@ -173,7 +174,7 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
     return True
 
 
-cdef bint holds(Watch* w) except -1:
+cdef bint holds(ValueGuard* w) except -1:
     """Whether a watch finds what was there."""
     if w.kind == ITEM:
         return is_same(PyDict_GetItemWithError(w.owner, w.key), w.expected)
@@ -206,7 +207,7 @@ cdef bint holds(Watch* w) except -1:
     return holds_slot(w)
 
 
-cdef bint has_layout(Watch* w) except -1:
+cdef bint has_layout(ValueGuard* w) except -1:
     """Whether an array has the shape and dtype of what was expected."""
     cdef cnp.ndarray a = <cnp.ndarray>w.owner
     cdef cnp.ndarray b = <cnp.ndarray>w.expected
@@ -219,7 +220,7 @@ cdef bint has_layout(Watch* w) except -1:
     return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
 
 
-cdef bint holds_function(Watch* w) except -1:
+cdef bint holds_function(ValueGuard* w) except -1:
     cdef PyObject* defaults = PyFunction_GET_DEFAULTS(w.owner)
     cdef PyObject* keywords = PyFunction_GET_KW_DEFAULTS(w.owner)
     return (PyFunction_GET_CODE(w.owner) == PyTuple_GET_ITEM(w.expected, 0)
@@ -227,7 +228,7 @@ cdef bint holds_function(Watch* w) except -1:
             and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
 
 
-cdef bint holds_class(Watch* w) except -1:
+cdef bint holds_class(ValueGuard* w) except -1:
     cdef Py_ssize_t k
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not is_same(_PyType_Lookup(<PyTypeObject*>w.owner, PyTuple_GET_ITEM(w.key, k)),
@@ -236,7 +237,7 @@ cdef bint holds_class(Watch* w) except -1:
     return True
 
 
-cdef bint holds_attributes(Watch* w) except -1:
+cdef bint holds_attributes(ValueGuard* w) except -1:
     cdef object attributes = PyObject_GenericGetAttr(<object>w.owner, DICT)
     cdef Py_ssize_t k
     for k in range(PyTuple_GET_SIZE(w.key)):
@@ -246,7 +247,7 @@ cdef bint holds_attributes(Watch* w) except -1:
     return True
 
 
-cdef bint holds_slot(Watch* w) except -1:
+cdef bint holds_slot(ValueGuard* w) except -1:
     try:
         found = PyObject_GenericGetAttr(<object>w.owner, <object>w.key)
     except AttributeError:
@@ -254,7 +255,7 @@ cdef bint holds_slot(Watch* w) except -1:
     return is_same(<PyObject*>found, w.expected)
 
 
-cdef bint holds_list(Watch* w) except -1:
+cdef bint holds_list(ValueGuard* w) except -1:
     cdef Py_ssize_t k
     if PyList_GET_SIZE(w.owner) != PyTuple_GET_SIZE(w.expected):
         return False
@@ -264,15 +265,15 @@ cdef bint holds_list(Watch* w) except -1:
     return True
 
 
-cdef bint holds_mapping(Watch* w) except -1:
+cdef bint holds_mapping(ValueGuard* w) except -1:
     return 2 * PyDict_Size(w.owner) == PyTuple_GET_SIZE(w.expected) and has_items(w)
 
 
-cdef bint has_grown(Watch* w) except -1:
+cdef bint has_grown(ValueGuard* w) except -1:
     return 2 * PyDict_Size(w.owner) > PyTuple_GET_SIZE(w.expected)
 
 
-cdef bint has_items(Watch* w) except -1:
+cdef bint has_items(ValueGuard* w) except -1:
     """Keys and values, which lie one after the other in what was expected; and maybe others after them."""
     cdef Py_ssize_t at = 0
     cdef Py_ssize_t k = 0

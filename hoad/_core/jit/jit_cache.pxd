@@ -4,11 +4,11 @@ from cpython.object cimport PyObject
 
 cimport numpy as cnp
 
-from hoad._core.runtime.engine cimport Lowered, Workspace
-from hoad._core.graph.tape cimport Aval, int32_t, int64_t
-from hoad._core.jit.environment cimport World
+from hoad._core.runtime.engine cimport Lowered, Registers
+from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
+from hoad._core.jit.environment cimport Environment
 
-cdef enum Kind:
+cdef enum PlaceKind:
     NUMBER          # a float
     ARRAY           # an array, of one shape and dtype
     FIXED           # anything else, by identity, or numbers and text by value
@@ -17,7 +17,7 @@ cdef enum Kind:
 cdef enum:
     MOST_AXES = 64
 
-cdef struct Place:              # what a signature takes in one place, or an output gives
+cdef struct ArgumentPlace:              # what a signature takes in one place, or an output gives
     int kind
     int ndim
     int type_number
@@ -26,29 +26,29 @@ cdef struct Place:              # what a signature takes in one place, or an out
     cnp.npy_intp dims[MOST_AXES]
 
 cdef class Zeros:               # what tells whether an array holds the zeros of a recording
-    cdef int32_t others         # calls that were no replays
+    cdef int32_t others         # calls that were not replays
     cdef object writer          # the recording that was the last to write, and where
     cdef size_t at
 
     cdef bint are_in(self, object recorded, object out) except -1
 
-cdef class Room:                # the memory of one run
+cdef class Workspace:                # the memory of one run
     cdef char* memory
     cdef int64_t size
-    cdef Workspace work
+    cdef Registers work
     cdef list held              # the inputs as arrays; those of numbers are its own
 
-cdef class Recorded:
+cdef class CompiledTrace:
     cdef readonly object program
-    cdef readonly World world
+    cdef readonly Environment world
     cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
     cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
     cdef object into                # writes what the function gives to arrays, or says why it cannot be written there
     cdef bint has_constants         # numbers that no run computes are among what it gives
     cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
-    cdef Place* targets             # of each output
-    cdef Room spare                 # a room that nobody uses, and more of them
+    cdef ArgumentPlace* targets             # of each output
+    cdef Workspace free_workspace                 # a room that nobody uses, and more of them
     cdef list rooms
     cdef int32_t threads            # that a run may use; 0 for as many as may be
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
@@ -56,16 +56,16 @@ cdef class Recorded:
     cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
     cdef Zeros zeros                # whether they are, or None
 
-    cdef Room enter(self)
-    cdef int leave(self, Room room) except -1
-    cdef int run(self, Room room, bint is_over) except -1
-    cdef bint lay_under(self, Room room, object out) except -1
+    cdef Workspace enter(self)
+    cdef int leave(self, Workspace room) except -1
+    cdef int run(self, Workspace room, bint is_over) except -1
+    cdef bint run_into(self, Workspace room, object out) except -1
     cdef bint fits(self, object out) except -1
-    cdef object values(self, Room room, list made)
-    cdef object write(self, Room room, object out)
+    cdef object values(self, Workspace room, list made)
+    cdef object write(self, Workspace room, object out)
 
-cdef class Signature:
-    cdef Place* places
+cdef class CallSignature:
+    cdef ArgumentPlace* places
     cdef readonly int size
     cdef readonly tuple fixed       # what is expected in every place, None where a number or an array is
     cdef list classes               # of the arguments, which places name
@@ -76,13 +76,13 @@ cdef class Signature:
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
 
-    cdef public Recorded latest     # the one used last
+    cdef public CompiledTrace latest     # the one used last
 
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
     cdef bint fits_one(self, int k, PyObject* x) except -1
-    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1
+    cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1
     cdef object replay(self, PyObject** args, object out)
-    cdef object attempt(self, Recorded recorded, PyObject** args, object out)
+    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
 
 cdef class Jitted:
     cdef void* vectorcall
@@ -91,4 +91,4 @@ cdef class Jitted:
     cdef readonly object driver
     cdef bint takes_out             # arrays to write to, by the keyword `out`
 
-    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n)
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n)

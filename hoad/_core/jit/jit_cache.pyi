@@ -5,12 +5,12 @@ from typing import Any, final
 
 from typing_extensions import Self
 
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.jit.environment import Environment
 from hoad._core.runtime.engine import Lowered
-from hoad._core.record.recording import WATCHERS as WATCHERS
-from hoad._core.graph.tape import Aval
-from hoad._core.jit.environment import World
+from hoad._core.trace.context import WATCHERS as WATCHERS
 
-class Room:
+class Workspace:
     """The memory of one run."""
 
 @final
@@ -22,14 +22,14 @@ class Zeros:
 
     def other(self) -> None: ...
 
-class Recorded:
+class CompiledTrace:
     """A program that was recorded for a signature, and the world that its function read."""
 
     def __init__(
         self,
         program: Any,
         lowered: Lowered,
-        world: World,
+        world: Environment,
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
         into: Callable[[Any, Any], Any],
@@ -40,18 +40,18 @@ class Recorded:
     @property
     def program(self) -> Any: ...
     @property
-    def world(self) -> World: ...
+    def world(self) -> Environment: ...
     @property
     def live(self) -> list[Any]: ...
     @property
     def arrange(self) -> Callable[[list[Any]], Any] | None: ...
 
-class Signature:
+class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
     def __new__(
         cls,
-        kinds: list[Aval | None],
+        kinds: list[AbstractValue | None],
         fixed: tuple[Any, ...],
         static: list[bool],
         form: Any,
@@ -64,11 +64,11 @@ class Signature:
     def fixed(self) -> tuple[Any, ...]: ...
     @property
     def form(self) -> Any: ...
-    recorded: list[Recorded]
+    recorded: list[CompiledTrace]
     refusal: str | None
     reasons: list[str]
     live: list[Any] | str
-    latest: Recorded | None
+    latest: CompiledTrace | None
     def given(self, leaves: list[Any], form: Any, firsts: list[int]) -> bool: ...
     def given_at(self, k: int, leaf: Any) -> bool: ...
 
@@ -76,11 +76,11 @@ class Jitted:
     """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
 
     __wrapped__: Callable[..., Any]
-    signatures: list[Signature]
+    signatures: list[CallSignature]
     @property
     def driver(self) -> Any: ...
     def __init__(self, f: Callable[..., Any], driver: Any) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
     def program(self, *args: Any, **kwargs: Any) -> Any: ...
-    def replayed(self, signature: Signature, leaves: list[Any], out: Any) -> tuple[str, Any]: ...
+    def replayed(self, signature: CallSignature, leaves: list[Any], out: Any) -> tuple[str, Any]: ...

@@ -22,10 +22,10 @@ from hoad._core.base.blocks cimport give, take
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
-from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, aval_of
-from hoad._core.jit.environment cimport World, same
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
+from hoad._core.jit.environment cimport Environment, same
 
-from hoad._core.record.recording import WATCHERS
+from hoad._core.trace.context import WATCHERS
 
 from hoad.errors import GuardError, ShapeError
 
@@ -73,7 +73,7 @@ cdef class Zeros:
     """
 
     def other(self):
-        """Note a call that was no replay."""
+        """Note a call that was not a replay."""
         self.others += 1
         self.writer = None
 
@@ -85,17 +85,17 @@ cdef class Zeros:
         return found
 
 
-cdef class Room:
+cdef class Workspace:
     """The memory of one run."""
 
     def __dealloc__(self):
         give(self.memory, self.size)
 
 
-cdef class Recorded:
+cdef class CompiledTrace:
     """A program that was recorded for a signature, and the world that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, World world not None, list live not None, arrange, into,
+    def __init__(self, program, Lowered lowered not None, Environment world not None, list live not None, arrange, into,
                  bint has_constants=False, int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
@@ -109,7 +109,7 @@ cdef class Recorded:
         self.threads = threads
         self.rooms = []
         self.epoch = EPOCH
-        self.targets = <Place*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(Place))
+        self.targets = <ArgumentPlace*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(ArgumentPlace))
         if self.targets == NULL:
             raise MemoryError
         for k in range(lowered.n_outputs):
@@ -124,17 +124,17 @@ cdef class Recorded:
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
 
-    cdef Room enter(self):
+    cdef Workspace enter(self):
         """A room that nobody uses."""
-        cdef Room room = self.spare
+        cdef Workspace room = self.free_workspace
         cdef int32_t k
-        cdef Aval aval
+        cdef AbstractValue aval
         if room is not None:
-            self.spare = None
+            self.free_workspace = None
             return room
         if self.rooms:
-            return <Room>self.rooms.pop()
-        room = Room.__new__(Room)
+            return <Workspace>self.rooms.pop()
+        room = Workspace.__new__(Workspace)
         room.size = self.lowered.workspace_size(1)
         room.memory = <char*>take(room.size)
         if room.memory == NULL:
@@ -147,19 +147,19 @@ cdef class Recorded:
             room.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
         return room
 
-    cdef int leave(self, Room room) except -1:
+    cdef int leave(self, Workspace room) except -1:
         """Keep a room for the next run, without the arrays that it was given."""
         cdef int32_t k
         for k in range(self.lowered.n_inputs):
             if self.lowered.inputs[k].aval > AVAL_BOOL:
                 room.held[k] = None
-        if self.spare is None:
-            self.spare = room
+        if self.free_workspace is None:
+            self.free_workspace = room
         else:
             self.rooms.append(room)
         return 0
 
-    cdef int run(self, Room room, bint is_over) except -1:
+    cdef int run(self, Workspace room, bint is_over) except -1:
         """Run the program on what the room holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
         self.lowered.place_inputs(room.held, &room.work)
@@ -183,7 +183,7 @@ cdef class Recorded:
             pass
         return RAISED
 
-    cdef bint lay_under(self, Room room, object out) except -1:
+    cdef bint run_into(self, Workspace room, object out) except -1:
         """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
         cdef int32_t register
         if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
@@ -214,7 +214,7 @@ cdef class Recorded:
                 return False
         return True
 
-    cdef object values(self, Room room, list made):
+    cdef object values(self, Workspace room, list made):
         """What the function gives, of the arrays that were made for it if there are any."""
         cdef int32_t k
         if made is None:
@@ -226,7 +226,7 @@ cdef class Recorded:
                 made[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
         return made[0] if self.arrange is None else self.arrange(made)
 
-    cdef object write(self, Room room, object out):
+    cdef object write(self, Workspace room, object out):
         """Write what the function gives to arrays."""
         cdef int32_t k
         if not self.fits(out):
@@ -247,13 +247,13 @@ cdef class Recorded:
         return out
 
 
-cdef bint can_be_written(Place* target, PyObject* out) noexcept:
+cdef bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
     """Whether an output can be written to an array."""
     return type(<object>out) is ndarray and fits_array(target, <cnp.ndarray>out) and (
         cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
 
 
-cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except -1:
+cdef int copy_out(Lowered program, Workspace room, int32_t k, cnp.ndarray out) except -1:
     """Copy an output to an array that fits."""
     cdef Output* output = &program.outputs[k]
     if output.aval == AVAL_FLOAT and is_ready(out):
@@ -267,12 +267,12 @@ cdef int copy_out(Lowered program, Room room, int32_t k, cnp.ndarray out) except
 
 # ---- what it was recorded for ---------------------------------------------------------------------------------------
 
-cdef class Signature:
+cdef class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
     def __cinit__(self, list kinds not None, tuple fixed not None, list static not None, form, list leaves not None,
                   list firsts not None):
-        """`kinds` has an `Aval` where a number or an array stands, else None; what is `static` is compared by ==.
+        """`kinds` has an `AbstractValue` for a number or an array, else None; what is `static` is compared by ==.
 
         The `leaves` are the arguments, of which numbers and arrays of no dimensions count by their classes; `firsts`
         says of each where the same array stands first.
@@ -285,10 +285,10 @@ cdef class Signature:
         self.reasons = []
         self.live = []
         self.classes = [type(leaf) for leaf in leaves]
-        self.places = <Place*>PyMem_RawMalloc(max(1, self.size) * sizeof(Place))
+        self.places = <ArgumentPlace*>PyMem_RawMalloc(max(1, self.size) * sizeof(ArgumentPlace))
         if self.places == NULL:
             raise MemoryError
-        memset(self.places, 0, max(1, self.size) * sizeof(Place))
+        memset(self.places, 0, max(1, self.size) * sizeof(ArgumentPlace))
         self.firsts = firsts
         for k in range(self.size):
             self.places[k].first = firsts[k]
@@ -324,7 +324,7 @@ cdef class Signature:
 
     cdef inline bint fits_one(self, int k, PyObject* x) except -1:
         """Whether an argument is what its place takes."""
-        cdef Place* place = &self.places[k]
+        cdef ArgumentPlace* place = &self.places[k]
         if place.kind == NUMBER or place.kind == ARRAY:
             if type(<object>x) is ndarray:
                 return (place.ndim > 0 or place.cls == <void*>ndarray) and fits_array(place, <cnp.ndarray>x)
@@ -334,7 +334,7 @@ cdef class Signature:
             return True
         return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
 
-    cdef int place(self, Recorded recorded, list held, PyObject** args) except -1:
+    cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1:
         """Let the inputs of a program be these arguments."""
         cdef int k
         cdef int at = 0
@@ -348,13 +348,13 @@ cdef class Signature:
 
     cdef object replay(self, PyObject** args, object out):
         """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises."""
-        cdef Recorded recorded
-        cdef World checked = None
+        cdef CompiledTrace recorded
+        cdef Environment checked = None
         cdef bint changed = True
         cdef object found
         cdef Py_ssize_t k
         for k in range(len(self.recorded)):
-            recorded = <Recorded>self.recorded[k]
+            recorded = <CompiledTrace>self.recorded[k]
             if recorded.world is not checked:
                 checked = recorded.world
                 changed = checked.first_change() >= 0
@@ -368,9 +368,9 @@ cdef class Signature:
                 return found
         return NEXT
 
-    cdef object attempt(self, Recorded recorded, PyObject** args, object out):
+    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
-        cdef Room room = recorded.enter()
+        cdef Workspace room = recorded.enter()
         cdef list made = None
         cdef bint is_there = False
         cdef bint is_over = False
@@ -380,7 +380,7 @@ cdef class Signature:
             if recorded.is_long and out is None:
                 made = recorded.lowered.place_outputs(&room.work)
             elif out is not None:
-                is_there = recorded.lay_under(room, out)
+                is_there = recorded.run_into(room, out)
             if out is not None and recorded.zeros is not None:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
             code = recorded.run(room, is_over)
@@ -411,7 +411,7 @@ cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:
     return a < b + cnp.PyArray_NBYTES(y) and b < a + cnp.PyArray_NBYTES(x)
 
 
-cdef int describe(Place* place, Aval aval) except -1:
+cdef int describe(ArgumentPlace* place, AbstractValue aval) except -1:
     """Let a place take what has this shape and dtype."""
     cdef int d
     place.kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
@@ -429,7 +429,7 @@ cdef bint is_equal(object x, object y) except -1:
     return type(x) is type(y) and not isinstance(x, (bool, int, float, complex, str, bytes, tuple)) and bool(x == y)
 
 
-cdef inline bint fits_array(Place* place, cnp.ndarray array) noexcept:
+cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
     """Whether an array has the shape and dtype of its place."""
     cdef int d
     if cnp.PyArray_TYPE(array) != place.type_number or cnp.PyArray_NDIM(array) != place.ndim:
@@ -496,19 +496,19 @@ cdef class Jitted:
         """
         return self.driver.program(self, args, kwargs)
 
-    cdef Signature signature_of(self, PyObject** args, Py_ssize_t n):
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n):
         """The signature that arguments by position fit, or None."""
-        cdef Signature signature
+        cdef CallSignature signature
         cdef Py_ssize_t k
         for k in range(len(self.signatures)):
-            signature = <Signature>self.signatures[k]
+            signature = <CallSignature>self.signatures[k]
             if signature.fits(args, n):
                 if k:
                     self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
                 return signature
         return None
 
-    def replayed(self, Signature signature not None, list leaves not None, out):
+    def replayed(self, CallSignature signature not None, list leaves not None, out):
         """(what became of the replay: "done", "other" or "raised"; what the function gives) for these leaves."""
         cdef tuple given = tuple(leaves)
         found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
@@ -523,7 +523,7 @@ cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf)
     cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
     cdef Py_ssize_t k
-    cdef Signature signature = None
+    cdef CallSignature signature = None
     cdef object out = None
     cdef object found = None
     cdef dict kwargs

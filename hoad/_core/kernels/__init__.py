@@ -1,0 +1,1 @@
+"""Functions of numbers and rows of numbers, in C."""

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-cdef class Native:
+cdef class NativeCall:
     cdef bint may_fail              # a call may give a code
     cdef bint calls_python          # it may be `UNFINISHED`
     cdef int64_t numbers            # about how many a call goes through

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-class Native:
+class NativeCall:
     """What computes the results of one signature from its operands, without Python."""
 
-def run(native: Native, operands: list[Any], results: list[Any]) -> None: ...
+def run(native: NativeCall, operands: list[Any], results: list[Any]) -> None: ...

@@ -5,20 +5,20 @@ cimport numpy as cnp
 cnp.import_array()
 
 
-cdef class Native:
+cdef class NativeCall:
     """What computes the results of one signature from its operands, in as many threads at a time as call it.
 
-    Operands and results are those of a `Plan`: contiguous arrays of the dtypes in the signature, a truth value as a
+    Operands and results are those of a `Plan`: contiguous arrays of the dtypes in the signature, a boolean as a
     byte. It never calls Python, and gives 0, or a code of `hoad._core.ops.plan`. Where it gives `FAILED_WITHIN`, the
     function of the primitive is called on the same operands, to raise the exception; where it gives `UNFINISHED`, to
-    do all of it instead. Results do not hang on the number of threads that it may use.
+    do all of it instead. Results do not depend on the number of threads that it may use.
     """
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         return 0
 
 
-def run(Native native not None, list operands not None, list results not None):
+def run(NativeCall native not None, list operands not None, list results not None):
     """Fill the results from the operands: contiguous arrays that fit the native form, a few of them."""
     cdef char* at[288]
     cdef int i

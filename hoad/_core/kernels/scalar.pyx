@@ -81,13 +81,13 @@ cdef double k_multiply(double x, double y) noexcept nogil:
 cdef double k_divide(double x, double y) noexcept nogil:
     return x / y
 
-cdef double k_smul(double x, double y) noexcept nogil:
+cdef double k_strong_multiply(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 else x * y
 
-cdef double k_ssmul(double x, double y) noexcept nogil:
+cdef double k_strong_multiply_both(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 or y == 0.0 else x * y
 
-cdef double k_sdiv(double x, double y) noexcept nogil:
+cdef double k_strong_divide(double x, double y) noexcept nogil:
     return 0.0 if x == 0.0 else x / y
 
 cdef double k_smooth(double x, double y) noexcept nogil:
@@ -302,9 +302,9 @@ cdef Scalar2 scalar2(str name):
     if name == "multiply": return k_multiply
     if name == "divide": return k_divide
     if name == "power" or name == "float_power": return library_power
-    if name == "smul": return k_smul
-    if name == "ssmul": return k_ssmul
-    if name == "sdiv": return k_sdiv
+    if name == "strong_multiply": return k_strong_multiply
+    if name == "strong_multiply_both": return k_strong_multiply_both
+    if name == "strong_divide": return k_strong_divide
     if name == "mask": return k_mask
     if name == "smooth": return k_smooth
     if name == "powlog1": return k_powlog1

@@ -16,7 +16,7 @@ typedef enum {
     SERIES_SCALE,       /* a b, where b is constant */
     SERIES_SHRINK,      /* a / b, where b is constant */
     SERIES_SQUARE, SERIES_MULTIPLY, SERIES_DIVIDE,
-    SERIES_SMUL, SERIES_SSMUL, SERIES_SDIV, /* the same, where zeros of the first are strong, or of both factors */
+    SERIES_STRONG_MULTIPLY, SERIES_STRONG_MULTIPLY_BOTH, SERIES_STRONG_DIVIDE, /* the same, where zeros of the first are strong, or of both factors */
     SERIES_SELECT, SERIES_MASK, /* by the value of c, or of a */
     SERIES_DERIVE,      /* t a' */
     SERIES_SLOPES,      /* p' = sum of h x' */
@@ -44,7 +44,7 @@ typedef struct {
     int64_t size;               /* items of a coefficient */
     int32_t operands, n_operands; /* the caller's: of its plan, where they stand among the terms */
     int32_t n_results;          /* the caller's: of its plan, rows from out on */
-    int32_t takes_bytes;        /* the caller's: whether its plan takes truth values as bytes */
+    int32_t takes_bytes;        /* the caller's: whether its plan takes booleans as bytes */
     int32_t lag;                /* the caller's: how many orders it is behind the pass */
     void* call;
     void* more;                 /* the caller's */

@@ -4,9 +4,9 @@ from typing import Final
 
 import numpy as np
 
-smul: Final[np.ufunc]
-ssmul: Final[np.ufunc]
-sdiv: Final[np.ufunc]
+strong_multiply: Final[np.ufunc]
+strong_multiply_both: Final[np.ufunc]
+strong_divide: Final[np.ufunc]
 smooth: Final[np.ufunc]
 slope: Final[np.ufunc]
 mask: Final[np.ufunc]

@@ -1,14 +1,14 @@
 # cython: freethreading_compatible=False
 """The ufuncs that derivatives need and NumPy lacks: strong products, masks and selection, parts of complex numbers.
 
-A strong zero absorbs: ``smul(0, inf)`` is 0. See the table of singular points in the design notes.
+A strong zero absorbs: ``strong_multiply(0, inf)`` is 0. See the table of singular points in the design notes.
 """
 
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
-from hoad._core.kernels.scalar.scalar cimport complex1, scalar1, scalar2
+from hoad._core.kernels.scalar cimport complex1, scalar1, scalar2
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -35,7 +35,8 @@ ctypedef fused item:
     cnp.npy_bool
 
 
-cdef void smul_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+cdef void strong_multiply_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps,
+                               number* kind) noexcept nogil:
     cdef cnp.npy_intp i
     cdef number x
     for i in range(dims[0]):
@@ -43,7 +44,8 @@ cdef void smul_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* s
         (<number*>(args[2] + i * steps[2]))[0] = x if x == 0 else x * (<number*>(args[1] + i * steps[1]))[0]
 
 
-cdef void ssmul_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+cdef void strong_multiply_both_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps,
+                                    number* kind) noexcept nogil:
     cdef cnp.npy_intp i
     cdef number x, y
     for i in range(dims[0]):
@@ -52,7 +54,8 @@ cdef void ssmul_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* 
         (<number*>(args[2] + i * steps[2]))[0] = x if x == 0 else y if y == 0 else x * y
 
 
-cdef void sdiv_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
+cdef void strong_divide_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps,
+                             number* kind) noexcept nogil:
     cdef cnp.npy_intp i
     cdef number x
     for i in range(dims[0]):
@@ -101,41 +104,41 @@ cdef void compose_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
 # NumPy wants loops of one plain type, so each instance of a fused loop has a thin one around it.
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
-cdef void smul_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smul_loop(a, n, s, <float*>NULL)
+cdef void strong_multiply_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_loop(a, n, s, <float*>NULL)
 
-cdef void smul_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smul_loop(a, n, s, <double*>NULL)
+cdef void strong_multiply_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_loop(a, n, s, <double*>NULL)
 
-cdef void smul_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smul_loop(a, n, s, <complex64*>NULL)
+cdef void strong_multiply_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_loop(a, n, s, <complex64*>NULL)
 
-cdef void smul_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smul_loop(a, n, s, <complex128*>NULL)
+cdef void strong_multiply_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_loop(a, n, s, <complex128*>NULL)
 
-cdef void ssmul_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    ssmul_loop(a, n, s, <float*>NULL)
+cdef void strong_multiply_both_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_both_loop(a, n, s, <float*>NULL)
 
-cdef void ssmul_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    ssmul_loop(a, n, s, <double*>NULL)
+cdef void strong_multiply_both_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_both_loop(a, n, s, <double*>NULL)
 
-cdef void ssmul_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    ssmul_loop(a, n, s, <complex64*>NULL)
+cdef void strong_multiply_both_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_both_loop(a, n, s, <complex64*>NULL)
 
-cdef void ssmul_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    ssmul_loop(a, n, s, <complex128*>NULL)
+cdef void strong_multiply_both_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_multiply_both_loop(a, n, s, <complex128*>NULL)
 
-cdef void sdiv_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    sdiv_loop(a, n, s, <float*>NULL)
+cdef void strong_divide_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_divide_loop(a, n, s, <float*>NULL)
 
-cdef void sdiv_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    sdiv_loop(a, n, s, <double*>NULL)
+cdef void strong_divide_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_divide_loop(a, n, s, <double*>NULL)
 
-cdef void sdiv_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    sdiv_loop(a, n, s, <complex64*>NULL)
+cdef void strong_divide_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_divide_loop(a, n, s, <complex64*>NULL)
 
-cdef void sdiv_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    sdiv_loop(a, n, s, <complex128*>NULL)
+cdef void strong_divide_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
+    strong_divide_loop(a, n, s, <complex128*>NULL)
 
 cdef void smooth_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
     smooth_loop(a, n, s, <float*>NULL)
@@ -199,9 +202,9 @@ cdef void compose_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void
 
 
 # The tables stay with the ufuncs for as long as the process lives, as PyUFunc_FromFuncAndData asks.
-cdef cnp.PyUFuncGenericFunction SMUL[4]
-cdef cnp.PyUFuncGenericFunction SSMUL[4]
-cdef cnp.PyUFuncGenericFunction SDIV[4]
+cdef cnp.PyUFuncGenericFunction STRONG_MULTIPLY[4]
+cdef cnp.PyUFuncGenericFunction STRONG_MULTIPLY_BOTH[4]
+cdef cnp.PyUFuncGenericFunction STRONG_DIVIDE[4]
 cdef cnp.PyUFuncGenericFunction SMOOTH[4]
 cdef cnp.PyUFuncGenericFunction MASK[4]
 cdef cnp.PyUFuncGenericFunction SELECT[6]
@@ -211,12 +214,15 @@ cdef char MASK_TYPES[12]
 cdef char SELECT_TYPES[24]
 cdef void* NO_DATA[6]
 
-SMUL[:] = [<cnp.PyUFuncGenericFunction>smul_f, <cnp.PyUFuncGenericFunction>smul_d,
-           <cnp.PyUFuncGenericFunction>smul_F, <cnp.PyUFuncGenericFunction>smul_D]
-SSMUL[:] = [<cnp.PyUFuncGenericFunction>ssmul_f, <cnp.PyUFuncGenericFunction>ssmul_d,
-            <cnp.PyUFuncGenericFunction>ssmul_F, <cnp.PyUFuncGenericFunction>ssmul_D]
-SDIV[:] = [<cnp.PyUFuncGenericFunction>sdiv_f, <cnp.PyUFuncGenericFunction>sdiv_d,
-           <cnp.PyUFuncGenericFunction>sdiv_F, <cnp.PyUFuncGenericFunction>sdiv_D]
+STRONG_MULTIPLY[:] = [
+    <cnp.PyUFuncGenericFunction>strong_multiply_f, <cnp.PyUFuncGenericFunction>strong_multiply_d,
+    <cnp.PyUFuncGenericFunction>strong_multiply_F, <cnp.PyUFuncGenericFunction>strong_multiply_D]
+STRONG_MULTIPLY_BOTH[:] = [
+    <cnp.PyUFuncGenericFunction>strong_multiply_both_f, <cnp.PyUFuncGenericFunction>strong_multiply_both_d,
+    <cnp.PyUFuncGenericFunction>strong_multiply_both_F, <cnp.PyUFuncGenericFunction>strong_multiply_both_D]
+STRONG_DIVIDE[:] = [
+    <cnp.PyUFuncGenericFunction>strong_divide_f, <cnp.PyUFuncGenericFunction>strong_divide_d,
+    <cnp.PyUFuncGenericFunction>strong_divide_F, <cnp.PyUFuncGenericFunction>strong_divide_D]
 SMOOTH[:] = [<cnp.PyUFuncGenericFunction>smooth_f, <cnp.PyUFuncGenericFunction>smooth_d,
              <cnp.PyUFuncGenericFunction>smooth_F, <cnp.PyUFuncGenericFunction>smooth_D]
 MASK[:] = [<cnp.PyUFuncGenericFunction>mask_f, <cnp.PyUFuncGenericFunction>mask_d,
@@ -278,12 +284,15 @@ LEG_DATA[2] = LEG_DATA[3] = <void*>complex1("leg")
 SLOPE_DATA[0] = SLOPE_DATA[1] = <void*>scalar1("slope")
 LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
 
-smul = cnp.PyUFunc_FromFuncAndData(SMUL, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "smul",
-                                   "smul(x, y): 0 where x is 0, else x * y.", 0)
-ssmul = cnp.PyUFunc_FromFuncAndData(SSMUL, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "ssmul",
-                                    "ssmul(x, y): 0 where x or y is 0, else x * y.", 0)
-sdiv = cnp.PyUFunc_FromFuncAndData(SDIV, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "sdiv",
-                                   "sdiv(x, y): 0 where x is 0, else x / y.", 0)
+strong_multiply = cnp.PyUFunc_FromFuncAndData(
+    STRONG_MULTIPLY, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_multiply",
+    "strong_multiply(x, y): 0 where x is 0, else x * y.", 0)
+strong_multiply_both = cnp.PyUFunc_FromFuncAndData(
+    STRONG_MULTIPLY_BOTH, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_multiply_both",
+    "strong_multiply_both(x, y): 0 where x or y is 0, else x * y.", 0)
+strong_divide = cnp.PyUFunc_FromFuncAndData(
+    STRONG_DIVIDE, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_divide",
+    "strong_divide(x, y): 0 where x is 0, else x / y.", 0)
 smooth = cnp.PyUFunc_FromFuncAndData(SMOOTH, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "smooth",
                                      "smooth(p, q): p, which has the derivatives of q.", 0)
 slope = cnp.PyUFunc_FromFuncAndData(UNARY, SLOPE_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "slope",

@@ -60,8 +60,8 @@ typedef struct { const char* name; Forms2 forms; } Arithmetic2;
 /* Arithmetic, where compilers make vectors of the plain formula: primitives by name, as formulas of x and y. */
 #define ARITHMETIC2(DO)                                                                                          \
     DO(add, x + y) DO(subtract, x - y) DO(multiply, x * y) DO(divide, x / y)                                      \
-    DO(ssmul, x == 0.0 ? 0.0 : (y == 0.0 ? 0.0 : x * y))                                                          \
-    DO(smul, x == 0.0 ? 0.0 : x * y) DO(sdiv, x == 0.0 ? 0.0 : x / y) DO(mask, x != 0.0 ? y : 0.0)                \
+    DO(strong_multiply_both, x == 0.0 ? 0.0 : (y == 0.0 ? 0.0 : x * y))                                                          \
+    DO(strong_multiply, x == 0.0 ? 0.0 : x * y) DO(strong_divide, x == 0.0 ? 0.0 : x / y) DO(mask, x != 0.0 ? y : 0.0)                \
     DO(maximum, x >= y || x != x ? x : y) DO(minimum, x <= y || x != x ? x : y)                                   \
     DO(less, x < y ? 1.0 : 0.0) DO(less_equal, x <= y ? 1.0 : 0.0) DO(greater, x > y ? 1.0 : 0.0)                 \
     DO(greater_equal, x >= y ? 1.0 : 0.0) DO(equal, x == y ? 1.0 : 0.0) DO(not_equal, x != y ? 1.0 : 0.0)                  \

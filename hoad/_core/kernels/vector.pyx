@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
-from hoad._core.kernels.scalar.scalar cimport Scalar1, Scalar2, scalar1, scalar2
+from hoad._core.kernels.scalar cimport Scalar1, Scalar2, scalar1, scalar2
 
 from hoad.errors import ArgumentError, count
 

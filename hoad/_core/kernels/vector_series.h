@@ -148,9 +148,9 @@ INLINE double FN(short_at)(const SeriesStep* step, const double* a, int32_t top_
 INLINE void FN(strong_at)(const SeriesStep* step, const double* a, const double* b, double* p, int32_t k)
 {
     double sum = 0.0;
-    if (step->rule != SERIES_SDIV)
+    if (step->rule != SERIES_STRONG_DIVIDE)
     {
-        int both = step->rule == SERIES_SSMUL;
+        int both = step->rule == SERIES_STRONG_MULTIPLY_BOTH;
         for (int32_t j = 0; j <= k; j++)
             sum += a[j] == 0.0 || (both && b[k - j] == 0.0) ? 0.0 : a[j] * b[k - j];
     }
@@ -215,9 +215,9 @@ INLINE void FN(coefficient_of)(const SeriesCode* code, const SeriesPlace* place,
         p[k] = step->top_b <= SERIES_SHORT ? (a[k] - FN(short_at)(step, p, k, b, 1, k)) / b[0]
                                            : FN(quotient_at)(sums, a, b, p, k, code->degree);
         break;
-    case SERIES_SMUL:
-    case SERIES_SSMUL:
-    case SERIES_SDIV: FN(strong_at)(step, a, b, p, k); break;
+    case SERIES_STRONG_MULTIPLY:
+    case SERIES_STRONG_MULTIPLY_BOTH:
+    case SERIES_STRONG_DIVIDE: FN(strong_at)(step, a, b, p, k); break;
     case SERIES_SELECT: p[k] = sums[0] != 0.0 ? a[k] : b[k]; break;
     case SERIES_MASK: p[k] = a[0] != 0.0 ? b[k] : 0.0; break;
     case SERIES_SLOPES: p[k] = FN(slopes_at)(code, step, rows, k); break;

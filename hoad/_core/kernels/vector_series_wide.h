@@ -72,9 +72,9 @@ INLINE void FN(wide_slopes)(const SeriesCode* code, const SeriesStep* step, int3
 INLINE void FN(wide_strong)(const SeriesStep* step, const double* a, const double* b, int32_t k, int64_t n, double* row)
 {
     double* p = row + k * n;
-    const double* x = step->rule == SERIES_SDIV ? row : a;
-    int32_t top_x = step->rule == SERIES_SDIV ? k - 1 : step->top_a;
-    int both = step->rule == SERIES_SSMUL;
+    const double* x = step->rule == SERIES_STRONG_DIVIDE ? row : a;
+    int32_t top_x = step->rule == SERIES_STRONG_DIVIDE ? k - 1 : step->top_a;
+    int both = step->rule == SERIES_STRONG_MULTIPLY_BOTH;
     memset(p, 0, n * sizeof(double));
     for (int32_t j = series_most(0, k - step->top_b); j <= series_least(k, top_x); j++)
         for (int64_t i = 0; i < n; i++)
@@ -82,7 +82,7 @@ INLINE void FN(wide_strong)(const SeriesStep* step, const double* a, const doubl
             double y = b[(k - j) * n + i];
             p[i] += x[j * n + i] == 0.0 || (both && y == 0.0) ? 0.0 : x[j * n + i] * y;
         }
-    if (step->rule == SERIES_SDIV)
+    if (step->rule == SERIES_STRONG_DIVIDE)
         for (int64_t i = 0; i < n; i++)
         {
             double rest = (k <= step->top_a ? a[k * n + i] : 0.0) - p[i];
@@ -169,9 +169,9 @@ INLINE void FN(wide_coefficient_of)(const SeriesCode* code, const SeriesStep* st
         FOR_SUMS(1, last, ((double)j * NUMBER(b0) - (double)(k - j)) * NUMBER(a0 + j * n) * NUMBER(p0 + (k - j) * n),
                  sum / (order * NUMBER(a0)));
         break;
-    case SERIES_SMUL:
-    case SERIES_SSMUL:
-    case SERIES_SDIV: FN(wide_strong)(step, a0, b0, k, n, p0); break;
+    case SERIES_STRONG_MULTIPLY:
+    case SERIES_STRONG_MULTIPLY_BOTH:
+    case SERIES_STRONG_DIVIDE: FN(wide_strong)(step, a0, b0, k, n, p0); break;
     case SERIES_SELECT: FOR_NUMBERS(c0[i] != 0.0 ? a[i] : b[i]); break;
     case SERIES_MASK: FOR_NUMBERS(a0[i] != 0.0 ? b[i] : 0.0); break;
     case SERIES_SLOPES: FN(wide_slopes)(code, step, k, n, p); break;

@@ -1,0 +1,1 @@
+"""From a stretch of a graph to a program that runs: a small compiler."""

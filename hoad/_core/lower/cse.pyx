@@ -151,8 +151,8 @@ cdef class Sharing:
             program.outputs[k].register = self.use(program.outputs[k].register)
         for k in range(program.n_checks):
             program.checks[k].register = self.use(program.checks[k].register)
-        for k in range(program.n_splats):
-            program.splats[2 * k] = self.use(program.splats[2 * k])
+        for k in range(program.n_broadcasts):
+            program.broadcasts[2 * k] = self.use(program.broadcasts[2 * k])
         for i in range(program.first_varying, program.n_steps):
             if program.steps[i].form == ARRAY_STEP:
                 self.use_operands(&program.array_steps[program.steps[i].a])

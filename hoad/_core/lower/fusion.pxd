@@ -2,14 +2,14 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
-from hoad._core.runtime.fused_loop cimport Chain
+from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.runtime.engine cimport Lowered
-from hoad._core.runtime.access_pattern cimport View
+from hoad._core.runtime.access_pattern cimport AccessPattern
 
 cdef enum:
     NONE = -1
 
-cdef enum Kind:             # where a number lies
+cdef enum SourceKind:             # where a number lies
     IN_SLOT
     IN_RUN
     IN_ARRAY
@@ -26,13 +26,13 @@ cdef struct Source:         # what a run reads on one side
     int32_t kind
     int32_t of              # which run, or the register of the array
     int64_t start, stride   # where it lies: a register of numbers, or a place in the run or the array
-    const View* view        # where `stride` does not say it, or NULL
+    const AccessPattern* view        # where `stride` does not say it, or NULL
     bint gathered           # its numbers lie anywhere
-    int32_t wait            # the first phase in which it can be read from memory
+    int32_t wait            # the first stage in which it can be read from memory
     bint minus              # its negative is meant
-    bint is_truth           # truth values, where they lie in an array
+    bint is_truth           # booleans, where they lie in an array
 
-cdef struct Run:
+cdef struct VectorOp:
     uint8_t work
     uint8_t sides           # how many sources
     uint16_t op
@@ -40,14 +40,14 @@ cdef struct Run:
     Source source[3]
     void* loop              # of NumPy, for what has no kernel, or NULL
     void* data
-    int32_t phase
+    int32_t stage
     int32_t chain
     int64_t low             # coordinate of the first member
     int32_t home            # the register of the array that the results are written to, or SLOTS
     int64_t base            # where in it
     int64_t step            # from one of them to the next there
     bint kept               # somebody reads the results but the chain
-    bint is_truth           # they are truth values
+    bint is_truth           # they are booleans
     int64_t along, behind   # of sums along an axis: its length, and the numbers behind it
     int32_t next            # in the chain
     int32_t row, last       # of the block; the last run of the chain that reads it
@@ -62,11 +62,11 @@ cdef struct Run:
     int64_t reach           # how many before a block its chain reads, also by way of others
 
 cdef struct Link:           # a chain to be
-    int32_t phase
+    int32_t stage
     int64_t count           # members of its first run
     int32_t head, tail      # runs
 
-cdef class Rows:
+cdef class RowAllocator:
     cdef list free
     cdef list borrowed      # by one instruction
     cdef dict last          # loads: the last run that reads each
@@ -80,55 +80,55 @@ cdef class Rows:
     cdef int32_t hold(self, tuple load) except -1
     cdef int give_back(self) except -1
 
-cdef class Runs:
+cdef class Fusion:
     cdef Lowered program
-    cdef Run* runs
+    cdef VectorOp* runs
     cdef int32_t n_runs, cap_runs
     cdef Link* links
     cdef int32_t n_links, cap_links
-    cdef int32_t phases
+    cdef int32_t stages
     cdef int32_t minus_one          # the register of that number, or NONE
 
-    cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
+    cdef VectorOp* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
     cdef int settle(self) except -1
     cdef int join(self) except -1
     cdef int do_again(self) except -1
-    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept
-    cdef int32_t phase_of_run(self, Run* run) noexcept
-    cdef bint joins(self, Source* source, int32_t phase) noexcept
-    cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2
+    cdef bint is_worth_again(self, VectorOp* run, Source* source, int32_t stage) noexcept
+    cdef int32_t stage_of_run(self, VectorOp* run) noexcept
+    cdef bint joins(self, Source* source, int32_t stage) noexcept
+    cdef int32_t chain_for(self, int32_t stage, int64_t count) except -2
     cdef void append(self, int32_t chain, int32_t number) noexcept
-    cdef int64_t shift(self, Run* run, Source* source) noexcept
-    cdef int note_use(self, Run* run, Source* source) except -1
-    cdef int give_room(self, Run* run) except -1
+    cdef int64_t shift(self, VectorOp* run, Source* source) noexcept
+    cdef int note_use(self, VectorOp* run, Source* source) except -1
+    cdef int give_room(self, VectorOp* run) except -1
     cdef list chains_of(self)
-    cdef Chain build(self, int32_t number)
+    cdef FusedLoop build(self, int32_t number)
     cdef list members(self, int32_t number)
-    cdef bint reads_row(self, Run* run, Source* source) noexcept
+    cdef bint reads_row(self, VectorOp* run, Source* source) noexcept
     cdef bint is_within(self, int32_t number, Source* source) noexcept
     cdef list in_turn(self, list members)
-    cdef int find_ends(self, Rows rows, list members) except -1
+    cdef int find_ends(self, RowAllocator rows, list members) except -1
     cdef int absorb_signs(self, int32_t number, list members) except -1
     cdef void look_through(self, int32_t number, Source* source) noexcept
-    cdef int take_signs(self, Run* run) except -1
+    cdef int take_signs(self, VectorOp* run) except -1
     cdef int find_reach(self, int32_t number, list members) except -1
-    cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1
+    cdef int add_instruction(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1
     cdef int pair(self, list members) except -1
-    cdef int32_t partner(self, Run* run, int32_t side) noexcept
-    cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1
-    cdef int32_t place_of_minus_one(self, Chain chain) except -1
-    cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1
-    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1
-    cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1
-    cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1
-    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1
-    cdef bint is_in_row(self, Run* run, Source* source) noexcept
-    cdef int release(self, Rows rows, Run* run, int32_t k) except -1
-    cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1
-    cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1
-    cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1
-    cdef int32_t base_of(self, Chain chain, Source* source) except -1
-    cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL
+    cdef int32_t partner(self, VectorOp* run, int32_t side) noexcept
+    cdef int add_led(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1
+    cdef int32_t place_of_minus_one(self, FusedLoop chain) except -1
+    cdef int add_pair(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1
+    cdef int add_selection(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1
+    cdef int add_operation(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1
+    cdef int add_gathered(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1
+    cdef int add_bytes(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1
+    cdef bint is_in_row(self, VectorOp* run, Source* source) noexcept
+    cdef int release(self, RowAllocator rows, VectorOp* run, int32_t k) except -1
+    cdef int32_t result(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1
+    cdef int32_t place_of_source(self, FusedLoop chain, VectorOp* run, Source* source) except -1
+    cdef int32_t row_of(self, FusedLoop chain, RowAllocator rows, VectorOp* run, int32_t side, bint number) except -1
+    cdef int32_t base_of(self, FusedLoop chain, Source* source) except -1
+    cdef int32_t* table(self, FusedLoop chain, VectorOp* run, int32_t side) except NULL
 
 cdef int32_t add_preset(Lowered program, double value) except -1
 cdef int more_registers(Lowered program, int32_t count) except -1

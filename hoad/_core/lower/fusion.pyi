@@ -1,7 +1,7 @@
 """Runs: operations on rows, and the chains they join."""
 
-class Runs:
+class Fusion:
     """The runs of a program, and the chains they join."""
 
-class Rows:
+class RowAllocator:
     """Rows of a block, used again."""

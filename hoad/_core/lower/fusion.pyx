@@ -1,7 +1,7 @@
 """Runs: operations on rows, and the chains they join.
 
-Time is cut into *phases*: in odd ones chains work on runs, in even ones single steps on what is left. A run waits for
-the phase of its operands, except that it joins the chain that makes them where it reads them at its own coordinate or
+Time is cut into *stages*: in odd ones chains work on runs, in even ones single steps on what is left. A run waits for
+the stage of its operands, except that it joins the chain that makes them where it reads them at its own coordinate or
 at an earlier one. What is read otherwise than at its own coordinate, or by anything but its chain, is kept in memory.
 """
 
@@ -31,14 +31,14 @@ from hoad._core.runtime.fused_loop cimport (
     MARGIN,
     ROW,
     SLOTS,
-    Chain,
+    FusedLoop,
     Instruction,
-    Place,
+    RowPlace,
 )
 from hoad._core.runtime.engine cimport Lowered, Preset
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
-from hoad._core.kernels.scalar.vector cimport (
+from hoad._core.kernels.vector cimport (
     FIRST_ADD,
     FIRST_LESS,
     FIRST_TIMES,
@@ -57,20 +57,20 @@ cdef enum:
     STORES_TOGETHER = 32        # whose rows wait for each other in cache
 
 
-cdef class Runs:
+cdef class Fusion:
     """The runs of a program, and the chains they join; what they come of is its child's business."""
 
     def __cinit__(self, *_):
         self.minus_one = NONE
 
     def __dealloc__(self):
-        give(self.runs, self.cap_runs * sizeof(Run))
+        give(self.runs, self.cap_runs * sizeof(VectorOp))
         give(self.links, self.cap_links * sizeof(Link))
 
-    cdef Run* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
+    cdef VectorOp* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
         """A run to be filled in, and then settled."""
-        cdef Run* run
-        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        cdef VectorOp* run
+        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
         run = &self.runs[self.n_runs]
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
@@ -80,43 +80,43 @@ cdef class Runs:
         make_new(run, 1)
         return run
 
-    # ---- phases
+    # ---- stages
 
     cdef int settle(self) except -1:
-        """Find phase, chain and coordinate of the new run, whose sources are known."""
+        """Find stage, chain and coordinate of the new run, whose sources are known."""
         self.do_again()
         return self.join()
 
     cdef int do_again(self) except -1:
         """Let sources of the new run be made once more where that costs less than to keep them in memory till then."""
-        cdef Run run = self.runs[self.n_runs]
-        cdef Run* made
+        cdef VectorOp run = self.runs[self.n_runs]
+        cdef VectorOp* made
         cdef int32_t side, of
-        cdef int32_t phase = self.phase_of_run(&run)
+        cdef int32_t stage = self.stage_of_run(&run)
         for side in range(run.sides):
-            if not self.is_worth_again(&run, &run.source[side], phase):
+            if not self.is_worth_again(&run, &run.source[side], stage):
                 continue
             of = run.source[side].of
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(Run))
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(VectorOp))
             made = &self.runs[self.n_runs]
             made[0] = self.runs[of]
-            make_new(made, phase)
+            make_new(made, stage)
             made.again = of
             self.join()
             run.source[side].of = self.n_runs - 1
         self.runs[self.n_runs] = run
         return 0
 
-    cdef bint is_worth_again(self, Run* run, Source* source, int32_t phase) noexcept:
-        """Whether a source from an earlier phase is plain arithmetic on one array that is in memory anyway."""
-        cdef Run* other
+    cdef bint is_worth_again(self, VectorOp* run, Source* source, int32_t stage) noexcept:
+        """Whether a source from an earlier stage is plain arithmetic on one array that is in memory anyway."""
+        cdef VectorOp* other
         cdef Source* read
         cdef int32_t side
         cdef int arrays = 0
         if not may_join(source) or source.start:
             return False
         other = &self.runs[source.of]
-        if (other.phase >= phase or other.count != run.count or other.work != OPERATION or other.home == SLOTS
+        if (other.stage >= stage or other.count != run.count or other.work != OPERATION or other.home == SLOTS
                 or first_of(other.op) < 0 and other.op != OP_NEGATIVE):
             return False
         for side in range(other.sides):
@@ -129,30 +129,30 @@ cdef class Runs:
                     return False
         return arrays == 1
 
-    cdef int32_t phase_of_run(self, Run* run) noexcept:
-        """The first phase in which a run can read its sources."""
-        cdef int32_t phase = run.phase
+    cdef int32_t stage_of_run(self, VectorOp* run) noexcept:
+        """The first stage in which a run can read its sources."""
+        cdef int32_t stage = run.stage
         cdef int32_t side
         for side in range(run.sides):
-            phase = max(phase, self.runs[run.source[side].of].phase if may_join(&run.source[side]) else (
+            stage = max(stage, self.runs[run.source[side].of].stage if may_join(&run.source[side]) else (
                 run.source[side].wait))
-        return phase
+        return stage
 
     cdef int join(self) except -1:
         """Put the new run in a chain."""
         cdef int32_t number = self.n_runs
-        cdef Run* run = &self.runs[number]
-        cdef Run* other
+        cdef VectorOp* run = &self.runs[number]
+        cdef VectorOp* other
         cdef int32_t side
         for side in range(run.sides):
             run.source[side].minus = False
-        run.phase = self.phase_of_run(run)
+        run.stage = self.stage_of_run(run)
         for side in range(run.sides):
-            if not self.joins(&run.source[side], run.phase):
+            if not self.joins(&run.source[side], run.stage):
                 continue
             other = &self.runs[run.source[side].of]
             if run.chain != NONE and run.chain != other.chain:      # two chains cannot be one any more
-                run.phase += 2
+                run.stage += 2
                 run.chain, run.low = NONE, 0
                 break
             run.low = max(run.low, other.low + run.source[side].start) if run.chain != NONE else (
@@ -160,33 +160,33 @@ cdef class Runs:
             run.chain = other.chain
         if run.work == SUM and run.low % BLOCK or run.work == SUMS_ALONG and run.low:
             # its blocks are to be its own, whatever chain it is in
-            run.phase += 2
+            run.stage += 2
             run.chain, run.low = NONE, 0
         if run.chain == NONE:
-            run.chain = self.chain_for(run.phase, run.count)
-        self.phases = max(self.phases, run.phase + 1)
+            run.chain = self.chain_for(run.stage, run.count)
+        self.stages = max(self.stages, run.stage + 1)
         self.append(run.chain, number)
         self.n_runs += 1
         for side in range(run.sides):
             self.note_use(run, &run.source[side])
         return 0
 
-    cdef bint joins(self, Source* source, int32_t phase) noexcept:
-        return may_join(source) and self.runs[source.of].phase == phase
+    cdef bint joins(self, Source* source, int32_t stage) noexcept:
+        return may_join(source) and self.runs[source.of].stage == stage
 
-    cdef int32_t chain_for(self, int32_t phase, int64_t count) except -2:
-        """A chain of that phase for a run that joins none by its operands."""
+    cdef int32_t chain_for(self, int32_t stage, int64_t count) except -2:
+        """A chain of that stage for a run that joins none by its operands."""
         cdef int32_t k
         cdef int64_t difference
         cdef Link* link
         for k in range(self.n_links - 1, max(self.n_links - 1 - CHAINS_TRIED, -1), -1):
             link = &self.links[k]
             difference = link.count - count
-            if link.phase == phase and -link.count <= 8 * difference <= link.count:
+            if link.stage == stage and -link.count <= 8 * difference <= link.count:
                 return k
         room(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
         link = &self.links[self.n_links]
-        link.phase, link.count = phase, count
+        link.stage, link.count = stage, count
         link.head = link.tail = NONE
         self.n_links += 1
         return self.n_links - 1
@@ -199,13 +199,13 @@ cdef class Runs:
             self.runs[link.tail].next = number
         link.tail = number
 
-    cdef int64_t shift(self, Run* run, Source* source) noexcept:
+    cdef int64_t shift(self, VectorOp* run, Source* source) noexcept:
         """How many coordinates before its own a run reads another of its chain."""
         return run.low - self.runs[source.of].low - source.start
 
-    cdef int note_use(self, Run* run, Source* source) except -1:
+    cdef int note_use(self, VectorOp* run, Source* source) except -1:
         """Keep the run that is read from beyond its block."""
-        cdef Run* other
+        cdef VectorOp* other
         if source.kind != IN_RUN or source.gathered:
             return 0
         other = &self.runs[source.of]
@@ -216,7 +216,7 @@ cdef class Runs:
             self.give_room(other)
         return 0
 
-    cdef int give_room(self, Run* run) except -1:
+    cdef int give_room(self, VectorOp* run) except -1:
         """Keep the results of a run: in its array, or in slots that follow each other."""
         run.kept = True
         if run.again != NONE:
@@ -229,13 +229,13 @@ cdef class Runs:
     # ---- chains
 
     cdef list chains_of(self):
-        """Numbers of the chains, by phase."""
-        return sorted(range(self.n_links), key=lambda k: self.links[<int32_t>k].phase)
+        """Numbers of the chains, by stage."""
+        return sorted(range(self.n_links), key=lambda k: self.links[<int32_t>k].stage)
 
-    cdef Chain build(self, int32_t number):
+    cdef FusedLoop build(self, int32_t number):
         """A chain of the runs that joined it."""
-        cdef Chain chain = Chain.__new__(Chain)
-        cdef Rows rows = Rows()
+        cdef FusedLoop chain = FusedLoop.__new__(FusedLoop)
+        cdef RowAllocator rows = RowAllocator()
         cdef list members = self.members(number)
         cdef int32_t k, first
         self.absorb_signs(number, members)
@@ -258,7 +258,7 @@ cdef class Runs:
         cdef list found = []
         cdef list busy = []
         cdef int32_t side
-        cdef Run* run
+        cdef VectorOp* run
         cdef int32_t k = self.links[number].head
         while k != NONE:
             found.append(k)
@@ -273,7 +273,7 @@ cdef class Runs:
                     self.runs[run.source[side].of].users -= 1
         return busy[::-1]
 
-    cdef bint reads_row(self, Run* run, Source* source) noexcept:
+    cdef bint reads_row(self, VectorOp* run, Source* source) noexcept:
         """Whether a source is read from a row of the block."""
         return (may_join(source) and self.runs[source.of].chain == run.chain
                 and self.shift(run, source) <= MARGIN)
@@ -286,7 +286,7 @@ cdef class Runs:
         """Find how far back the runs of a chain are read by others."""
         cdef int32_t k, side
         cdef Source* source
-        cdef Run* other
+        cdef VectorOp* other
         for k in reversed(members):
             for side in range(self.runs[k].sides):
                 source = &self.runs[k].source[side]
@@ -309,10 +309,10 @@ cdef class Runs:
                 stores = []
         return found + stores
 
-    cdef int find_ends(self, Rows rows, list members) except -1:
+    cdef int find_ends(self, RowAllocator rows, list members) except -1:
         """Note which run is the last to read each row, and what has to come to one."""
         cdef int32_t k, side, part
-        cdef Run* run
+        cdef VectorOp* run
         cdef Source* source
         for k in members:
             if self.runs[k].is_inner:
@@ -332,7 +332,7 @@ cdef class Runs:
     cdef int absorb_signs(self, int32_t number, list members) except -1:
         """Let the readers of negations read what those read, where they can do without."""
         cdef int32_t k, side
-        cdef Run* run
+        cdef VectorOp* run
         for k in reversed(members):
             run = &self.runs[k]
             run.is_free = run.is_free and not run.kept
@@ -348,7 +348,7 @@ cdef class Runs:
 
     cdef void look_through(self, int32_t number, Source* source) noexcept:
         """Let a run read what a negation reads, in place of that."""
-        cdef Run* run
+        cdef VectorOp* run
         cdef int64_t start = source.start
         if not self.is_within(number, source):
             return
@@ -362,7 +362,7 @@ cdef class Runs:
         if self.is_within(number, source):
             self.runs[source.of].users += 1
 
-    cdef int take_signs(self, Run* run) except -1:
+    cdef int take_signs(self, VectorOp* run) except -1:
         """Have the signs of sources in the operation, or in what it gives."""
         cdef Source* a = &run.source[0]
         cdef Source* b = &run.source[1]
@@ -388,7 +388,7 @@ cdef class Runs:
     cdef int pair(self, list members) except -1:
         """Find which runs of a chain are done together with the one run that reads them."""
         cdef int32_t k, side, inner
-        cdef Run* run
+        cdef VectorOp* run
         for k in members:
             run = &self.runs[k]
             for side in range(0 if run.is_inner else run.sides):
@@ -400,10 +400,10 @@ cdef class Runs:
                 break
         return 0
 
-    cdef int32_t partner(self, Run* run, int32_t side) noexcept:
+    cdef int32_t partner(self, VectorOp* run, int32_t side) noexcept:
         """A run on one side that can be done together with `run`, or NONE."""
         cdef Source* source = &run.source[side]
-        cdef Run* other
+        cdef VectorOp* other
         if run.work != OPERATION or run.sides != 2 or first_of(run.op) < 0 or not may_join(source) or run.leads:
             return NONE
         other = &self.runs[source.of]
@@ -415,10 +415,10 @@ cdef class Runs:
             return NONE
         return source.of
 
-    cdef int add_pair(self, Chain chain, Rows rows, int32_t k) except -1:
+    cdef int add_pair(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1:
         """One instruction for a run and the one within."""
-        cdef Run* run = &self.runs[k]
-        cdef Run* inner = &self.runs[run.inner]
+        cdef VectorOp* run = &self.runs[k]
+        cdef VectorOp* inner = &self.runs[run.inner]
         cdef int32_t side = 1 if run.source[0].kind == IN_RUN and run.source[0].of == run.inner else 0
         cdef int32_t a = self.row_of(chain, rows, inner, 0, True)
         cdef int32_t b = self.row_of(chain, rows, inner, inner.sides - 1, True) if inner.sides == 2 else a
@@ -438,9 +438,9 @@ cdef class Runs:
         chain.add(M_PAIR, <void*>kernel, a, b, out, run.low, run.low + run.count).c = c
         return 0
 
-    cdef int add_led(self, Chain chain, Rows rows, int32_t k) except -1:
+    cdef int add_led(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1:
         """-a - b."""
-        cdef Run* run = &self.runs[k]
+        cdef VectorOp* run = &self.runs[k]
         cdef int32_t a = self.row_of(chain, rows, run, 0, False)
         cdef int32_t b = self.row_of(chain, rows, run, 1, True)
         cdef Kernel3 kernel = pair_kernel(FIRST_TIMES, THEN_LESS, True, False, chain.places[b].stride != 0)
@@ -450,13 +450,13 @@ cdef class Runs:
         chain.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(chain), out, run.low, run.low + run.count).c = b
         return 0
 
-    cdef int32_t place_of_minus_one(self, Chain chain) except -1:
+    cdef int32_t place_of_minus_one(self, FusedLoop chain) except -1:
         if self.minus_one == NONE:
             self.minus_one = add_preset(self.program, -1.0)
         return chain.add_place(SLOTS, 0, self.minus_one, 0)
 
-    cdef int add_instruction(self, Chain chain, Rows rows, int32_t k) except -1:
-        cdef Run* run = &self.runs[k]
+    cdef int add_instruction(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1:
+        cdef VectorOp* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
         cdef Instruction* sums
         cdef int32_t a, out
@@ -501,8 +501,8 @@ cdef class Runs:
             chain.add(M_EXPAND if chain.places[a].view != NULL else M_COPY, NULL, a, a, out, run.low, high)
         return 0
 
-    cdef int add_selection(self, Chain chain, Rows rows, int32_t k) except -1:
-        cdef Run* run = &self.runs[k]
+    cdef int add_selection(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1:
+        cdef VectorOp* run = &self.runs[k]
         cdef int32_t condition = self.row_of(chain, rows, run, 0, False)
         cdef int32_t a = self.row_of(chain, rows, run, 1, True)
         cdef int32_t c = self.row_of(chain, rows, run, 2, True)
@@ -513,8 +513,8 @@ cdef class Runs:
         chain.add(M_SELECT, <void*>kernel, a, condition, out, run.low, run.low + run.count).c = c
         return 0
 
-    cdef int add_bytes(self, Chain chain, Rows rows, Run* run) except -1:
-        """Write the truth values of a row to their array."""
+    cdef int add_bytes(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1:
+        """Write the booleans of a row to their array."""
         cdef int32_t row = chain.add_place(ROW, run.row, 0, 1)
         cdef int32_t out = chain.add_place(run.home, 0, run.base - run.low, 1)
         chain.places[out].is_truth = True
@@ -523,8 +523,8 @@ cdef class Runs:
             rows.free.append(run.row)
         return 0
 
-    cdef int add_operation(self, Chain chain, Rows rows, int32_t k) except -1:
-        cdef Run* run = &self.runs[k]
+    cdef int add_operation(self, FusedLoop chain, RowAllocator rows, int32_t k) except -1:
+        cdef VectorOp* run = &self.runs[k]
         cdef int64_t high = run.low + run.count
         cdef bint has_forms = run.sides == 2 and INFO[run.op].forms != NULL
         cdef int32_t a = self.row_of(chain, rows, run, 0, has_forms)
@@ -558,7 +558,7 @@ cdef class Runs:
         chain.add(move, function, a, b, out, run.low, high)
         return 0
 
-    cdef int add_gathered(self, Chain chain, Rows rows, Run* run) except -1:
+    cdef int add_gathered(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1:
         cdef int32_t a = self.base_of(chain, &run.source[0])
         cdef int32_t b = self.base_of(chain, &run.source[1])
         cdef int32_t* k = self.table(chain, run, 0)
@@ -568,9 +568,9 @@ cdef class Runs:
         made.k, made.m = k, m
         return 0
 
-    cdef int release(self, Rows rows, Run* run, int32_t k) except -1:
+    cdef int release(self, RowAllocator rows, VectorOp* run, int32_t k) except -1:
         """Let the rows of operands go that no run after number k reads."""
-        cdef Run* other
+        cdef VectorOp* other
         cdef int32_t side
         for side in range(run.sides):
             if run.source[side].kind == IN_RUN and not run.source[side].gathered:
@@ -580,7 +580,7 @@ cdef class Runs:
                     other.row = NONE
         return 0
 
-    cdef int32_t result(self, Chain chain, Rows rows, Run* run) except -1:
+    cdef int32_t result(self, FusedLoop chain, RowAllocator rows, VectorOp* run) except -1:
         """The place of what a run gives."""
         if run.kept and not run.is_truth:
             return chain.add_place(run.home, 0, run.base - run.low * run.step, run.step)
@@ -591,10 +591,10 @@ cdef class Runs:
             run.row = rows.new()
         return chain.add_place(ROW, run.row, 0, 1)
 
-    cdef int32_t place_of_source(self, Chain chain, Run* run, Source* source) except -1:
+    cdef int32_t place_of_source(self, FusedLoop chain, VectorOp* run, Source* source) except -1:
         """Where a source lies that is not gathered."""
         cdef int64_t start = source.start - run.low * source.stride
-        cdef Run* other
+        cdef VectorOp* other
         cdef int32_t at
         if source.view != NULL:
             at = chain.add_place(source.of, 0, source.start, 1)
@@ -614,12 +614,12 @@ cdef class Runs:
             return at
         return chain.add_place(ROW, other.row, -self.shift(run, source), 1)
 
-    cdef bint is_in_row(self, Run* run, Source* source) noexcept:
+    cdef bint is_in_row(self, VectorOp* run, Source* source) noexcept:
         """Whether a run of the chain is read from a row of the block."""
-        cdef Run* other = &self.runs[source.of]
+        cdef VectorOp* other = &self.runs[source.of]
         return not other.kept or (other.is_truth and self.reads_row(run, source))
 
-    cdef int32_t row_of(self, Chain chain, Rows rows, Run* run, int32_t side, bint number) except -1:
+    cdef int32_t row_of(self, FusedLoop chain, RowAllocator rows, VectorOp* run, int32_t side, bint number) except -1:
         """A source as a row; a single number stays one where `number`."""
         cdef Source* source = &run.source[side]
         cdef int64_t high = run.low + run.count
@@ -640,16 +640,16 @@ cdef class Runs:
         chain.add(move_of_load(&chain.places[at]), NULL, at, at, out, run.low, high)
         return out
 
-    cdef int32_t base_of(self, Chain chain, Source* source) except -1:
+    cdef int32_t base_of(self, FusedLoop chain, Source* source) except -1:
         """Where the numbers lie that are gathered."""
         return chain.add_place(source.of if source.kind == IN_ARRAY else SLOTS, 0, 0, 0)
 
-    cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL:
+    cdef int32_t* table(self, FusedLoop chain, VectorOp* run, int32_t side) except NULL:
         """Which numbers the members of a run gather."""
         raise NotImplementedError
 
 
-cdef class Rows:
+cdef class RowAllocator:
     """Rows of a block, used again."""
 
     def __cinit__(self):
@@ -683,15 +683,15 @@ cdef class Rows:
         return 0
 
 
-cdef inline void make_new(Run* run, int32_t phase) noexcept:
+cdef inline void make_new(VectorOp* run, int32_t stage) noexcept:
     """A run that is in no chain yet."""
-    run.phase, run.chain, run.low, run.kept = phase, NONE, 0, False
+    run.stage, run.chain, run.low, run.kept = stage, NONE, 0, False
     run.next = run.row = run.last = run.inner = run.again = NONE
     run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
     run.is_free, run.minus, run.leads = True, False, False
 
 
-cdef inline bint is_idle(Run* run) noexcept:
+cdef inline bint is_idle(VectorOp* run) noexcept:
     """Whether nobody reads the results: all who would do it again."""
     return run.work == OPERATION and not run.kept and run.users == 0
 
@@ -701,23 +701,23 @@ cdef inline bint may_join(Source* source) noexcept:
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
 
 
-cdef tuple load_of(Run* run, Source* source):
+cdef tuple load_of(VectorOp* run, Source* source):
     """What brings a source that does not lie in a row to one: the same for all who read the same numbers."""
     return source.of, source.kind, source.start, source.stride, <size_t>source.view, run.low, run.count, run.reach
 
 
-cdef inline int32_t move_of_load(Place* place) noexcept:
+cdef inline int32_t move_of_load(RowPlace* place) noexcept:
     """How what lies at a place comes to a row."""
     if place.is_truth:
         return M_TRUTHS if place.view == NULL else M_EXPAND_TRUTHS
     return M_LOAD if place.view == NULL else M_EXPAND
 
 
-cdef inline bint is_product(Run* run) noexcept:
+cdef inline bint is_product(VectorOp* run) noexcept:
     return run.work == OPERATION and (run.op == OP_MULTIPLY or run.op == OP_DIVIDE)
 
 
-cdef inline bint takes_minus(Run* run) noexcept:
+cdef inline bint takes_minus(VectorOp* run) noexcept:
     """Whether a run could as well read the negative on any side."""
     if run.work != OPERATION:
         return False
@@ -726,7 +726,7 @@ cdef inline bint takes_minus(Run* run) noexcept:
     return run.is_free and (is_product(run) or is_plain_negation(run))
 
 
-cdef inline bint is_plain_negation(Run* run) noexcept:
+cdef inline bint is_plain_negation(VectorOp* run) noexcept:
     """Whether a run is a negation that others can look through."""
     cdef Source* source = &run.source[0]
     return (run.work == OPERATION and run.op == OP_NEGATIVE and not run.remembered

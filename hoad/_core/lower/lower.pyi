@@ -4,8 +4,8 @@ from typing import final
 
 from typing_extensions import Self
 
-from hoad._core.runtime.engine import Lowered
 from hoad._core.graph.tape import Graph
+from hoad._core.runtime.engine import Lowered
 
 @final
 class Lowering:
@@ -25,4 +25,4 @@ def lower(
 ) -> Lowered: ...
 
 class NoValueError(RuntimeError):
-    """A value is asked for that hangs on an input without one."""
+    """A value is asked for that depends on an input without one."""

@@ -17,7 +17,7 @@ from hoad._core.runtime.engine cimport (
     ITEM_STEP,
     SCALAR_STEP,
     ArrayStep,
-    Check,
+    GuardCheck,
     Input,
     Lowered,
     Output,
@@ -27,12 +27,12 @@ from hoad._core.runtime.engine cimport (
 )
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Primitive, Signature
-from hoad._core.lower.lower.passes cimport schedule
+from hoad._core.lower.passes cimport schedule
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
-    F_EXT,
+    F_WIDE,
     F_VALUED,
     OP_IDENTITY,
     OP_INPUT,
@@ -41,8 +41,8 @@ from hoad._core.graph.tape cimport (
     OP_RESULT,
     OP_SQUARE,
     OP_STOP,
-    Aval,
-    Ext,
+    AbstractValue,
+    WideNode,
     Graph,
     Guard,
     Node,
@@ -73,7 +73,7 @@ cdef enum:
 
 
 class NoValueError(RuntimeError):
-    """A value is asked for that hangs on an input without one."""
+    """A value is asked for that depends on an input without one."""
 
 
 @cython.final
@@ -92,7 +92,7 @@ cdef class Lowering:
     cdef dict outside           # registers of nodes below `low`
     cdef dict repeated          # uniform register -> varying register that repeats it
     cdef int32_t* last          # the last node that uses what a node holds over the lanes; see `find_last_uses`
-    cdef dict spare             # bytes a lane -> varying registers that no later node uses
+    cdef dict free_registers             # bytes a lane -> varying registers that no later node uses
     cdef bint varying_now
     cdef bint keep
 
@@ -111,7 +111,7 @@ cdef class Lowering:
         self.keep = keep
         self.outside = {}
         self.repeated = {}
-        self.spare = {}
+        self.free_registers = {}
         self.states = <uint8_t*>take_zeroed(size + 1)
         self.state = self.states + 1
         self.place = <int32_t*>take(size * sizeof(int32_t))
@@ -151,7 +151,7 @@ cdef class Lowering:
                     continue
                 node = &nodes[i]
                 found = 0
-                if not node.flags & F_EXT:      # without branches that no one could predict
+                if not node.flags & F_WIDE:      # without branches that no one could predict
                     n = arity[node.op]
                     found = state[max(node.a - low, -1) if n else -1] | state[max(node.b - low, -1) if n == 2 else -1]
                 else:
@@ -173,7 +173,7 @@ cdef class Lowering:
                 continue
             self.needed += 1
             node = &nodes[i]
-            if not node.flags & F_EXT:
+            if not node.flags & F_WIDE:
                 n = 1 if node.op == SMOOTH and not self.keep else arity[node.op]
                 state[max(node.a - low, -1) if n else -1] |= NEEDED
                 state[max(node.b - low, -1) if n == 2 else -1] |= NEEDED
@@ -195,7 +195,7 @@ cdef class Lowering:
     # ---- numbers that are computed once
 
     cdef int compute_numbers(self) except -1:
-        """Give the needed nodes on numbers their values here and now, but for those that hang on arrays without one."""
+        """Give the needed nodes on numbers their values here and now, unless they depend on arrays without one."""
         cdef Graph graph = self.graph
         cdef const uint8_t* state = self.state
         cdef Slot* slots = graph.slots
@@ -209,7 +209,7 @@ cdef class Lowering:
                 continue
             node = &graph.nodes[i]
             op = node.op
-            if node.flags & (F_EXT | F_VALUED) or op == OP_INPUT:
+            if node.flags & (F_WIDE | F_VALUED) or op == OP_INPUT:
                 continue
             if not self.has_value(node.a) or (ARITY[op] == 2 and not self.has_value(node.b)):
                 continue
@@ -241,7 +241,7 @@ cdef class Lowering:
         """A register for a value; `owns` if its buffer lies in the workspace."""
         cdef Lowered program = self.program
         cdef int64_t nbytes = -1
-        cdef Aval kind
+        cdef AbstractValue kind
         if aval > AVAL_BOOL:
             kind = aval_of(aval)
             nbytes = max(kind.size * kind.itemsize, 1)
@@ -263,14 +263,14 @@ cdef class Lowering:
     cdef int32_t computed_register(self, int32_t aval, bint varies) except? -2147483648:
         """A register for what a step computes: one that no later node uses, if it varies and there is such."""
         cdef int64_t nbytes = sizeof(double)
-        cdef Aval kind
+        cdef AbstractValue kind
         if not varies:
             return self.new_register(aval, False, True)
         if aval > AVAL_BOOL:
             kind = aval_of(aval)
             nbytes = max(kind.size * kind.itemsize, 1)
-        spare = self.spare.get(nbytes)
-        return <int32_t>spare.pop() if spare else self.new_register(aval, True, True)
+        free_registers = self.free_registers.get(nbytes)
+        return <int32_t>free_registers.pop() if free_registers else self.new_register(aval, True, True)
 
     cdef int32_t preset(self, int32_t aval, Slot slot) except? -2147483648:
         """A register that holds this value before the run, or zeros that lie nowhere, for no array."""
@@ -326,10 +326,10 @@ cdef class Lowering:
         if known is not None:
             return <int32_t>known
         lanes = ~self.new_register(0, True, True)
-        room(<void**>&program.splats, &program.cap_splats, 2 * program.n_splats + 2, sizeof(int32_t))
-        program.splats[2 * program.n_splats] = register
-        program.splats[2 * program.n_splats + 1] = lanes
-        program.n_splats += 1
+        room(<void**>&program.broadcasts, &program.cap_broadcasts, 2 * program.n_broadcasts + 2, sizeof(int32_t))
+        program.broadcasts[2 * program.n_broadcasts] = register
+        program.broadcasts[2 * program.n_broadcasts + 1] = lanes
+        program.n_broadcasts += 1
         self.repeated[register] = lanes
         return lanes
 
@@ -365,11 +365,11 @@ cdef class Lowering:
         """The operand whose register a node shares, or -1."""
         cdef Node* node = &self.graph.nodes[i]
         cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH
-        if not shares and node.flags & F_EXT and INFO[node.op].kind == K_STRIDED:
-            shares = plan_of(<Signature>self.graph.exts[node.a].sig).is_copy
+        if not shares and node.flags & F_WIDE and INFO[node.op].kind == K_STRIDED:
+            shares = plan_of(<Signature>self.graph.wide_nodes[node.a].sig).is_copy
         if not shares:
             return -1
-        return self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
+        return self.graph.pool[self.graph.wide_nodes[node.a].first] if node.flags & F_WIDE else node.a
 
     cdef int release_operands(self, int32_t i) except -1:
         """Keep for later nodes the registers that node `i` is the last to use."""
@@ -384,7 +384,7 @@ cdef class Lowering:
             if at < 0 or self.last[at] != i:
                 continue
             if self.state[at] & VARIES and not self.state[at] & IS_INPUT:
-                self.spare.setdefault(self.program.varying[~self.place[at]], []).append(self.place[at])
+                self.free_registers.setdefault(self.program.varying[~self.place[at]], []).append(self.place[at])
                 self.last[at] = self.high       # once, where an operand comes twice
         return 0
 
@@ -407,13 +407,13 @@ cdef class Lowering:
                 continue
             if self.place[i - self.low] == NONE:
                 node = &self.graph.nodes[i]
-                if not varies and not node.flags & F_EXT and node.op > OP_STOP and node.op != SMOOTH:
+                if not varies and not node.flags & F_WIDE and node.op > OP_STOP and node.op != SMOOTH:
                     self.lower_scalar(i, node)
                     if not self.keep:
                         continue
                 else:
                     self.lower_node(i, varies)
-                if varies and self.graph.nodes[i].flags & F_EXT:
+                if varies and self.graph.nodes[i].flags & F_WIDE:
                     self.release_operands(i)
             if self.keep:
                 self.keep_value(i)
@@ -426,11 +426,11 @@ cdef class Lowering:
         if node.op == OP_INPUT:
             raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
         if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH:
-            a = self.graph.pool[self.graph.exts[node.a].first] if node.flags & F_EXT else node.a
+            a = self.graph.pool[self.graph.wide_nodes[node.a].first] if node.flags & F_WIDE else node.a
             self.place[i - self.low] = self.register_of(a)
             return 0
-        if node.flags & F_EXT:
-            return self.lower_ext(i, varies)
+        if node.flags & F_WIDE:
+            return self.lower_wide(i, varies)
         if not varies and node.op != OP_ITEM:
             return self.lower_scalar(i, &node)
         if node.op == OP_ITEM:
@@ -480,22 +480,22 @@ cdef class Lowering:
         program.n_steps += 1
         return 0
 
-    cdef int lower_ext(self, int32_t i, bint varies) except -1:
+    cdef int lower_wide(self, int32_t i, bint varies) except -1:
         cdef Lowered program = self.program
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
         cdef Slot nowhere
         cdef Signature sig
         cdef Plan plan
         cdef int32_t k
-        cdef int32_t count = ext.count
-        cdef int32_t first = ext.first
+        cdef int32_t count = wide.count
+        cdef int32_t first = wide.first
         cdef int32_t nout
         cdef int32_t at
         cdef Step* step
         cdef ArrayStep* array_step
         if self.graph.nodes[i].op == OP_RESULT:
             raise RuntimeError(f"node {i} is a further result of a node that was not lowered; this is an error in hoad")
-        sig = <Signature>ext.sig
+        sig = <Signature>wide.sig
         plan = plan_of(sig)
         if plan.is_copy:        # the value under another shape
             self.place[i - self.low] = self.register_of(self.graph.pool[first])
@@ -581,14 +581,14 @@ cdef class Lowering:
     cdef int place_checks(self, int32_t guards) except -1:
         cdef Lowered program = self.program
         cdef Guard* guard
-        cdef Check* check
-        cdef Aval aval
+        cdef GuardCheck* check
+        cdef AbstractValue aval
         cdef int32_t k
         for k in range(guards):
             guard = &self.graph.guards[k]
             if not (self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS):
                 continue
-            room(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(Check))
+            room(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(GuardCheck))
             check = &program.checks[program.n_checks]
             check.register = self.register_of(guard.node)
             check.guard = k

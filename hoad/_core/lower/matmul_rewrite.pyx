@@ -23,11 +23,11 @@ cimport cython
 from libc.math cimport sqrt
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step, Steps
-from hoad._core.lower.lower.transpose_elimination cimport new_array_step, new_register
+from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step, StepList
+from hoad._core.lower.transpose_elimination cimport new_array_step, new_register
 from hoad._core.ops.plan cimport Plan
 from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature
-from hoad._core.graph.tape cimport ARITY, OP_MULTIPLY, Aval, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport ARITY, OP_MULTIPLY, AbstractValue, int32_t, int64_t, intern_aval
 
 from hoad._core.graph.primitive import primitive_named
 
@@ -51,7 +51,7 @@ cdef class Contractions:
     """The sums of products among the steps without lanes of a program."""
 
     cdef Lowered program
-    cdef Steps steps            # those to be
+    cdef StepList steps            # those to be
     cdef int32_t registers      # before further ones were made
     cdef int32_t* uses          # how often a register is read
     cdef int32_t* maker         # the step on arrays that makes it, plus one
@@ -60,7 +60,7 @@ cdef class Contractions:
 
     def __cinit__(self, Lowered program):
         self.program = program
-        self.steps = Steps()
+        self.steps = StepList()
         self.found, self.dropped = {}, set()
         self.registers = max(program.n_uniform, 1)
         self.uses = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
@@ -106,8 +106,8 @@ cdef class Contractions:
             self.count(program.outputs[k].register)
         for k in range(program.n_checks):
             self.count(program.checks[k].register)
-        for k in range(program.n_splats):
-            self.count(program.splats[2 * k])
+        for k in range(program.n_broadcasts):
+            self.count(program.broadcasts[2 * k])
         for k in range(program.n_kept):
             self.count(program.kept[2 * k + 1])
 
@@ -129,7 +129,7 @@ cdef class Contractions:
         """Note what takes the place of a sum, if it is one of products and that pays."""
         cdef Signature summing = signature_at(self.program, i)
         cdef Signature sig
-        cdef Aval product = summing.avals[0]
+        cdef AbstractValue product = summing.avals[0]
         cdef int32_t made = self.place(i, 0)
         cdef int32_t by = self.maker_of(made)
         cdef int64_t left, right, both, inner, longest
@@ -137,9 +137,10 @@ cdef class Contractions:
         if product.size < SMALLEST or by < 0 or self.uses[made] != 1 or self.program.steps[by].op != OP_MULTIPLY:
             return 0
         sig = signature_at(self.program, by)
-        if product.dtype.char not in "fd" or any([(<Aval>aval).dtype != product.dtype for aval in sig.avals]):
+        if product.dtype.char not in "fd" or any([(<AbstractValue>aval).dtype != product.dtype for aval in sig.avals]):
             return 0        # BLAS has no others
-        if (<Aval>sig.results[0]).shape != product.shape or (<Aval>summing.results[0]).dtype != product.dtype:
+        if ((<AbstractValue>sig.results[0]).shape != product.shape
+                or (<AbstractValue>summing.results[0]).dtype != product.dtype):
             return 0
         x, x_shape = self.unrepeated(self.place(by, 0), sig.avals[0], product.ndim)
         y, y_shape = self.unrepeated(self.place(by, 1), sig.avals[1], product.ndim)
@@ -201,11 +202,11 @@ cdef class Contractions:
         self.drop(by)
         return 0
 
-    cdef tuple unrepeated(self, int32_t register, Aval aval, int ndim):
+    cdef tuple unrepeated(self, int32_t register, AbstractValue aval, int ndim):
         """(the register of what an operand repeats, its shape among so many axes)."""
         cdef int32_t by = self.maker_of(register)
         cdef Signature sig
-        cdef Aval below
+        cdef AbstractValue below
         shape = aval.shape
         while by >= 0:
             sig = signature_at(self.program, by)
@@ -226,7 +227,7 @@ cdef class Contractions:
         return by >= 0 and signature_at(self.program, by).primitive.kind == K_UFUNC
 
     cdef int32_t arranged(
-            self, int32_t register, Aval product, list kinds, tuple order, list steps) except? -2147483648:
+            self, int32_t register, AbstractValue product, list kinds, tuple order, list steps) except? -2147483648:
         """The register that has an operand with its axes in the order of these kinds; what makes it goes to `steps`."""
         cdef int32_t made
         axes = [axis for axis, kind in enumerate(kinds) if kind in order]

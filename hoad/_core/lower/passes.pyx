@@ -1,32 +1,33 @@
 """Schedules: the steps of a program rewritten, as chains, packs and serial code.
 
-`hoad._core.lower.slp` finds the runs, `hoad._core.lower.fusion` the chains they join; what is left is done step by step.
+`hoad._core.lower.slp` finds the runs, `hoad._core.lower.fusion` the chains they join; what is left is done step by
+step.
 """
 
 cimport cython
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.fused_loop cimport Chain
-from hoad._core.lower.lower.matmul_rewrite cimport contract
+from hoad._core.runtime.fused_loop cimport FusedLoop
+from hoad._core.lower.matmul_rewrite cimport contract
 from hoad._core.runtime.engine cimport (
     ARRAY_STEP,
-    CHAIN_STEP,
+    FUSED_STEP,
     ITEM_STEP,
-    PACK_STEP,
+    COPY_STEP,
     SCALAR_STEP,
-    SERIAL_STEP,
+    BYTECODE_STEP,
     ArrayStep,
     Lowered,
     Step,
-    Steps,
+    StepList,
 )
-from hoad._core.lower.lower.transpose_elimination cimport choose_layouts
+from hoad._core.lower.transpose_elimination cimport choose_layouts
 from hoad._core.runtime.gather_copy cimport pack
 from hoad._core.ops.plan cimport Plan
-from hoad._core.lower.lower.slp cimport AN_ITEM, SINGLE, Section
+from hoad._core.lower.slp cimport AN_ITEM, SINGLE, Slp
 from hoad._core.runtime.scalar_bytecode cimport serial
-from hoad._core.lower.lower.cse cimport share
-from hoad._core.graph.tape cimport ARITY, OP_ASSEMBLE, Aval, int32_t, int64_t
+from hoad._core.lower.cse cimport share
+from hoad._core.graph.tape cimport ARITY, OP_ASSEMBLE, AbstractValue, int32_t, int64_t
 
 cdef enum:
     WORTHWHILE = 1 << 20    # bytes of arrays for which a schedule pays that is used once
@@ -37,15 +38,15 @@ cdef class Scheduler:
     """The steps of a program rewritten."""
 
     cdef Lowered program
-    cdef Section section
+    cdef Slp section
     cdef int32_t registers      # before the runs had theirs
     cdef int32_t* maker         # room for `serial`
     cdef int32_t* uses          # how often a register is read
-    cdef Steps steps
+    cdef StepList steps
 
     def __cinit__(self, Lowered program):
         self.program = program
-        self.steps = Steps()
+        self.steps = StepList()
         self.registers = program.n_uniform
         self.maker = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
         self.uses = <int32_t*>take_zeroed(max(self.registers, 1) * sizeof(int32_t))
@@ -59,7 +60,7 @@ cdef class Scheduler:
     cdef int run(self) except -1:
         cdef Lowered program = self.program
         self.count_uses()
-        self.section = Section(program)
+        self.section = Slp(program)
         if self.section.arrange():
             self.emit(self.section)
             self.steps.put_in(program)
@@ -86,51 +87,52 @@ cdef class Scheduler:
             self.count(program.outputs[k].register)
         for k in range(program.n_checks):
             self.count(program.checks[k].register)
-        for k in range(program.n_splats):
-            self.count(program.splats[2 * k])
+        for k in range(program.n_broadcasts):
+            self.count(program.broadcasts[2 * k])
 
     cdef inline void count(self, int32_t register) noexcept:
         if register >= 0:
             self.uses[register] += 1
 
-    cdef int emit(self, Section section) except -1:
-        """Steps for the phases, in turn: those that are left, then chains."""
-        cdef int32_t phase, i, k
-        cdef int64_t rows = section.n + section.phases + 1
-        cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same phase, each plus one
+    cdef int emit(self, Slp section) except -1:
+        """Steps for the stages, in turn: those that are left, then chains."""
+        cdef int32_t stage, i, k
+        cdef int64_t rows = section.n + section.stages + 1
+        cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same stage, each plus one
         cdef int32_t* heads
         cdef list chains = section.chains_of()
         cdef dict extras = {}
         for i in range(section.n_extra):
-            extras.setdefault(section.extra_phase[i], []).append(i)
+            extras.setdefault(section.extra_stage[i], []).append(i)
         if following == NULL:
             raise MemoryError
         heads = following + section.n
         try:
             for i in range(section.n - 1, -1, -1):
-                if section.fate[i] == SINGLE or section.loaded[i]:
-                    phase = section.phase[i] if section.fate[i] != AN_ITEM else section.after(section.steps[i].a, False)
-                    phase += phase & 1
-                    following[i] = heads[phase]
-                    heads[phase] = i + 1
+                if section.placement[i] == SINGLE or section.loaded[i]:
+                    stage = (section.stage[i] if section.placement[i] != AN_ITEM
+                             else section.after(section.steps[i].a, False))
+                    stage += stage & 1
+                    following[i] = heads[stage]
+                    heads[stage] = i + 1
             k = 0
-            for phase in range(section.phases + 1):
-                i = heads[phase]
+            for stage in range(section.stages + 1):
+                i = heads[stage]
                 while i:
                     self.steps.add(section.steps[i - 1])
                     i = following[i - 1]
-                for i in extras.get(phase, ()):
+                for i in extras.get(stage, ()):
                     self.steps.add(section.extra[i])
-                while k < len(chains) and section.links[<int32_t>chains[k]].phase == phase:
+                while k < len(chains) and section.links[<int32_t>chains[k]].stage == stage:
                     self.add_chain(section.build(chains[k]))
                     k += 1
         finally:
             give(following, rows * sizeof(int32_t))
         return 0
 
-    cdef int add_chain(self, Chain chain) except -1:
+    cdef int add_chain(self, FusedLoop chain) except -1:
         cdef Step step
-        step.op, step.form, step.out, step.b = 0, CHAIN_STEP, 0, 0
+        step.op, step.form, step.out, step.b = 0, FUSED_STEP, 0, 0
         step.a = self.program.add_part(chain)
         self.program.scratch = max(self.program.scratch, chain.scratch())
         self.program.worth = max(self.program.worth, chain.threads())
@@ -152,8 +154,8 @@ cdef class Scheduler:
             program.outputs[k].register = self.section.now(program.outputs[k].register)
         for k in range(program.n_checks):
             program.checks[k].register = self.section.now(program.checks[k].register)
-        for k in range(program.n_splats):
-            program.splats[2 * k] = self.section.now(program.splats[2 * k])
+        for k in range(program.n_broadcasts):
+            program.broadcasts[2 * k] = self.section.now(program.broadcasts[2 * k])
 
     cdef int serialise(self) except -1:
         """Make code of the single steps that are left between others."""
@@ -167,7 +169,7 @@ cdef class Scheduler:
             while i < program.first_varying and program.steps[i].form <= ITEM_STEP:
                 i += 1
             if i > first:
-                step.op, step.form, step.out, step.b = 0, SERIAL_STEP, 0, 0
+                step.op, step.form, step.out, step.b = 0, BYTECODE_STEP, 0, 0
                 step.a = program.add_part(
                     serial(&program.steps[first], i - first, self.uses, self.maker, self.registers))
                 program.steps[kept] = step
@@ -197,8 +199,8 @@ cdef int pack_numbers(Lowered program) except -1:
         array_step = &program.array_steps[step.a]
         plan = <Plan>array_step.plan
         out = program.places[array_step.first + array_step.n_in]
-        if plan.n_parts == 0 and (<Aval>plan.signature.results[0]).is_float64 and program.uniform[out] > 0:
-            step.form = PACK_STEP
+        if plan.n_parts == 0 and (<AbstractValue>plan.signature.results[0]).is_float64 and program.uniform[out] > 0:
+            step.form = COPY_STEP
             step.a = program.add_part(
                 pack(out, program.places + array_step.first, plan.offsets, plan.n_items, plan.size))
     return 0

@@ -2,8 +2,8 @@
 
 from typing import final
 
-from hoad._core.lower.lower.fusion import Runs
+from hoad._core.lower.fusion import Fusion
 
 @final
-class Section(Runs):
+class Slp(Fusion):
     """The steps of a program that have no lanes, on their way to runs."""

@@ -1,7 +1,7 @@
 """Sections: the steps of a program on their way to runs.
 
 Steps on single numbers, at the same place of the turns of a loop, were recorded one by one. Those that are the same
-operation on operands of the same form are a *family*; its members do not wait for each other, and make a run: one
+operation on operands of the same form are a *isomorphism*; its members do not wait for each other, and make a run: one
 operation on rows. Where the operands of its members follow each other in memory they are read as they lie, else they
 are gathered. Operations on arrays, element by element, are runs as they stand; views are read where they look.
 """
@@ -11,11 +11,11 @@ cimport cython
 from libc.string cimport memcmp, memset
 
 from hoad._core.base.blocks cimport give, room, take, take_zeroed
-from hoad._core.runtime.fused_loop cimport Chain
+from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.ops.plan cimport Plan, product_of_views
 from hoad._core.graph.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
-from hoad._core.lower.lower.fusion cimport (
+from hoad._core.lower.fusion cimport (
     COPY,
     IN_ARRAY,
     IN_RUN,
@@ -26,8 +26,8 @@ from hoad._core.lower.lower.fusion cimport (
     SUM,
     SUMS_ALONG,
     ZEROS,
-    Run,
-    Runs,
+    VectorOp,
+    Fusion,
     Source,
     add_preset,
     more_registers,
@@ -38,9 +38,9 @@ from hoad._core.graph.tape cimport (
     OP_MASK,
     OP_POWER,
     OP_SELECT,
-    OP_SMUL,
+    OP_STRONG_MULTIPLY,
     OP_SQUARE,
-    Aval,
+    AbstractValue,
     int32_t,
     int64_t,
     uint8_t,
@@ -55,7 +55,7 @@ from hoad._core.runtime.access_pattern cimport (
     TOTAL,
     VIEW,
     Rowwise,
-    View,
+    AccessPattern,
     is_truth,
     rowwise,
 )
@@ -81,7 +81,7 @@ cdef inline uint64_t mixed(uint64_t x, uint64_t y) noexcept:
 
 
 @cython.final
-cdef class Section(Runs):
+cdef class Slp(Fusion):
     """The steps of a program that have no lanes, on their way to runs."""
 
     def __cinit__(self, Lowered program):
@@ -108,18 +108,18 @@ cdef class Section(Runs):
         self.memory = <char*>take_zeroed(self.block)
         if self.memory == NULL:
             raise MemoryError
-        self.family = <uint64_t*>self.memory
-        self.level = <int32_t*>(self.family + rows)
+        self.isomorphism = <uint64_t*>self.memory
+        self.level = <int32_t*>(self.isomorphism + rows)
         self.group = self.level + rows
         self.order = self.group + rows
         self.run = self.order + rows
         self.at = self.run + rows
-        self.phase = self.at + rows
-        self.maker = self.phase + rows
+        self.stage = self.at + rows
+        self.maker = self.stage + rows
         self.moved = self.maker + registers
         self.number = self.moved + registers
-        self.fate = <uint8_t*>(self.number + registers)
-        self.loaded = self.fate + rows
+        self.placement = <uint8_t*>(self.number + registers)
+        self.loaded = self.placement + rows
         return 0
 
     def __dealloc__(self):
@@ -128,7 +128,7 @@ cdef class Section(Runs):
         give(self.starts, self.cap_starts * sizeof(int32_t))
         give(self.found, self.cap_found * sizeof(At))
         give(self.extra, self.cap_extra * sizeof(Step))
-        give(self.extra_phase, self.cap_extra_phase * sizeof(int32_t))
+        give(self.extra_stage, self.cap_extra_stage * sizeof(int32_t))
 
     cdef bint arrange(self) except -1:
         """Find the runs; False if there are none."""
@@ -148,7 +148,7 @@ cdef class Section(Runs):
         if not (wide or any_rows):
             return False
         self.make_tables()
-        self.find_families()
+        self.find_isomorphic()
         if wide:
             self.find_groups(True)
             wide = self.is_wide(numbers)
@@ -170,7 +170,7 @@ cdef class Section(Runs):
         self.forget_room()
         return True
 
-    # ---- families
+    # ---- isomorphic groups
 
     cdef Rowwise rows_of(self, int32_t i):
         """How a step on arrays goes through chains, or None."""
@@ -205,8 +205,8 @@ cdef class Section(Runs):
             self.levels = max(self.levels, level + 1)
         return 0
 
-    cdef int find_families(self) except -1:
-        """Level, family and fate of every step."""
+    cdef int find_isomorphic(self) except -1:
+        """Level, isomorphism and placement of every step."""
         cdef int32_t i, k
         cdef Step* step
         cdef ArrayStep* array_step
@@ -220,24 +220,24 @@ cdef class Section(Runs):
                                array_step.first + array_step.n_in + array_step.n_out):
                     self.maker[self.program.places[k]] = i + 1
                     self.level[i] = self.height[self.program.places[k]]
-                self.family[i] = mixed(<uint64_t>i, 3)
+                self.isomorphism[i] = mixed(<uint64_t>i, 3)
                 continue
             self.level[i] = self.height[step.out]
             if step.form == ITEM_STEP:
-                self.family[i] = mixed(<uint64_t>step.a, 1)
-                self.fate[i] = AN_ITEM
+                self.isomorphism[i] = mixed(<uint64_t>step.a, 1)
+                self.placement[i] = AN_ITEM
             else:
-                key = mixed(<uint64_t>step.op + 4, self.family_of(step.a))
-                self.family[i] = mixed(key, self.family_of(step.b)) if ARITY[step.op] == 2 else key
+                key = mixed(<uint64_t>step.op + 4, self.isomorphism_of(step.a))
+                self.isomorphism[i] = mixed(key, self.isomorphism_of(step.b)) if ARITY[step.op] == 2 else key
             self.maker[step.out] = i + 1
         give(self.height, max(self.registers, 1) * sizeof(int32_t))
         self.height = NULL
         return 0
 
-    cdef inline uint64_t family_of(self, int32_t register) noexcept:
-        return self.family[self.maker[register] - 1] if self.maker[register] else 0
+    cdef inline uint64_t isomorphism_of(self, int32_t register) noexcept:
+        return self.isomorphism[self.maker[register] - 1] if self.maker[register] else 0
 
-    cdef int find_groups(self, bint by_family) except -1:
+    cdef int find_groups(self, bint by_isomorphism) except -1:
         """Number the groups in the order in which they come; a step on arrays or an item is a group of its own."""
         cdef int64_t size = 16
         cdef int64_t at
@@ -258,7 +258,7 @@ cdef class Section(Runs):
                     self.group[i] = self.n_groups if self.steps[i].form == ARRAY_STEP else NONE
                     self.n_groups += self.steps[i].form == ARRAY_STEP
                     continue
-                key = self.family[i] if by_family else 0
+                key = self.isomorphism[i] if by_isomorphism else 0
                 key = mixed(mixed(key, <uint64_t>self.steps[i].op), <uint64_t>self.level[i])
                 at = <int64_t>(key & <uint64_t>(size - 1))
                 while numbers[at] and keys[at] != key:
@@ -387,9 +387,9 @@ cdef class Section(Runs):
     cdef inline At where(self, int32_t register) noexcept:
         """Where a number lies."""
         cdef int32_t i = self.maker[register] - 1
-        if i >= 0 and self.fate[i] == AN_ITEM:
+        if i >= 0 and self.placement[i] == AN_ITEM:
             return At(IN_ARRAY, self.steps[i].a, self.steps[i].b)
-        if i >= 0 and self.fate[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP:
+        if i >= 0 and self.placement[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP:
             return At(IN_RUN, self.run[i], self.at[i])
         return At(IN_SLOT, NONE, register)
 
@@ -430,7 +430,7 @@ cdef class Section(Runs):
     cdef int add_run(self, int32_t first, int32_t count, int32_t start, int32_t stop) except -1:
         """A run of the members from `start` to `stop` of a group of so many."""
         cdef int32_t op = self.steps[self.order[first + start]].op
-        cdef Run* run = self.new_run(OPERATION, op, stop - start, ARITY[op])
+        cdef VectorOp* run = self.new_run(OPERATION, op, stop - start, ARITY[op])
         cdef int32_t j, i, side
         run.first = first + start
         for side in range(run.sides):
@@ -440,7 +440,7 @@ cdef class Section(Runs):
             i = self.order[first + start + j]
             self.run[i] = self.n_runs - 1
             self.at[i] = j
-            self.fate[i] = IN_A_RUN
+            self.placement[i] = IN_A_RUN
         return 0
 
     cdef int describe(self, Source* source, At* found, int32_t count) except -1:
@@ -454,7 +454,7 @@ cdef class Section(Runs):
         for j in range(count):
             source.gathered = source.gathered or not follows(found, 0, j)
             mixture = mixture or found[j].kind != IN_ARRAY or found[j].of != found[0].of
-            source.wait = max(source.wait, self.phase_of(&found[j]))
+            source.wait = max(source.wait, self.stage_of(&found[j]))
         if source.gathered and mixture:
             source.kind = IN_SLOT
             for j in range(count):
@@ -464,35 +464,35 @@ cdef class Section(Runs):
             self.keep_array(source.of)
         return 0
 
-    cdef inline int32_t phase_of(self, At* found) noexcept:
-        """The first odd phase in which a number can be read from memory."""
+    cdef inline int32_t stage_of(self, At* found) noexcept:
+        """The first odd stage in which a number can be read from memory."""
         if found.kind == IN_RUN:
-            return self.runs[found.of].phase + 2
+            return self.runs[found.of].stage + 2
         return self.after(<int32_t>(found.of if found.kind == IN_ARRAY else found.index), True)
 
     cdef int32_t after(self, int32_t register, bint is_run) noexcept:
-        """The first phase in which a register can be read: odd for a run, even for a single step."""
+        """The first stage in which a register can be read: odd for a run, even for a single step."""
         cdef int32_t i
         if register >= self.registers or self.maker[register] == 0:
             return 1 if is_run else 0
         i = self.maker[register] - 1
-        if self.fate[i] == AN_ITEM:
+        if self.placement[i] == AN_ITEM:
             return self.after(self.steps[i].a, is_run)
-        if self.fate[i] == IN_A_RUN:
-            return self.runs[self.run[i]].phase + (2 if is_run else 1)
-        if self.fate[i] == IN_PIECES:
-            return self.phase[i] + (2 if is_run else 1)
-        return self.phase[i] + 1 if is_run else self.phase[i]
+        if self.placement[i] == IN_A_RUN:
+            return self.runs[self.run[i]].stage + (2 if is_run else 1)
+        if self.placement[i] == IN_PIECES:
+            return self.stage[i] + (2 if is_run else 1)
+        return self.stage[i] + 1 if is_run else self.stage[i]
 
     # ---- steps by themselves
 
     cdef int place(self, int32_t i) except -1:
-        """Find the phase of a step, or what it is in a chain."""
+        """Find the stage of a step, or what it is in a chain."""
         cdef Step* step = &self.steps[i]
         cdef ArrayStep* array_step
         cdef int32_t k
         cdef Rowwise rows
-        self.phase[i] = 0
+        self.stage[i] = 0
         if step.form == SCALAR_STEP:
             self.wait_for(i, step.a)
             self.wait_for(i, step.b)
@@ -505,8 +505,8 @@ cdef class Section(Runs):
             for k in range(array_step.first, array_step.first + array_step.n_in):
                 self.wait_for(i, self.program.places[k])
             if self.is_noticed(i):
-                self.phase[i] = self.noticed = max(self.phase[i], self.noticed)
-        self.phases = max(self.phases, self.phase[i] + 1)
+                self.stage[i] = self.noticed = max(self.stage[i], self.noticed)
+        self.stages = max(self.stages, self.stage[i] + 1)
         return 0
 
     cdef int see_through(self, int32_t i, ArrayStep* step) except -1:
@@ -516,7 +516,8 @@ cdef class Section(Runs):
         cdef int32_t k
         if sig.primitive.name != "matmul" or (<Plan>step.plan).kind != K_GUFUNC:
             return 0
-        sights = [self.sight(self.program.places[step.first + k], (<Aval>sig.avals[k]).shape) for k in range(2)]
+        sights = [self.sight(self.program.places[step.first + k], (<AbstractValue>sig.avals[k]).shape)
+                  for k in range(2)]
         seen = [None if sight is None or not is_matrix(aval, sight[1]) else sight[1]
                 for sight, aval in zip(sights, sig.avals)]
         if seen == [None, None]:
@@ -536,7 +537,7 @@ cdef class Section(Runs):
         cdef Plan plan
         cdef Signature sig
         cdef int32_t x
-        if i < 0 or self.fate[i] != A_VIEW:
+        if i < 0 or self.placement[i] != A_VIEW:
             return None
         plan = <Plan>self.program.array_steps[self.steps[i].a].plan
         if plan.kind != K_STRIDED:
@@ -546,13 +547,13 @@ cdef class Section(Runs):
         found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
         if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
             return None
-        below = self.sight(x, (<Aval>sig.avals[0]).shape)
+        below = self.sight(x, (<AbstractValue>sig.avals[0]).shape)
         through = None if below is None else composed(shape, strides, sig.avals[0], below[1])
         return (x, list(strides)) if through is None else (below[0], through)
 
     cdef void wait_for(self, int32_t i, int32_t register) noexcept:
-        cdef int32_t phase = self.after(register, False)
-        self.phase[i] = max(self.phase[i], phase + (phase & 1))
+        cdef int32_t stage = self.after(register, False)
+        self.stage[i] = max(self.stage[i], stage + (stage & 1))
 
     # ---- runs of arrays
 
@@ -562,7 +563,7 @@ cdef class Section(Runs):
 
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1:
         """Take a step on arrays into chains, if it can be."""
-        cdef Run* run
+        cdef VectorOp* run
         cdef Source source
         cdef Plan plan
         cdef uint16_t op
@@ -575,7 +576,7 @@ cdef class Section(Runs):
             self.note_truths(i)
         for k in range(rows.n):
             if self.operand(i, k) in self.known:
-                self.find_equal(self.operand(i, k), (<Aval>plan.signature.avals[k]).size)
+                self.find_equal(self.operand(i, k), (<AbstractValue>plan.signature.avals[k]).size)
         if rows.form == VIEW:
             return self.place_view(i, rows, out)
         if rows.form == PIECES:
@@ -586,7 +587,7 @@ cdef class Section(Runs):
             return False
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
-        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
@@ -610,11 +611,11 @@ cdef class Section(Runs):
             run.kept = rows.form == SUMS
         self.settle()
         self.run[i], self.at[i] = self.n_runs - 1, 0
-        self.fate[i] = IN_A_RUN
+        self.placement[i] = IN_A_RUN
         return True
 
     cdef int note_truths(self, int32_t i) except -1:
-        """Note which operands and results of a step are arrays of truth values."""
+        """Note which operands and results of a step are arrays of booleans."""
         cdef ArrayStep* step = &self.program.array_steps[self.steps[i].a]
         cdef Signature sig = (<Plan>step.plan).signature
         cdef int32_t k
@@ -626,9 +627,9 @@ cdef class Section(Runs):
     cdef bint is_made_in_chain(self, int32_t register) except -1:
         """Whether a chain makes an array, number by number."""
         cdef int32_t i = self.maker[register] - 1
-        if i >= 0 and self.fate[i] == A_VIEW and self.rows_of(i).views[0].ndim <= 1:
+        if i >= 0 and self.placement[i] == A_VIEW and self.rows_of(i).views[0].ndim <= 1:
             return self.is_made_in_chain(self.operand(i, 0))
-        return i >= 0 and self.fate[i] == IN_A_RUN and self.runs[self.run[i]].work == OPERATION
+        return i >= 0 and self.placement[i] == IN_A_RUN and self.runs[self.run[i]].work == OPERATION
 
     cdef int find_equal(self, int32_t register, int64_t size) except -1:
         """Let an array that is there before the run be a number, if all of it is the same."""
@@ -653,11 +654,12 @@ cdef class Section(Runs):
     cdef uint16_t simplified(self, uint16_t op, int64_t count) except? 0:
         """The operation that does the same as `op` does on the sources of the run to be, which it changes."""
         cdef Source* source = self.runs[self.n_runs].source
-        cdef Run* made
-        if not (op == OP_SMUL or op == OP_MASK or op == OP_SELECT) or not self.is_made_whole(&source[0], count):
+        cdef VectorOp* made
+        if (not (op == OP_STRONG_MULTIPLY or op == OP_MASK or op == OP_SELECT)
+                or not self.is_made_whole(&source[0], count)):
             return op
         made = &self.runs[source[0].of]
-        if op == OP_SMUL:
+        if op == OP_STRONG_MULTIPLY:
             if made.op == OP_MASK and self.is_constant(&made.source[1], 1.0):
                 source[0] = made.source[0]
                 return OP_MASK
@@ -690,7 +692,7 @@ cdef class Section(Runs):
         source.gathered, source.is_truth, source.wait = False, False, 1
         return 0
 
-    cdef int find_source(self, Source* source, int32_t register, const View* view, int64_t start) except -1:
+    cdef int find_source(self, Source* source, int32_t register, const AccessPattern* view, int64_t start) except -1:
         """What a run reads that sees a register through a view, from flat number `start` of it on."""
         cdef int32_t i = self.maker[register] - 1 if register < self.registers else -1
         cdef bint affine = view == NULL or view.ndim <= 1
@@ -708,7 +710,7 @@ cdef class Section(Runs):
             source.kind, source.start, source.stride, source.view = IN_SLOT, self.number[register] - 1, 0, NULL
             source.wait = self.after_number(i)
             return 0
-        if i >= 0 and self.fate[i] == A_VIEW and affine and not is_scattered(&self.rows_of(i).views[0]):
+        if i >= 0 and self.placement[i] == A_VIEW and affine and not is_scattered(&self.rows_of(i).views[0]):
             rows = self.rows_of(i)
             whole = offset == 0 and stride == 1 and (view == NULL or view.count == rows.size)
             if whole or rows.views[0].ndim <= 1:
@@ -721,7 +723,7 @@ cdef class Section(Runs):
                     return 0
                 source.kind, source.of, source.start, source.stride = IN_ARRAY, register, offset, stride
                 source.view, source.is_truth = NULL, register in self.truths
-        if i >= 0 and self.fate[i] == IN_A_RUN and affine and self.runs[self.run[i]].work != SUMS_ALONG:
+        if i >= 0 and self.placement[i] == IN_A_RUN and affine and self.runs[self.run[i]].work != SUMS_ALONG:
             source.kind, source.of = IN_RUN, self.run[i]
         else:
             self.keep_array(register)
@@ -731,24 +733,24 @@ cdef class Section(Runs):
     cdef int find_number(self, Source* source, int32_t register) except -1:
         """What a run reads that takes one number again and again."""
         cdef At found = self.where(register)
-        source.wait = self.phase_of(&found)
+        source.wait = self.stage_of(&found)
         source.kind, source.of, source.start, source.stride, source.view = found.kind, found.of, found.index, 0, NULL
         if found.kind == IN_ARRAY:
             self.keep_array(found.of)
         return 0
 
     cdef inline int32_t after_number(self, int32_t i) noexcept:
-        return self.at[i] + 1 if i >= 0 else 0      # the phase of the step that computes it
+        return self.at[i] + 1 if i >= 0 else 0      # the stage of the step that computes it
 
     cdef bint place_view(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """A view is read where it looks."""
         cdef int32_t x = self.operand(i, 0)
-        self.fate[i] = A_VIEW
+        self.placement[i] = A_VIEW
         self.wait_for(i, x)         # where it is loaded
-        self.phases = max(self.phases, self.phase[i] + 1)
+        self.stages = max(self.stages, self.stage[i] + 1)
         if self.program.uniform[x] < 0 and self.maker[x] == 0:
             self.number[out] = x + 1
-            self.fate[i] = ONE_NUMBER
+            self.placement[i] = ONE_NUMBER
             self.at[i] = 0
         return True
 
@@ -757,33 +759,33 @@ cdef class Section(Runs):
         cdef Source found[3]
         cdef Step step
         cdef int32_t k
-        cdef int32_t phase = 0
+        cdef int32_t stage = 0
         if INFO[self.steps[i].op].f1 == NULL and INFO[self.steps[i].op].f2 == NULL:
             return False            # there is no such operation on numbers
         for k in range(rows.n):
             self.find_source(&found[k], self.operand(i, k), &rows.views[k], 0)
             if found[k].kind != IN_SLOT or found[k].stride != 0:
                 return False
-            phase = max(phase, found[k].wait - 1)
+            stage = max(stage, found[k].wait - 1)
         step.op, step.form = self.steps[i].op, SCALAR_STEP
         step.a = <int32_t>found[0].start
         step.b = <int32_t>found[rows.n - 1].start
         step.out = self.program.n_uniform
         more_registers(self.program, 1)
         self.number[out] = step.out + 1
-        self.fate[i] = ONE_NUMBER
-        self.at[i] = phase
+        self.placement[i] = ONE_NUMBER
+        self.at[i] = stage
         for k in range(rows.n):
             self.wait_for(i, self.operand(i, k))
-        self.add_extra(step, phase)
-        self.phases = max(self.phases, max(phase, self.phase[i]) + 1)
+        self.add_extra(step, stage)
+        self.stages = max(self.stages, max(stage, self.stage[i]) + 1)
         return True
 
-    cdef int add_extra(self, Step step, int32_t phase) except -1:
+    cdef int add_extra(self, Step step, int32_t stage) except -1:
         room(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))
-        room(<void**>&self.extra_phase, &self.cap_extra_phase, self.n_extra + 1, sizeof(int32_t))
+        room(<void**>&self.extra_stage, &self.cap_extra_stage, self.n_extra + 1, sizeof(int32_t))
         self.extra[self.n_extra] = step
-        self.extra_phase[self.n_extra] = phase
+        self.extra_stage[self.n_extra] = stage
         self.n_extra += 1
         return 0
 
@@ -791,28 +793,28 @@ cdef class Section(Runs):
         """An assembly is the sum of those that reach there, stretch by stretch."""
         cdef list ends = sorted({0, rows.size} | {
             end for k in range(rows.n) for end in (rows.views[k].offset, rows.views[k].offset + rows.views[k].count)})
-        cdef int32_t phase = 1
+        cdef int32_t stage = 1
         for low, high in zip(ends, ends[1:]):
             covering = [k for k in range(rows.n)
                         if rows.views[k].offset <= low and high <= rows.views[k].offset + rows.views[k].count]
-            phase = max(phase, self.add_stretch(i, rows, out, low, high, covering))
-        self.fate[i] = IN_PIECES
-        self.phase[i] = phase
+            stage = max(stage, self.add_stretch(i, rows, out, low, high, covering))
+        self.placement[i] = IN_PIECES
+        self.stage[i] = stage
         return True
 
     cdef int32_t add_stretch(self, int32_t i, Rowwise rows, int32_t out, int64_t low, int64_t high,
                              list covering) except -1:
-        """The numbers from `low` to `high` of an assembly; returns their phase."""
+        """The numbers from `low` to `high` of an assembly; returns their stage."""
         cdef int32_t total = NONE
         cdef int32_t k, n
-        cdef Run* run
+        cdef VectorOp* run
         cdef Source source
         for n, k in enumerate(covering):
             self.find_source(&source, self.operand(i, k), NULL, low - rows.views[k].offset)
             if n == 0 and len(covering) > 1:
                 first = source
                 continue
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
             if len(covering) == 1:
                 self.runs[self.n_runs].source[0] = source
                 run = self.new_run(COPY, 0, high - low, 1)
@@ -820,7 +822,7 @@ cdef class Section(Runs):
                 if total == NONE:
                     self.runs[self.n_runs].source[0] = first
                 else:
-                    of_run(&self.runs[self.n_runs].source[0], total, self.runs[total].phase)
+                    of_run(&self.runs[self.n_runs].source[0], total, self.runs[total].stage)
                 self.runs[self.n_runs].source[1] = source
                 run = self.new_run(OPERATION, OP_ADD, high - low, 2)
             run.home, run.base = out, low
@@ -832,22 +834,22 @@ cdef class Section(Runs):
             run.home, run.base, run.kept = out, low, True
             self.settle()
             total = self.n_runs - 1
-        return self.runs[total].phase
+        return self.runs[total].stage
 
     cdef bint place_columns(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """Each column is written where it goes."""
         cdef int32_t k
-        cdef Run* run
+        cdef VectorOp* run
         cdef Source source
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), NULL, 0)
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(Run))
+            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
             self.runs[self.n_runs].source[0] = source
             run = self.new_run(STORE, 0, rows.views[k].count, 1)
             run.home, run.base, run.step, run.kept = out, rows.views[k].offset, rows.views[k].strides[0], True
             self.settle()
-            self.phase[i] = max(self.phase[i], self.runs[self.n_runs - 1].phase)
-        self.fate[i] = IN_PIECES
+            self.stage[i] = max(self.stage[i], self.runs[self.n_runs - 1].stage)
+        self.placement[i] = IN_PIECES
         return True
 
     # ---- what is needed in memory
@@ -857,9 +859,9 @@ cdef class Section(Runs):
         cdef int32_t i = self.maker[register] - 1 if register < self.registers else -1
         if i < 0 or self.loaded[i]:
             return 0
-        if self.fate[i] == IN_A_RUN:
+        if self.placement[i] == IN_A_RUN:
             self.give_room(&self.runs[self.run[i]])
-        elif self.fate[i] == AN_ITEM or self.fate[i] == A_VIEW or self.fate[i] == ONE_NUMBER:
+        elif self.placement[i] == AN_ITEM or self.placement[i] == A_VIEW or self.placement[i] == ONE_NUMBER:
             self.loaded[i] = True
         return 0
 
@@ -868,14 +870,14 @@ cdef class Section(Runs):
         cdef Lowered program = self.program
         cdef ArrayStep* array_step
         cdef Step* step
-        cdef Run* run
+        cdef VectorOp* run
         cdef int32_t i, k
         for k in range(program.n_outputs):
             self.keep_register(program.outputs[k].register)
         for k in range(program.n_checks):
             self.keep_register(program.checks[k].register)
-        for k in range(program.n_splats):
-            self.keep_register(program.splats[2 * k])
+        for k in range(program.n_broadcasts):
+            self.keep_register(program.broadcasts[2 * k])
         for i in range(program.first_varying, program.n_steps):
             if program.steps[i].form == ARRAY_STEP:
                 array_step = &program.array_steps[program.steps[i].a]
@@ -893,7 +895,7 @@ cdef class Section(Runs):
                     self.keep_register(<int32_t>run.source[i].start)
         for i in range(self.n - 1, -1, -1):
             step = &self.steps[i]
-            if not (self.fate[i] == SINGLE or self.loaded[i]):
+            if not (self.placement[i] == SINGLE or self.loaded[i]):
                 continue
             if step.form == ARRAY_STEP:
                 array_step = &program.array_steps[step.a]
@@ -904,7 +906,7 @@ cdef class Section(Runs):
                 if step.form == SCALAR_STEP:
                     self.keep_register(step.b)
         for i in range(self.n):
-            if self.fate[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP and self.runs[self.run[i]].kept:
+            if self.placement[i] == IN_A_RUN and self.steps[i].form == SCALAR_STEP and self.runs[self.run[i]].kept:
                 self.moved[self.steps[i].out] = <int32_t>self.runs[self.run[i]].base + self.at[i] + 1
         return 0
 
@@ -913,7 +915,7 @@ cdef class Section(Runs):
             self.keep_array(register)
         return 0
 
-    cdef int keep_gathered(self, Run* run, int32_t side) except -1:
+    cdef int keep_gathered(self, VectorOp* run, int32_t side) except -1:
         cdef int32_t j
         cdef Step* step
         for j in range(run.count):
@@ -925,7 +927,7 @@ cdef class Section(Runs):
         """Where a register went."""
         return self.moved[register] - 1 if 0 <= register < self.registers and self.moved[register] else register
 
-    cdef int32_t* table(self, Chain chain, Run* run, int32_t side) except NULL:
+    cdef int32_t* table(self, FusedLoop chain, VectorOp* run, int32_t side) except NULL:
         cdef int32_t* table = chain.new_table(run.count)
         cdef int32_t j, register
         cdef Step* step
@@ -939,7 +941,7 @@ cdef class Section(Runs):
     cdef int forget_room(self) except -1:
         """Arrays that no one reads in memory need no buffer."""
         cdef Lowered program = self.program
-        cdef Run* run
+        cdef VectorOp* run
         cdef int32_t k, side
         cdef int32_t kept = 0
         for k in range(self.n_runs):
@@ -959,23 +961,23 @@ cdef class Section(Runs):
 
     cdef bint is_in_memory(self, int32_t register) noexcept:
         cdef int32_t i = self.maker[register] - 1
-        if i < 0 or self.loaded[i] or self.fate[i] == SINGLE or self.fate[i] == IN_PIECES:
+        if i < 0 or self.loaded[i] or self.placement[i] == SINGLE or self.placement[i] == IN_PIECES:
             return True
-        return self.fate[i] == IN_A_RUN and self.runs[self.run[i]].kept
+        return self.placement[i] == IN_A_RUN and self.runs[self.run[i]].kept
 
 
-cdef void of_run(Source* source, int32_t run, int32_t phase) noexcept:
+cdef void of_run(Source* source, int32_t run, int32_t stage) noexcept:
     """The numbers of a run, as they come."""
     source.kind, source.of, source.start, source.stride = IN_RUN, run, 0, 1
-    source.view, source.gathered, source.wait, source.is_truth = NULL, False, phase + 2, False
+    source.view, source.gathered, source.wait, source.is_truth = NULL, False, stage + 2, False
 
 
-cdef bint is_scattered(const View* view) noexcept:
+cdef bint is_scattered(const AccessPattern* view) noexcept:
     """Whether neighbours in a view lie in other lines of the cache: they are put together beforehand, in one go."""
     return view.ndim > 1 and view.count >= LARGE and abs(view.strides[view.ndim - 1]) >= LINE
 
 
-cdef bint can_be_shared(const View* sums) noexcept:
+cdef bint can_be_shared(const AccessPattern* sums) noexcept:
     """Whether sums along an axis leave something for several threads to do, or are not worth them."""
     return sums.count <= LONGEST_ALONE or sums.dims[0] >= FEWEST_APART
 

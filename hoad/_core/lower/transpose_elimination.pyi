@@ -4,13 +4,13 @@ from typing import final
 
 from typing_extensions import Self
 
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
 
 @final
 class Laid:
     """How an array lies: which register has the memory, and in which order it has the axes that are longer than 1."""
 
-    def __new__(cls, memory: int, order: tuple[int, ...], lengths: tuple[int, ...], aval: Aval) -> Self: ...
+    def __new__(cls, memory: int, order: tuple[int, ...], lengths: tuple[int, ...], aval: AbstractValue) -> Self: ...
 
 @final
 class Layouts:

@@ -13,10 +13,10 @@ question the one is taken for which the fewest numbers are to be put in another 
 cimport cython
 
 from hoad._core.base.blocks cimport room
-from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, Steps
+from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, StepList
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, signature
-from hoad._core.graph.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t, intern_aval
 
 cdef enum:
     MOST_OPERANDS = 3       # of what acts number by number
@@ -29,9 +29,9 @@ cdef class Laid:
 
     cdef int32_t memory
     cdef tuple order, lengths
-    cdef Aval aval
+    cdef AbstractValue aval
 
-    def __cinit__(self, int32_t memory, tuple order, tuple lengths, Aval aval):
+    def __cinit__(self, int32_t memory, tuple order, tuple lengths, AbstractValue aval):
         self.memory, self.order, self.lengths, self.aval = memory, order, lengths, aval
 
 
@@ -41,7 +41,7 @@ cdef class Layouts:
 
     cdef Lowered program
     cdef Primitive transpose
-    cdef Steps steps                # those to be
+    cdef StepList steps                # those to be
     cdef dict wanted                # register -> {(lengths, orders that serve a reader): how many numbers it reads}
     cdef dict laid                  # register -> how it is `Laid`, where that is not its own order
     cdef dict plain                 # register -> one that has it in its own order
@@ -50,7 +50,7 @@ cdef class Layouts:
     def __cinit__(self, Lowered program, Primitive transpose):
         self.program = program
         self.transpose = transpose
-        self.steps = Steps()
+        self.steps = StepList()
         self.wanted, self.laid, self.plain, self.turned = {}, {}, {}, {}
 
     # ---- what is asked for
@@ -60,7 +60,7 @@ cdef class Layouts:
         cdef int32_t i, k
         cdef Step* step
         cdef ArrayStep* array_step
-        cdef Aval aval
+        cdef AbstractValue aval
         for k in range(self.program.n_outputs):
             aval = aval_of(self.program.outputs[k].aval)
             lengths = lengths_of(aval.shape)
@@ -72,7 +72,7 @@ cdef class Layouts:
             array_step = &self.program.array_steps[step.a]
             sig = (<Plan>array_step.plan).signature
             out = self.program.places[array_step.first + array_step.n_in]
-            wanted = self.wanted_of(out, lengths_of((<Aval>sig.results[0]).shape))
+            wanted = self.wanted_of(out, lengths_of((<AbstractValue>sig.results[0]).shape))
             for k in range(array_step.n_in):
                 self.ask_for(self.program.places[array_step.first + k], sig, k, wanted)
         return 0
@@ -91,7 +91,7 @@ cdef class Layouts:
 
     cdef int ask_for(self, int32_t register, Signature sig, int32_t k, wanted) except -1:
         """Note in which orders a step takes its operand k, whose result is wanted in some."""
-        cdef Aval aval = sig.avals[k]
+        cdef AbstractValue aval = sig.avals[k]
         lengths = lengths_of(aval.shape)
         own = tuple(range(len(lengths)))
         if len(own) < 2 or is_reduction(sig):
@@ -101,7 +101,7 @@ cdef class Layouts:
             found = [(frozenset([tuple([shown[rank] for rank in order]) for order in orders]), size)
                      for orders, size in wanted]
         elif is_elementwise(sig):
-            found = wanted if lengths_of((<Aval>sig.results[0]).shape) == lengths else []
+            found = wanted if lengths_of((<AbstractValue>sig.results[0]).shape) == lengths else []
         elif sig.primitive.name == "matmul" and 1 not in aval.shape[aval.ndim - 2:]:
             found = [(frozenset([own, own[:-2] + own[:-3:-1]]), aval.size)]
         else:
@@ -150,7 +150,7 @@ cdef class Layouts:
 
     cdef int show(self, int32_t x, int32_t out, Signature sig) except -1:
         """A transpose: another name for what it shows."""
-        lengths = lengths_of((<Aval>sig.avals[0]).shape)
+        lengths = lengths_of((<AbstractValue>sig.avals[0]).shape)
         memory, order = self.memory_of(x, lengths)
         ranks = axes_shown(sig)
         aval = sig.results[0]
@@ -166,7 +166,7 @@ cdef class Layouts:
 
     cdef bint place_elementwise(self, list registers, Signature sig) except -1:
         """An operation element by element, in the order that costs least; False where that is its own."""
-        cdef Aval p = sig.results[0]
+        cdef AbstractValue p = sig.results[0]
         lengths = lengths_of(p.shape)
         own = tuple(range(len(lengths)))
         if len(own) < 2:
@@ -198,7 +198,7 @@ cdef class Layouts:
     cdef int64_t cost(self, list registers, list ranks, Signature sig, tuple order, list wanted) except -1:
         """How many numbers are put in another order if a result has this one."""
         cdef int64_t total = 0
-        cdef Aval aval, p = sig.results[0]
+        cdef AbstractValue aval, p = sig.results[0]
         cdef bint repeats = False
         for register, seen, aval in zip(registers, ranks, sig.avals):
             repeats = repeats or (aval.ndim > 0 and len(seen) < len(order))
@@ -218,7 +218,7 @@ cdef class Layouts:
             return order == own
         return found.order == order or (register, order) in self.turned or (order == own and register in self.plain)
 
-    cdef int32_t in_order(self, int32_t register, Aval aval, list seen, tuple order) except -1:
+    cdef int32_t in_order(self, int32_t register, AbstractValue aval, list seen, tuple order) except -1:
         """The register that has an operand whose axes are `seen` in the order of a result."""
         cdef int32_t made
         lengths = lengths_of(aval.shape)
@@ -238,8 +238,8 @@ cdef class Layouts:
 
     cdef bint place_reduction(self, list registers, Signature sig) except -1:
         """A reduction of what lies in another order; False where it lies in its own."""
-        cdef Aval x = sig.avals[0]
-        cdef Aval p = sig.results[0]
+        cdef AbstractValue x = sig.avals[0]
+        cdef AbstractValue p = sig.results[0]
         lengths = lengths_of(x.shape)
         own = tuple(range(len(lengths)))
         memory, order = self.memory_of(registers[0], lengths)
@@ -292,7 +292,8 @@ cdef class Layouts:
         """A step on arrays, of what acts number by number or on one operand: operands, then the result."""
         return self.steps.add(new_array_step(self.program, primitive, params, avals, registers))
 
-    cdef int emit_transpose(self, int32_t x, Aval aval, lengths, tuple present, tuple asked, int32_t out) except -1:
+    cdef int emit_transpose(self, int32_t x, AbstractValue aval, lengths, tuple present, tuple asked,
+                            int32_t out) except -1:
         """Put an array that lies in one order in another; as its shape says, if that is its own."""
         axes = [present.index(rank) for rank in asked]
         units = 0
@@ -316,7 +317,7 @@ cdef Step new_array_step(Lowered program, Primitive primitive, params, list aval
     cdef Step step
     cdef int32_t k
     for k in range(len(avals)):
-        numbers[k] = (<Aval>avals[k]).number
+        numbers[k] = (<AbstractValue>avals[k]).number
     sig = signature(primitive, params, numbers, len(avals))
     plan = plan_of(sig)
     program.alive.append(plan)
@@ -327,14 +328,14 @@ cdef Step new_array_step(Lowered program, Primitive primitive, params, list aval
     made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
     for aval, register in zip([*avals, sig.results[0]], registers):
         program.places[program.n_places] = register
-        program.truths[program.n_places] = (<Aval>aval).number == AVAL_BOOL
+        program.truths[program.n_places] = (<AbstractValue>aval).number == AVAL_BOOL
         program.n_places += 1
     step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
     program.n_array_steps += 1
     return step
 
 
-cdef int32_t new_register(Lowered program, Aval aval) except? -2147483648:
+cdef int32_t new_register(Lowered program, AbstractValue aval) except? -2147483648:
     """A register with a buffer of its own."""
     room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
     room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
@@ -370,7 +371,7 @@ cdef tuple among(list seen, tuple order):
 
 cdef list axes_shown(Signature sig):
     """Of each axis of a transpose, in turn, the rank that it has in the operand."""
-    ranks = {axis: rank for rank, axis in enumerate(axes_of((<Aval>sig.avals[0]).shape))}
+    ranks = {axis: rank for rank, axis in enumerate(axes_of((<AbstractValue>sig.avals[0]).shape))}
     return [ranks[axis] for axis in sig.params[0] if axis in ranks]
 
 

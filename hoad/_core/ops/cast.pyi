@@ -2,11 +2,11 @@
 
 from typing import Any, final
 
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.kernels.native_call import NativeCall
 
 @final
-class Cast(Native):
+class Cast(NativeCall):
     """Numbers of one dtype as those of another."""
 
-def cast(x: Aval, dtype: Any) -> Native | None: ...
+def cast(x: AbstractValue, dtype: Any) -> NativeCall | None: ...

@@ -1,4 +1,4 @@
-"""Conversions of numbers without Python, where they are C's: from truth values, integers and floats to floats."""
+"""Conversions of numbers without Python, where they are C's: from booleans, integers and floats to floats."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t, int64_t
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.kernels.scalar.native_call cimport Native
-from hoad._core.graph.tape cimport Aval
+from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.graph.tape cimport AbstractValue
 
 cnp.import_array()
 
@@ -48,7 +48,7 @@ cdef void convert_from(char* x, target* p, int64_t n, int step, int kind) noexce
 
 
 @cython.final
-cdef class Cast(Native):
+cdef class Cast(NativeCall):
     """Numbers of one dtype as those of another."""
 
     cdef int kind               # of the operand
@@ -73,7 +73,7 @@ cdef dict SOURCES = {
 }
 
 
-def cast(Aval x not None, dtype):
+def cast(AbstractValue x not None, dtype):
     """What converts an operand like x to a dtype, or None."""
     cdef Cast made
     to = np.dtype(dtype)

@@ -2,11 +2,11 @@
 
 from typing import final
 
-from hoad._core.kernels.scalar.native_call import Native
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.kernels.native_call import NativeCall
 
 @final
-class RunningSum(Native):
+class Cumsum(NativeCall):
     """Sums of the first numbers along an axis."""
 
-def running_sum(x: Aval, axis: int) -> Native | None: ...
+def running_sum(x: AbstractValue, axis: int) -> NativeCall | None: ...

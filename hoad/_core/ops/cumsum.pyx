@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, int64_t
 
 cimport cython
 
-from hoad._core.kernels.scalar.native_call cimport Native
-from hoad._core.graph.tape cimport Aval
+from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.graph.tape cimport AbstractValue
 
 ctypedef fused real:
     float
@@ -35,7 +35,7 @@ cdef void add_up(real* x, real* p, int64_t outer, int64_t n, int64_t inner) noex
 
 
 @cython.final
-cdef class RunningSum(Native):
+cdef class Cumsum(NativeCall):
     """Sums of the first numbers along an axis."""
 
     cdef bint is_double
@@ -51,12 +51,12 @@ cdef class RunningSum(Native):
         return 0
 
 
-def running_sum(Aval x not None, int axis):
+def running_sum(AbstractValue x not None, int axis):
     """What adds up an operand like x along an axis, or None."""
-    cdef RunningSum made
+    cdef Cumsum made
     if x.dtype.char not in "fdFD":
         return None
-    made = RunningSum.__new__(RunningSum)
+    made = Cumsum.__new__(Cumsum)
     made.is_double = x.dtype.char in "dD"
     made.numbers = x.size
     made.outer = int(np.prod(x.shape[:axis], dtype=np.int64))

@@ -6,7 +6,7 @@ cimport numpy as cnp
 
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
 from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature
-from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, Aval, Graph, Slot, operand_aval
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, Graph, Slot, operand_aval
 from hoad._core.base.where cimport here
 
 from hoad.errors import DTypeError
@@ -15,7 +15,7 @@ cnp.import_array()
 
 
 cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count):
-    """The values of a node's results: floats, truth values, arrays."""
+    """The values of a node's results: floats, booleans, arrays."""
     cdef char* few[FEW]
     cdef char few_truths[FEW]
     cdef char* places[MOST_RESULTS]
@@ -25,7 +25,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     cdef int32_t i
     cdef int failure
     cdef Plan plan
-    cdef Aval aval
+    cdef AbstractValue aval
     cdef list values = []
     cdef object room = None
     if count > FEW:
@@ -63,7 +63,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
 
 
 cdef char* address(Graph graph, int32_t operand, char* truth) noexcept:
-    """Where the value of an operand lies; truth values are copied to `truth`, as NumPy's loops read bytes."""
+    """Where the value of an operand lies; booleans are copied to `truth`, as NumPy's loops read bytes."""
     cdef Slot* slot = &graph.consts[~operand].value if operand < 0 else &graph.slots[operand]
     cdef int32_t aval = operand_aval(graph, operand)
     if aval == AVAL_FLOAT:
@@ -74,7 +74,7 @@ cdef char* address(Graph graph, int32_t operand, char* truth) noexcept:
     return <char*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
 
 
-cdef object empty_array(Aval aval):
+cdef object empty_array(AbstractValue aval):
     cdef cnp.npy_intp dims[64]
     cdef int d
     if not aval.is_float64 or aval.ndim > 64:
@@ -92,11 +92,12 @@ cdef int raise_failure(int failure) except -1:
 
 cdef int check_numbers(Primitive primitive, Signature sig) except -1:
     """Raise for an operation whose result is made of no numbers, or of complex ones longer than two doubles."""
-    for x in sig.results:
-        if (<Aval>x).dtype.kind not in "biufc" or (<Aval>x).dtype.kind == "c" and (<Aval>x).itemsize > 16:
-            operands = " and ".join([str((<Aval>y).dtype) for y in sig.avals])
+    cdef AbstractValue aval
+    for aval in sig.results:
+        if aval.dtype.kind not in "biufc" or aval.dtype.kind == "c" and aval.itemsize > 16:
+            operands = " and ".join([str((<AbstractValue>x).dtype) for x in sig.avals])
             raise DTypeError(
-                f"{primitive.name} of {operands} gives {(<Aval>x).dtype} ({here()}), which is not recorded. Use "
-                "floats, or hoad.value(x) if plain values are meant."
+                f"{primitive.name} of {operands} gives {aval.dtype} ({here()}), which is not recorded. Use floats, or "
+                "hoad.value(x) if plain values are meant."
             )
     return 0

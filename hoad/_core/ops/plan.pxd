@@ -4,10 +4,10 @@ from libc.stdint cimport int32_t, int64_t
 
 cimport numpy as cnp
 
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.graph.primitive cimport Primitive, Signature
-from hoad._core.graph.tape cimport Aval
-from hoad._core.kernels.scalar.vector cimport Forms2, Kernel2
+from hoad._core.graph.tape cimport AbstractValue
+from hoad._core.kernels.vector cimport Forms2, Kernel2
 
 ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
 
@@ -58,7 +58,7 @@ cdef class Plan:
     cdef object rows                        # how it goes through chains: see `hoad._core.runtime.access_pattern`
     cdef bint is_sorted_out                 # `rows` is known
     cdef bint batched                       # its primitive takes all lanes at once
-    cdef Native native                      # what runs it, or None
+    cdef NativeCall native                      # what runs it, or None
 
     cdef bint may_fail(self) noexcept
     cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil
@@ -94,5 +94,5 @@ cdef class Plan:
 
 cdef Plan plan_of(Signature sig)
 cdef Plan product_of_views(Signature sig, list seen)
-cdef object as_value(Aval aval, char* at)
+cdef object as_value(AbstractValue aval, char* at)
 cdef int raise_within(Signature sig, list values) except -1

@@ -30,9 +30,9 @@ from hoad._core.graph.primitive cimport (
     Primitive,
     Signature,
 )
-from hoad._core.graph.tape cimport AVAL_BOOL, Aval
+from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.scalar.vector cimport Kernel1, Kernel2, is_faster
+from hoad._core.kernels.vector cimport Kernel1, Kernel2, is_faster
 
 from hoad.errors import RuleError, count as counted
 
@@ -106,7 +106,7 @@ def contiguous_strides(shape, itemsize):
     return strides[::-1]
 
 
-def broadcast_strides(Aval aval, shape):
+def broadcast_strides(AbstractValue aval, shape):
     """Strides of `aval` seen at `shape`: 0 along what is broadcast."""
     own = contiguous_strides(aval.shape, aval.itemsize)
     lead = len(shape) - aval.ndim
@@ -251,8 +251,8 @@ cdef class Plan:
         return self.set_loops(list(outer), strides)
 
     cdef int set_reduction(self, Signature sig) except -1:
-        cdef Aval x = sig.avals[0]
-        cdef Aval p = sig.results[0]
+        cdef AbstractValue x = sig.avals[0]
+        cdef AbstractValue p = sig.results[0]
         cdef object ufunc = sig.primitive.function
         axes = sig.params[0]
         kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
@@ -299,7 +299,7 @@ cdef class Plan:
         cdef cnp.ndarray offsets
         cdef Py_ssize_t i
         cdef Part* part
-        cdef Aval aval
+        cdef AbstractValue aval
         offsets, parts = sig.params
         self.n_items = len(offsets)
         self.offsets = <int64_t*>table(self.n_items, sizeof(int64_t))
@@ -795,7 +795,7 @@ def matmul_steps(Signature sig, steps):
     return [a, b, p]
 
 
-cdef object as_value(Aval aval, char* at):
+cdef object as_value(AbstractValue aval, char* at):
     """The value in a buffer as a Python function receives it: float, bool, or an ndarray of its own."""
     cdef object array
     if aval.number == 0:
@@ -819,7 +819,7 @@ cdef int attempt_python(void* sig, char** operands, char** results) noexcept wit
 cdef int run_python(Signature sig, char** operands, char** results) except -1:
     cdef int i
     cdef cnp.ndarray array
-    cdef Aval aval
+    cdef AbstractValue aval
     values = [as_value(sig.avals[i], operands[i]) for i in range(len(sig.avals))]
     computed = sig.primitive.function(sig.params, *values)
     if sig.primitive.nout == 1:

@@ -9,9 +9,19 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, take
-from hoad._core.runtime.engine cimport Check, Lowered, Workspace
+from hoad._core.runtime.engine cimport GuardCheck, Lowered, Registers
 from hoad._core.graph.primitive cimport primitive_of
-from hoad._core.graph.tape cimport Aval, Graph, Guard, aval_of, int32_t, int64_t, node_operands, operand_aval, uint8_t
+from hoad._core.graph.tape cimport (
+    AbstractValue,
+    Graph,
+    Guard,
+    aval_of,
+    int32_t,
+    int64_t,
+    node_operands,
+    operand_aval,
+    uint8_t,
+)
 
 cnp.import_array()
 
@@ -33,11 +43,11 @@ cdef int settle(Lowered program, list values) except -1:
     cdef list held = program.converted(values, 1)
     cdef uint8_t[::1] gridded = on_grids(program.graph)
     cdef char* memory = <char*>take(size)
-    cdef Workspace work
+    cdef Registers work
     cdef cnp.ndarray found
     cdef Guard* guard
-    cdef Check* check
-    cdef Aval aval
+    cdef GuardCheck* check
+    cdef AbstractValue aval
     cdef int32_t i
     cdef int code
     if memory == NULL:

@@ -4,8 +4,6 @@ A `Recording` is one derivative being taken. The outermost one owns a graph of i
 runs records into the same graph, beyond identity nodes, and is rewound when nothing of it is left in use.
 """
 
-from contextvars import ContextVar
-
 import numpy as np
 
 cimport numpy as cnp
@@ -16,18 +14,17 @@ from libc.math cimport NAN
 from hoad._core.sweep.adjoint cimport adjoint_sweep
 from hoad._core.base.blocks cimport give, take_zeroed
 from hoad._core.graph.dce cimport compact
-from hoad._core.sweep.builder cimport Emitter
+from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
-from hoad._core.lower.lower.lower cimport lower
+from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
-from hoad._core.graph.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
+from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
 from hoad._core.trace.errors cimport note_origin
-from hoad._core.graph.subgraph cimport Segment, cut, drop_guards, keep_constants
+from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
 from hoad._core.record.guard_calibration cimport settle
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
-    F_EXT,
     F_OBJ,
     F_STRONG,
     F_VALUED,
@@ -37,13 +34,10 @@ from hoad._core.graph.tape cimport (
     OP_RESULT,
     OP_STOP,
     ZERO,
-    Aval,
-    Const,
-    Ext,
-    Frame,
+    AbstractValue,
+    Scope,
     Graph,
     Node,
-    Slot,
     aval_of,
     int32_t,
     intern_aval,
@@ -51,26 +45,20 @@ from hoad._core.graph.tape cimport (
     operand_aval,
     uint8_t,
 )
-from hoad._core.sweep.rule_template cimport Template
+from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
 from hoad._core.base.where cimport here
 
+from hoad._core.graph.inspect import swept_by
 from hoad._core.trace.coerce import new_input
+from hoad._core.trace.context import RUNNING, WATCHERS, running
 from hoad._core.graph.primitive import primitive_named
 from hoad._core.trace.traced import graph_of, is_traced
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that a replay has no use for
 
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident() noexcept nogil
-
 SYMBOLIC_ZERO = <int>ZERO
-
-
-def is_open(Graph graph):
-    """Whether this thread is recording into `graph`."""
-    return graph.thread == PyThread_get_thread_ident()
 
 
 cdef class Recording:
@@ -79,11 +67,11 @@ cdef class Recording:
     cdef readonly Graph graph
     cdef readonly bint nested
     cdef readonly list inputs
-    cdef Frame frame
+    cdef Scope scope
     cdef public object asked    # (driver, function, the keys of its arguments, containers among them), for messages
     cdef bint kept
     cdef bint repeated          # what is recorded runs again and again
-    cdef Emitter emitter        # one for all sweeps, so that a later one finds what an earlier one emitted
+    cdef Builder builder        # one for all sweeps, so that a later one finds what an earlier one emitted
 
     def __init__(self, Graph outer=None, bint valued=True, bint apart=False, bint repeated=False):
         self.inputs = []
@@ -93,16 +81,16 @@ cdef class Recording:
             self.graph.watch()
         self.graph.enter()
         if apart:
-            self.graph.frame.apart = self.graph.entries
+            self.graph.scope.apart = self.graph.entries
         self.repeated = repeated
-        if repeated and not self.graph.frame.repeated:
-            self.graph.frame.repeated = self.graph.frame.start + 1
-        self.frame = self.graph.frame
+        if repeated and not self.graph.scope.repeated:
+            self.graph.scope.repeated = self.graph.scope.start + 1
+        self.scope = self.graph.scope
 
     @property
     def start(self):
         """The first node that belongs to this derivative."""
-        return self.frame.start
+        return self.scope.start
 
     # ---- into the graph
 
@@ -141,7 +129,7 @@ cdef class Recording:
 
     def seed_input(self, int like, bint strong=False):
         """An input without a value, shaped like an operand; `strong` if its zeros stand for no dependence."""
-        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         new_input(self.graph, aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape), False)
         if strong:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
@@ -152,8 +140,8 @@ cdef class Recording:
 
         With a step, at every so manieth item from there on.
         """
-        cdef Emitter emitter = Emitter(self.graph)
-        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef Builder builder = Builder(self.graph)
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         cdef object dtype = aval.dtype if aval.inexact else np.dtype(np.float64)
         cdef cnp.ndarray offsets = np.arange(offset, aval.size if step else offset + 1, step or 1)
         cdef int32_t one = self.graph.const_object(np.array(value, dtype))
@@ -163,36 +151,36 @@ cdef class Recording:
         if not aval.is_float64:
             place = (offset * dtype.itemsize, (len(offsets),), (step * dtype.itemsize,))
             one = self.graph.const_object(np.full(len(offsets), value, dtype))
-            return emitter.assemble(intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
+            return builder.assemble(intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
                                     (place,))
         ones = np.full(len(offsets), one, dtype=np.int32)
-        return emitter.assemble(aval.number, &ones[0], len(offsets), offsets, ())
+        return builder.assemble(aval.number, &ones[0], len(offsets), offsets, ())
 
     def unit_at(self, int like, int place, int step, value=1.0):
         """As `unit`, at the flat offset that is the value of the operand `place`, and at every `step`th from there."""
-        cdef Emitter emitter = Emitter(self.graph)
-        cdef Aval aval = aval_of(operand_aval(self.graph, like))
-        cdef Aval made = aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape)
-        cdef Aval truth = intern_aval(np.dtype(np.bool_), aval.shape)
+        cdef Builder builder = Builder(self.graph)
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
+        cdef AbstractValue made = aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape)
+        cdef AbstractValue truth = intern_aval(np.dtype(np.bool_), aval.shape)
         cdef int32_t[2] pair
         pair[0] = place
         pair[1] = self.graph.const_object(np.arange(float(aval.size)).reshape(aval.shape) % step)
-        pair[0] = emitter.emit_ext(primitive_named("equal"), None, pair, 2, truth.number)
+        pair[0] = builder.emit_wide(primitive_named("equal"), None, pair, 2, truth.number)
         pair[1] = self.graph.const_object(np.array(value, made.dtype))
-        return emitter.emit_ext(primitive_of(OP_MASK), None, pair, 2, made.number)
+        return builder.emit_wide(primitive_of(OP_MASK), None, pair, 2, made.number)
 
     def broadcast(self, int operand, tuple shape):
         """An operand at a shape."""
-        cdef Aval aval = intern_aval(aval_of(operand_aval(self.graph, operand)).dtype, shape)
-        return Emitter(self.graph).broadcast(operand, aval.number)
+        cdef AbstractValue aval = intern_aval(aval_of(operand_aval(self.graph, operand)).dtype, shape)
+        return Builder(self.graph).broadcast(operand, aval.number)
 
     def ones(self, int like):
         """An operand of ones shaped like another, which products do not see."""
-        cdef Emitter emitter = Emitter(self.graph)
-        cdef Aval aval = aval_of(operand_aval(self.graph, like))
+        cdef Builder builder = Builder(self.graph)
+        cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         if aval.number > AVAL_BOOL and not aval.is_float64:
             return operand_of(self.graph, np.ones(aval.shape, aval.dtype))
-        return emitter.broadcast(self.graph.const_float(1.0), aval.number)
+        return builder.broadcast(self.graph.const_float(1.0), aval.number)
 
     # ---- sweeps
 
@@ -200,7 +188,7 @@ cdef class Recording:
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
         cdef int32_t start = self.graph.size
         cdef bint noted = self.graph.sweeps is not None
-        found = adjoint_sweep(self.graph, self.emitting(), nodes_among(targets), seeds_of(targets, seeds), wrt, noted)
+        found = adjoint_sweep(self.graph, self.building(), nodes_among(targets), seeds_of(targets, seeds), wrt, noted)
         if noted:
             self.graph.sweeps.append((start, self.graph.size, "reverse"))
         return found
@@ -209,35 +197,35 @@ cdef class Recording:
         """Tangents of `targets` for these tangents of the nodes `wrt`."""
         cdef int32_t start = self.graph.size
         cdef bint noted = self.graph.sweeps is not None
-        found = tangents_of(self.graph, self.emitting(), targets, wrt, tangents, noted)
+        found = tangents_of(self.graph, self.building(), targets, wrt, tangents, noted)
         if noted:
             self.graph.sweeps.append((start, self.graph.size, "forward"))
         return found
 
-    cdef Emitter emitting(self):
-        if self.emitter is None:
-            self.emitter = Emitter(self.graph)
-        return self.emitter
+    cdef Builder building(self):
+        if self.builder is None:
+            self.builder = Builder(self.graph)
+        return self.builder
 
     def forget(self):
-        """Start with a fresh emitter: what was emitted may have been rewound since."""
-        self.emitter = None
+        """Start with a fresh builder: what was emitted may have been rewound since."""
+        self.builder = None
 
     def or_zeros(self, list operands, list like):
         """The operands, with constants of zeros in place of symbolic zeros."""
-        cdef Emitter emitter = Emitter(self.graph)
-        return [emitter.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
+        cdef Builder builder = Builder(self.graph)
+        return [builder.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
                 for x, k in zip(operands, like)]
 
     # ---- out of the graph
 
     def compute(self, list operands):
         """The values of these operands, as floats and arrays of their own."""
-        return lower(self.graph, operands, [], [], self.frame.start, 0, self.nested, True).execute([], 1)
+        return lower(self.graph, operands, [], [], self.scope.start, 0, self.nested, True).execute([], 1)
 
     def lanes(self, list operands, int seed):
         """A program for these operands with lanes over a seed input."""
-        return lower(self.graph, operands, [seed], [True], self.frame.start, 0, False)
+        return lower(self.graph, operands, [seed], [True], self.scope.start, 0, False)
 
     def results(self, list operands, bint traced=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
@@ -253,7 +241,7 @@ cdef class Recording:
 
     cdef bint reaches_out(self, list operands) except -1:
         """Whether any of these operands depends on a node of an outer derivative."""
-        cdef int32_t start = self.frame.start
+        cdef int32_t start = self.scope.start
         cdef int32_t size = self.graph.size - start
         cdef uint8_t* reached
         cdef int32_t i, k, n
@@ -292,41 +280,41 @@ cdef class Recording:
         With the arrays that it captured and the values of its inputs if `whole`; else these arrays become inputs.
         If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
         """
-        cdef Segment made = cut(self.graph, self.frame, self.inputs, outputs, whole)
+        cdef Subgraph made = cut(self.graph, self.scope, self.inputs, outputs, whole)
         if self.graph.positions is not None:
             watch_segment(self.graph, made)
-        if self.graph.frame.live == 0:
-            self.frame = drop_guards(self.graph, self.frame)
-            self.frame = keep_constants(self.graph, self.frame, made.constants)
+        if self.graph.scope.live == 0:
+            self.scope = drop_guards(self.graph, self.scope)
+            self.scope = keep_constants(self.graph, self.scope, made.constants)
         return made
 
     def end(self):
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
-        cdef bint leaks = self.graph.frame.live != 0
+        cdef bint leaks = self.graph.scope.live != 0
         cdef bint unused = not leaks
         cdef int32_t k
-        cdef Frame frame = self.frame
+        cdef Scope scope = self.scope
         if not self.nested:
             if self.kept:
                 seal_sweeps(self.graph)
                 self.graph.leave()
                 self.graph.thread = 0
             else:
-                if self.graph.frame.live and self.asked is not None:
+                if self.graph.scope.live and self.asked is not None:
                     note_origin(self.graph, self.asked[0], self.asked[1])
                 self.graph.close()
             return
         unused = unused and not self.reaches_out(
-            [self.graph.guards[k].node for k in range(frame.n_guards, self.graph.n_guards)])
+            [self.graph.guards[k].node for k in range(scope.n_guards, self.graph.n_guards)])
         self.graph.leave()
         if unused:      # and no branch inside was taken on a value from outside
-            self.graph.rewind(frame)
+            self.graph.rewind(scope)
         elif leaks and self.repeated:
             self.note_body()
 
     cdef int note_body(self) except -1:
         """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
-        cdef int32_t start = self.frame.start
+        cdef int32_t start = self.scope.start
         cdef int32_t i, k, n
         cdef const int32_t* operands
         cdef bytearray varying = bytearray(self.graph.size - start)
@@ -350,13 +338,13 @@ cdef class Recording:
         self.kept = True
 
     def drop_arrays(self):
-        """Forget large arrays that hang on the inputs: who asks for one has it computed again."""
+        """Forget large arrays that depend on the inputs: who asks for one has it computed again."""
         drop_arrays(self.graph)
 
     @property
     def alive(self):
         """The number of traced values of this derivative that something still refers to."""
-        return self.graph.frame.live
+        return self.graph.scope.live
 
     @property
     def size(self):
@@ -367,20 +355,6 @@ cdef class Recording:
     def guards(self):
         """The number of guards of the graph so far."""
         return self.graph.n_guards
-
-
-# What looks at results in this context before they are returned, the last of them: see `hoad.debug_nans`.
-WATCHERS = ContextVar("hoad_watchers", default=())
-
-
-# The graph that is recorded into in this context. One that has ended, or that another thread owns, counts as none.
-RUNNING = ContextVar("hoad_running", default=None)
-
-
-def running():
-    """The graph this thread is recording into, or None."""
-    graph = RUNNING.get()
-    return graph if graph is not None and is_open(graph) else None
 
 
 cdef class differentiating:
@@ -420,9 +394,9 @@ cdef list seeds_of(list targets, list seeds):
     return [s for t, s in zip(targets, seeds) if <int32_t>t >= 0]
 
 
-cdef list tangents_of(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=False):
+cdef list tangents_of(Graph graph, Builder builder, list targets, list wrt, list tangents, bint notes=False):
     cdef list nodes = nodes_among(targets)
-    cdef dict found = dict(zip(nodes, tangent_sweep(graph, emitter, nodes, wrt, tangents, notes)))
+    cdef dict found = dict(zip(nodes, tangent_sweep(graph, builder, nodes, wrt, tangents, notes)))
     return [found.get(t, <int>ZERO) for t in targets]
 
 
@@ -489,17 +463,17 @@ def inline(Graph source, list outputs, list inputs, list values):
     The numbers of `outputs` and `inputs` are those of a sealed graph; the result is traced in the running one.
     """
     cdef Graph graph = None
-    cdef Template template
-    cdef Emitter emitter
+    cdef RuleTemplate template
+    cdef Builder builder
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
-    emitter = Emitter(graph, False)
-    template = Template.__new__(Template)
+    builder = Builder(graph, False)
+    template = RuleTemplate.__new__(RuleTemplate)
     template.graph = source
     template.finish(outputs)
     leaves = [operand_of(graph, value) for value in values]
-    operands = template.replay(emitter, inputs, leaves)
+    operands = template.replay(builder, inputs, leaves)
     if graph.valued:
         lower(graph, [x for x in operands if x >= 0], [], [], 0, 0, True).execute([], 1)
     return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else np.copy(graph.value_of(x))[()] for x in operands]
@@ -513,9 +487,9 @@ cdef class Extension:
 
     cdef readonly Graph graph
     cdef readonly int start
-    cdef Emitter emitter
+    cdef Builder builder
     cdef bint simplify
-    cdef Frame before
+    cdef Scope before
 
     def __init__(self, Graph graph, int end, int guards, bint simplify=True, bint apart=False):
         # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
@@ -525,11 +499,11 @@ cdef class Extension:
             self.graph = graph.fork(end, guards)
         BUSY.add(id(self.graph))
         self.graph.enter()
-        self.before = self.graph.frame
+        self.before = self.graph.scope
         self.graph.leave()
         self.start = end
         self.simplify = simplify
-        self.emitter = Emitter(self.graph, simplify, True)
+        self.builder = Builder(self.graph, simplify, True)
         self.graph.notes_start = end
 
     @property
@@ -576,16 +550,16 @@ cdef class Extension:
 
     def adjoints(self, list targets, list seeds, list wrt, bint notes, list asked=None):
         """Sweep in reverse as far as `wrt`; operands, of the nodes `asked` for if given, zeros put in for ZERO."""
-        found = adjoint_sweep(self.graph, self.emitter, nodes_among(targets), seeds_of(targets, seeds), wrt, notes,
+        found = adjoint_sweep(self.graph, self.builder, nodes_among(targets), seeds_of(targets, seeds), wrt, notes,
                               asked)
         return self.with_zeros(found, wrt if asked is None else asked)
 
     def tangents(self, list targets, list wrt, list tangents, bint notes=False):
         """Sweep forward; operands, with zeros put in for symbolic zeros."""
-        return self.with_zeros(tangents_of(self.graph, self.emitter, targets, wrt, tangents, notes), targets)
+        return self.with_zeros(tangents_of(self.graph, self.builder, targets, wrt, tangents, notes), targets)
 
     cdef list with_zeros(self, list operands, list like):
-        return [self.emitter.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
+        return [self.builder.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
                 for x, k in zip(operands, like)]
 
     def compact(self, list outputs):
@@ -596,18 +570,8 @@ cdef class Extension:
         return [int(numbers[i]) for i in range(len(outputs))]
 
 
-def operand_avals(Graph graph, list operands):
-    """The abstract values of operands."""
-    return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
-
-
-def are_strong(Graph graph, list operands):
-    """Of each of these operands, linear in seeds: 1 if its zeros are strong, 2 if it is a constant of zeros, else 0."""
-    return tuple([2 if <int32_t>k < 0 else int(graph.nodes[<int32_t>k].flags & F_STRONG != 0) for k in operands])
-
-
 def compute_values(Graph graph, int start, int end):
-    """Give the nodes of ``[start, end)`` their values, but for those that hang on an input without one."""
+    """Give the nodes of ``[start, end)`` their values, but for those that depend on an input without one."""
     cdef int32_t i, k, n
     cdef const int32_t* operands
     cdef bytearray missing = bytearray(end)
@@ -630,7 +594,7 @@ def revalued(Graph graph, int end, int guards, dict inputs):
     """A copy of the first nodes and guards in which these inputs have these values, and no other node has one yet."""
     cdef Graph other = graph.fork(end, guards)
     cdef int32_t i
-    cdef Aval aval
+    cdef AbstractValue aval
     for i in range(end):
         if other.nodes[i].flags & F_OBJ:
             Py_XDECREF(other.slots[i].o)
@@ -644,7 +608,7 @@ def revalued(Graph graph, int end, int guards, dict inputs):
 
 
 cdef bint is_large(Graph graph, int32_t i) noexcept:
-    """Whether a node that is no input holds a large array."""
+    """Whether a node that is not an input holds a large array."""
     cdef Node* node = &graph.nodes[i]
     return node.flags & F_OBJ and node.op != OP_INPUT and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE
 
@@ -679,21 +643,7 @@ def evaluate_nodes(Graph graph, list operands):
     lower(graph, operands, [], [], 0, 0, True).execute([], 1)
 
 
-def swept_by(Graph graph, int i):
-    """(the node whose sweep emitted node `i`, or -1; "reverse" or "forward"), None if no watched sweep did."""
-    cdef int32_t k
-    if isinstance(graph.sweeps, dict):
-        return graph.sweeps.get(i)
-    for start, end, mode in graph.sweeps or ():
-        if start <= i < end:
-            for k in range(i, end):     # a forward sweep notes the last of the nodes that it emits together
-                if 3 * k < graph.cap_notes and graph.notes[3 * k] >= 0:
-                    return (graph.notes[3 * k] if graph.notes[3 * k] < i else -1), mode
-            return -1, mode
-    return None
-
-
-cdef int watch_segment(Graph graph, Segment segment) except -1:
+cdef int watch_segment(Graph graph, Subgraph segment) except -1:
     """Let the nodes of a segment of a watched recording keep the user's lines, and whose derivatives they are."""
     cdef list positions = [(None, 0)] * segment.graph.size
     cdef dict sweeps = {}
@@ -729,21 +679,10 @@ def lowered(Graph graph, list outputs, list inputs, int guards, list varying=Non
     return program
 
 
-def node_row(Graph graph, int i):
-    """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong)."""
-    cdef int32_t n, k
-    cdef const int32_t* operands
-    if not 0 <= i < graph.size:
-        raise IndexError(f"node {i} of a graph with {graph.size} nodes")
-    operands = node_operands(graph, i, &n)
-    return (primitive_of(graph.nodes[i].op), [operands[k] for k in range(n)], params_of(graph, i),
-            aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)), bool(graph.nodes[i].flags & F_STRONG))
-
-
 def is_repeated(value):
     """Whether a traced value belongs to a body that runs again and again, of which this is the first time."""
     cdef Graph graph = graph_of(value)
-    return graph.frame.repeated > 0 and operand_of(graph, value) >= graph.frame.repeated - 1
+    return graph.scope.repeated > 0 and operand_of(graph, value) >= graph.scope.repeated - 1
 
 
 def are_all_alive(list known):
@@ -752,50 +691,6 @@ def are_all_alive(list known):
     cdef int32_t count = 0
     cdef dict values = {id(x): x for x in known}
     for x in values.values():
-        if graph_of(x) is graph and operand_of(graph, x) >= graph.frame.start:
+        if graph_of(x) is graph and operand_of(graph, x) >= graph.scope.start:
             count += 1
-    return graph.frame.live <= count
-
-
-def callees(Graph graph, int end):
-    """What the nodes before `end` that are programs, loops or the like hold."""
-    cdef int32_t i
-    cdef Signature sig
-    cdef list found = []
-    for i in range(end):
-        if graph.nodes[i].flags & F_EXT and INFO[graph.nodes[i].op].kind == K_PYTHON:
-            sig = <Signature>graph.exts[graph.nodes[i].a].sig
-            if sig is not None and sig.primitive.of_programs:
-                found.append(sig.params[0])
-    return found
-
-
-def const_value(Graph graph, int operand):
-    """The value of a constant operand, for reading."""
-    return read_only(graph.value_of(operand))
-
-
-cdef object read_only(object value):
-    """A view that cannot be written through: tapes are never changed."""
-    if isinstance(value, np.ndarray):
-        value = value.view()
-        value.flags.writeable = False
-    return value
-
-
-def graph_nbytes(Graph graph):
-    """Bytes of the rows of a graph (arrays aside): (nodes, constants, extension)."""
-    return (graph.size * (sizeof(Node) + sizeof(Slot)), graph.n_consts * sizeof(Const),
-            graph.n_exts * sizeof(Ext) + graph.n_pool * sizeof(int32_t))
-
-
-def guard_rows(Graph graph):
-    """(node, expected truth, position) of every guard."""
-    cdef int32_t k
-    rows = []
-    for k in range(graph.n_guards):
-        code = graph.guards[k].code
-        where = f"{(<object>code).co_filename}:{graph.guards[k].line}" if code != NULL else None
-        expected = <object>graph.guards[k].expected.o if graph.guards[k].is_object else graph.guards[k].expected.d != 0
-        rows.append((graph.guards[k].node, expected, where))
-    return rows
+    return graph.scope.live <= count

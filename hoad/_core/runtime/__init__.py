@@ -1,0 +1,1 @@
+"""Running lowered programs, without Python and without the GIL."""

@@ -5,7 +5,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t
 
 from hoad._core.ops.plan cimport Plan
-from hoad._core.graph.tape cimport Aval
+from hoad._core.graph.tape cimport AbstractValue
 
 cdef enum RowForm:
     ELEMENTWISE         # each number of the result from one number of each operand
@@ -15,7 +15,7 @@ cdef enum RowForm:
     PIECES              # zeros, with operands added at ranges
     COLUMNS             # operands side by side, a number of each in turn
 
-cdef struct View:       # where the numbers that meet the coordinates 0, 1, ... of a row lie in an operand
+cdef struct AccessPattern:       # where the numbers that meet the coordinates 0, 1, ... of a row lie in an operand
     int64_t offset
     int64_t count
     int ndim
@@ -28,10 +28,10 @@ cdef class Rowwise:
     cdef int form
     cdef int64_t size   # of the row
     cdef int n          # operands
-    cdef bint of_truths     # some operand or result is an array of truth values
-    cdef View* views    # of each; of PIECES: where in the result it is added
+    cdef bint of_truths     # some operand or result is an array of booleans
+    cdef AccessPattern* views    # of each; of PIECES: where in the result it is added
 
     cdef int set_view(self, int k, int64_t offset, object dims, object strides) except -1
 
 cdef Rowwise rowwise(Plan plan)
-cdef bint is_truth(Aval aval)
+cdef bint is_truth(AbstractValue aval)

@@ -10,7 +10,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.ops.plan cimport Plan
 from hoad._core.graph.primitive cimport K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
-from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_SELECT, Aval
+from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_SELECT, AbstractValue
 
 from hoad._core.ops.plan import broadcast_strides, contiguous_strides, merge
 
@@ -20,7 +20,7 @@ cdef enum:
     MOST_PIECES = 12
     SHORTEST_COLUMN = 16
 
-# Operations that are the same on truth values and on the doubles 0 and 1 in their place.
+# Operations that are the same on booleans and on the doubles 0 and 1 in their place.
 cdef frozenset OF_TRUTHS = frozenset([
     "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
     "logical_not", "isnan", "isinf", "isfinite", "signbit", "mask", "select"])
@@ -38,7 +38,7 @@ cdef class Rowwise:
         PyMem_RawFree(self.views)
 
     cdef int set_view(self, int k, int64_t offset, object dims, object strides) except -1:
-        cdef View* view = &self.views[k]
+        cdef AccessPattern* view = &self.views[k]
         cdef int d
         view.offset = offset
         view.ndim = len(dims)
@@ -58,7 +58,7 @@ cdef Rowwise made(int form, int n, int64_t size):
     cdef Rowwise row = Rowwise.__new__(Rowwise)
     row.form = form
     row.size = size
-    row.views = <View*>PyMem_RawCalloc(max(n, 1), sizeof(View))
+    row.views = <AccessPattern*>PyMem_RawCalloc(max(n, 1), sizeof(AccessPattern))
     if row.views == NULL:
         raise MemoryError
     row.n = n
@@ -77,7 +77,7 @@ cdef Rowwise sort_out(Plan plan, Signature sig):
     cdef Rowwise row
     cdef bint of_truths = False
     for aval in sig.avals + sig.results:
-        if not ((<Aval>aval).is_float64 or is_truth(aval)) or (<Aval>aval).size == 0:
+        if not ((<AbstractValue>aval).is_float64 or is_truth(aval)) or (<AbstractValue>aval).size == 0:
             return None
         of_truths = of_truths or is_truth(aval)
     if of_truths:
@@ -90,7 +90,7 @@ cdef Rowwise sort_out(Plan plan, Signature sig):
     if plan.kind == K_STRIDED:
         return view(plan, sig)
     if plan.kind == K_REDUCE:
-        return total(sig) if (<Aval>sig.results[0]).number == AVAL_FLOAT else sums(sig)
+        return total(sig) if (<AbstractValue>sig.results[0]).number == AVAL_FLOAT else sums(sig)
     if plan.kind == K_STRUCTURE:
         return pieces(plan, sig)
     if plan.kind == K_CONCATENATE:
@@ -98,12 +98,12 @@ cdef Rowwise sort_out(Plan plan, Signature sig):
     return None
 
 
-cdef bint is_truth(Aval aval):
+cdef bint is_truth(AbstractValue aval):
     return aval.dtype == np.bool_
 
 
 cdef Rowwise with_truths(Plan plan, Signature sig):
-    """Truth values are bytes in memory, and doubles in chains."""
+    """Booleans are bytes in memory, and doubles in chains."""
     if plan.kind == K_UFUNC and sig.primitive.name in OF_TRUTHS:
         return elementwise(sig)
     if plan.kind == K_STRIDED:
@@ -115,14 +115,14 @@ cdef Rowwise with_truths(Plan plan, Signature sig):
 
 cdef Rowwise elementwise(Signature sig):
     cdef int op = sig.primitive.op
-    cdef Aval p = sig.results[0]
+    cdef AbstractValue p = sig.results[0]
     cdef Rowwise row
     cdef int k
     if len(sig.results) != 1 or len(sig.avals) != (3 if op == OP_SELECT else ARITY[op]):
         return None
     row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
-        seen = [stride // (<Aval>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
+        seen = [stride // (<AbstractValue>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
         dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
         row.set_view(k, 0, dims, strides[1])
     return row

@@ -14,24 +14,10 @@ from hoad._core.graph.tape cimport (
     Graph,
     Slot,
 )
+from hoad._core.runtime.step cimport ARRAY_STEP, FUSED_STEP, ITEM_STEP, COPY_STEP, SCALAR_STEP, BYTECODE_STEP, Step
 
 cdef enum:
     GUARD_FAILED = 1
-
-cdef enum Form:
-    SCALAR_STEP       # out = op(a, b) on doubles
-    ITEM_STEP         # out = (array a)[b]
-    ARRAY_STEP        # row a of the array steps
-    CHAIN_STEP        # part a, a `Chain`
-    PACK_STEP         # part a, a `Pack`
-    SERIAL_STEP       # part a, a `Serial`
-
-cdef struct Step:
-    uint16_t op
-    uint16_t form
-    int32_t out
-    int32_t a
-    int32_t b
 
 # Registers are numbered apart: uniform ones hold one value, varying ones a value for each lane. Where both may occur a
 # uniform register is written r and a varying one ~v.
@@ -52,13 +38,13 @@ cdef struct Output:
     int32_t register
     int32_t aval
 
-cdef struct Check:          # a guard: the register must hold what it held when the function was recorded
+cdef struct GuardCheck:          # a guard: the register must hold what it held when the function was recorded
     int32_t register
     int32_t guard
     Slot expected           # a double, or the address of the data of an array
     int64_t nbytes          # 0 for doubles
 
-cdef struct Workspace:
+cdef struct Registers:
     Slot* uniform           # a double, or a pointer to the buffer
     char** varying
     char* scratch           # room for the blocks of chains
@@ -78,7 +64,7 @@ cdef class Lowered:
     cdef int32_t* places
     cdef int32_t n_places, cap_places
     cdef int32_t cap_truths
-    cdef uint8_t* truths                # of each place: whether it is a scalar truth value
+    cdef uint8_t* truths                # of each place: whether it is a scalar boolean
     cdef int64_t* uniform               # bytes of each uniform register's buffer: 0 if elsewhere, -1 for scalars
     cdef int32_t n_uniform, cap_uniform
     cdef int32_t* owned                 # the uniform registers that have a buffer in the workspace
@@ -87,13 +73,13 @@ cdef class Lowered:
     cdef int32_t n_varying, cap_varying
     cdef Preset* presets
     cdef int32_t n_presets, cap_presets
-    cdef int32_t* splats                # pairs: uniform scalar, varying register that repeats it
-    cdef int32_t n_splats, cap_splats
+    cdef int32_t* broadcasts                # pairs: uniform scalar, varying register that repeats it
+    cdef int32_t n_broadcasts, cap_broadcasts
     cdef Input* inputs
     cdef int32_t n_inputs, cap_inputs
     cdef Output* outputs
     cdef int32_t n_outputs, cap_outputs
-    cdef Check* checks
+    cdef GuardCheck* checks
     cdef int32_t n_checks, cap_checks
     cdef int32_t* kept                  # pairs: node, uniform register, of values to write back
     cdef int32_t n_kept, cap_kept
@@ -113,35 +99,35 @@ cdef class Lowered:
     cdef bint has_products(self) noexcept
     cdef bint takes_chunks(self) noexcept
     cdef int64_t workspace_size(self, int32_t lanes) noexcept nogil
-    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil
-    cdef void place_presets(self, Workspace* work) noexcept nogil
+    cdef void lay_out(self, char* memory, int32_t lanes, Registers* work) noexcept nogil
+    cdef void place_presets(self, Registers* work) noexcept nogil
     cdef int32_t blank_below(self, int32_t register) noexcept
     cdef list converted(self, list values, int32_t lanes)
-    cdef int place_inputs(self, list held, Workspace* work) except -1
-    cdef list place_outputs(self, Workspace* work)
-    cdef object result(self, Output* output, Workspace* work)
-    cdef int write_back(self, Workspace* work) except -1
-    cdef int raise_failure(self, int code, Workspace* work) except -1
-    cdef int raise_at(self, ArrayStep* step, int32_t lane, Workspace* work) except -1
+    cdef int place_inputs(self, list held, Registers* work) except -1
+    cdef list place_outputs(self, Registers* work)
+    cdef object result(self, Output* output, Registers* work)
+    cdef int write_back(self, Registers* work) except -1
+    cdef int raise_failure(self, int code, Registers* work) except -1
+    cdef int raise_at(self, ArrayStep* step, int32_t lane, Registers* work) except -1
     cdef str describe_guard(self, int32_t k)
-    cdef int interpret(self, Workspace* work) noexcept nogil
-    cdef int run_uniform(self, Workspace* work) noexcept nogil
-    cdef int run_varying(self, Workspace* work) noexcept nogil
+    cdef int interpret(self, Registers* work) noexcept nogil
+    cdef int run_uniform(self, Registers* work) noexcept nogil
+    cdef int run_varying(self, Registers* work) noexcept nogil
     cdef int32_t add_part(self, object part) except -1
-    cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil
-    cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil
-    cdef bint select_numbers(self, ArrayStep* step, Workspace* work) noexcept nogil
-    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil
-    cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil
+    cdef int uniform_step(self, Step* step, Registers* work) noexcept nogil
+    cdef int varying_step(self, Step* step, Registers* work) noexcept nogil
+    cdef bint select_numbers(self, ArrayStep* step, Registers* work) noexcept nogil
+    cdef void assemble_items(self, ArrayStep* step, Registers* work) noexcept nogil
+    cdef int lanes_step(self, ArrayStep* step, Registers* work) noexcept nogil
     cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil
-    cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1
-    cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work)
+    cdef int run_batch(self, ArrayStep* step, Registers* work) except -1
+    cdef object lanes_of(self, ArrayStep* step, int32_t k, Registers* work)
     cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
-    cdef int check(self, Workspace* work) noexcept nogil
+    cdef int check(self, Registers* work) noexcept nogil
     cdef bint takes_numbers_out(self) noexcept
 
 
-cdef class Steps:               # those that a program is to have instead of its steps without lanes
+cdef class StepList:               # those that a program is to have instead of its steps without lanes
     cdef Step* rows
     cdef int32_t count, cap_rows
 

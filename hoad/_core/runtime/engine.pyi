@@ -22,5 +22,5 @@ class Lowered:
     @property
     def worth(self) -> int: ...
 
-class Steps:
+class StepList:
     """Steps that a program is to have instead of those without lanes."""

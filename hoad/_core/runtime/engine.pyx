@@ -13,16 +13,16 @@ from libc.string cimport memcmp, memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, room, take
-from hoad._core.runtime.fused_loop cimport Chain
-from hoad._core.kernels.scalar.native_call cimport Native
-from hoad._core.runtime.gather_copy cimport Pack
+from hoad._core.runtime.fused_loop cimport FusedLoop
+from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.runtime.gather_copy cimport GatherCopy
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
 from hoad._core.graph.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
-from hoad._core.runtime.scalar_bytecode cimport Serial
+from hoad._core.runtime.scalar_bytecode cimport ScalarBytecode
 from cpython.object cimport PyObject
 
 from hoad._core.base.threads cimport allowed
-from hoad._core.kernels.scalar.vector cimport selection_kernel
+from hoad._core.kernels.vector cimport selection_kernel
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -30,7 +30,7 @@ from hoad._core.graph.tape cimport (
     F_VALUED,
     OP_ASSEMBLE,
     OP_SELECT,
-    Aval,
+    AbstractValue,
     aval_of,
     operand_aval,
 )
@@ -60,10 +60,10 @@ cdef class Lowered:
         give(self.uniform, self.cap_uniform * sizeof(int64_t))
         give(self.varying, self.cap_varying * sizeof(int64_t))
         give(self.presets, self.cap_presets * sizeof(Preset))
-        give(self.splats, self.cap_splats * sizeof(int32_t))
+        give(self.broadcasts, self.cap_broadcasts * sizeof(int32_t))
         give(self.inputs, self.cap_inputs * sizeof(Input))
         give(self.outputs, self.cap_outputs * sizeof(Output))
-        give(self.checks, self.cap_checks * sizeof(Check))
+        give(self.checks, self.cap_checks * sizeof(GuardCheck))
         give(self.kept, self.cap_kept * sizeof(int32_t))
         give(self.parts, self.cap_parts * sizeof(void*))
         give(self.owned, self.cap_owned * sizeof(int32_t))
@@ -120,7 +120,7 @@ cdef class Lowered:
         return min(allowed(asked), self.worth) if self.worth > 1 else 1
 
     cdef list execute(self, list values, int32_t lanes, int32_t threads=0):
-        cdef Workspace work
+        cdef Registers work
         cdef int64_t size = self.workspace_size(lanes)
         cdef char* memory
         cdef int32_t i
@@ -166,7 +166,7 @@ cdef class Lowered:
         """Those of them that programs within go through."""
         cdef int64_t total = 0
         cdef int32_t k
-        cdef Native native
+        cdef NativeCall native
         for k in range(self.n_array_steps):
             native = (<Plan>self.array_steps[k].plan).native
             total += 0 if native is None else native.numbers
@@ -176,7 +176,7 @@ cdef class Lowered:
         """How deep native runs are in one another."""
         cdef int depth = 0
         cdef int32_t k
-        cdef Native native
+        cdef NativeCall native
         for k in range(self.n_array_steps):
             native = (<Plan>self.array_steps[k].plan).native
             depth = max(depth, 0 if native is None else native.depth)
@@ -210,7 +210,7 @@ cdef class Lowered:
             size += aligned(self.varying[i] * lanes)
         return size
 
-    cdef void lay_out(self, char* memory, int32_t lanes, Workspace* work) noexcept nogil:
+    cdef void lay_out(self, char* memory, int32_t lanes, Registers* work) noexcept nogil:
         """Give every register its place in the memory of a run."""
         cdef int64_t at = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*)
         cdef int32_t i
@@ -227,7 +227,7 @@ cdef class Lowered:
             at += aligned(self.varying[i] * lanes)
         work.scratch = memory + at
 
-    cdef void place_presets(self, Workspace* work) noexcept nogil:
+    cdef void place_presets(self, Registers* work) noexcept nogil:
         """Fill the registers that are known before the run."""
         cdef int32_t i
         for i in range(self.n_presets):
@@ -269,7 +269,7 @@ cdef class Lowered:
         """The inputs as contiguous arrays of their dtypes, checked for shape."""
         cdef list held = []
         cdef int32_t i
-        cdef Aval aval
+        cdef AbstractValue aval
         if len(values) != self.n_inputs:
             raise ShapeError(
                 f"this program takes {counted(self.n_inputs, 'input')}, but {len(values)} "
@@ -292,7 +292,7 @@ cdef class Lowered:
             held.append(np.ascontiguousarray(found, dtype=dtype).reshape(shape))
         return held
 
-    cdef int place_inputs(self, list held, Workspace* work) except -1:
+    cdef int place_inputs(self, list held, Registers* work) except -1:
         cdef int32_t i, register
         self.place_presets(work)
         for i in range(self.n_inputs):
@@ -305,11 +305,11 @@ cdef class Lowered:
                 work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>held[i])
         return 0
 
-    cdef list place_outputs(self, Workspace* work):
+    cdef list place_outputs(self, Registers* work):
         """Let arrays that the program makes be made where they are given away; None for the other outputs."""
         cdef list given = [None] * self.n_outputs
         cdef set seen = set()
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef int32_t i, register
         for i in range(self.n_outputs):
             register = self.outputs[i].register
@@ -321,9 +321,9 @@ cdef class Lowered:
             work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>given[i])
         return given
 
-    cdef object result(self, Output* output, Workspace* work):
-        """One output as float, truth value or array of its own; with lanes always an array, lanes first."""
-        cdef Aval aval = aval_of(output.aval)
+    cdef object result(self, Output* output, Registers* work):
+        """One output as float, boolean or array of its own; with lanes always an array, lanes first."""
+        cdef AbstractValue aval = aval_of(output.aval)
         cdef object array
         cdef int32_t lane
         cdef int32_t lanes = work.lanes if self.has_lanes else 1
@@ -352,10 +352,10 @@ cdef class Lowered:
             return array
         return array.item() if output.aval > AVAL_BOOL and array.dtype == np.complex128 else array[()]
 
-    cdef int write_back(self, Workspace* work) except -1:
+    cdef int write_back(self, Registers* work) except -1:
         """Give the nodes of a running recording the values that were computed for them."""
         cdef int32_t i, node, register
-        cdef Aval aval
+        cdef AbstractValue aval
         for i in range(self.n_kept):
             node = self.kept[2 * i]
             register = self.kept[2 * i + 1]
@@ -370,7 +370,7 @@ cdef class Lowered:
                 self.graph.set_object(node, array)
         return 0
 
-    cdef int raise_failure(self, int code, Workspace* work) except -1:
+    cdef int raise_failure(self, int code, Registers* work) except -1:
         if code == GUARD_FAILED:
             raise GuardError(self.describe_guard(self.checks[work.failed_check].guard))
         if code == FAILED_SINGULAR:
@@ -379,7 +379,7 @@ cdef class Lowered:
             self.raise_at(&self.array_steps[work.failed_step], work.failed_lane, work)
         return -1       # a Python function raised
 
-    cdef int raise_at(self, ArrayStep* step, int32_t lane, Workspace* work) except -1:
+    cdef int raise_at(self, ArrayStep* step, int32_t lane, Registers* work) except -1:
         """Raise what a program within a step failed for."""
         cdef Signature sig = (<Plan>step.plan).signature
         cdef list values = []
@@ -401,11 +401,11 @@ cdef class Lowered:
 
     # ---- the interpreter
 
-    cdef int interpret(self, Workspace* work) noexcept nogil:
+    cdef int interpret(self, Registers* work) noexcept nogil:
         cdef int code = self.run_uniform(work)
         return code if code else self.run_varying(work)
 
-    cdef int run_uniform(self, Workspace* work) noexcept nogil:
+    cdef int run_uniform(self, Registers* work) noexcept nogil:
         """What is the same in all lanes."""
         cdef int32_t i
         cdef int code
@@ -413,11 +413,11 @@ cdef class Lowered:
             code = self.uniform_step(&self.steps[i], work)
             if code:
                 return code
-        for i in range(self.n_splats):
-            fill(<double*>work.varying[self.splats[2 * i + 1]], work.uniform[self.splats[2 * i]].d, work.lanes)
+        for i in range(self.n_broadcasts):
+            fill(<double*>work.varying[self.broadcasts[2 * i + 1]], work.uniform[self.broadcasts[2 * i]].d, work.lanes)
         return 0
 
-    cdef int run_varying(self, Workspace* work) noexcept nogil:
+    cdef int run_varying(self, Registers* work) noexcept nogil:
         """What has lanes, and the guards."""
         cdef int32_t i
         cdef int code
@@ -427,7 +427,7 @@ cdef class Lowered:
                 return code
         return self.check(work)
 
-    cdef int uniform_step(self, Step* step, Workspace* work) noexcept nogil:
+    cdef int uniform_step(self, Step* step, Registers* work) noexcept nogil:
         cdef Slot* u = work.uniform
         if step.form == SCALAR_STEP:
             u[step.out].d = number(step.op, u[step.a].d, u[step.b].d)
@@ -435,19 +435,19 @@ cdef class Lowered:
         if step.form == ITEM_STEP:
             u[step.out].d = (<double*>u[step.a].o)[step.b]
             return 0
-        if step.form == CHAIN_STEP:
-            (<Chain>self.parts[step.a]).run(u, work.scratch, work.threads)
+        if step.form == FUSED_STEP:
+            (<FusedLoop>self.parts[step.a]).run(u, work.scratch, work.threads)
             return 0
-        if step.form == PACK_STEP:
-            (<Pack>self.parts[step.a]).run(u)
+        if step.form == COPY_STEP:
+            (<GatherCopy>self.parts[step.a]).run(u)
             return 0
-        if step.form == SERIAL_STEP:
-            (<Serial>self.parts[step.a]).run(u)
+        if step.form == BYTECODE_STEP:
+            (<ScalarBytecode>self.parts[step.a]).run(u)
             return 0
         work.failed_step, work.failed_lane = step.a, 0
         return self.array_step(&self.array_steps[step.a], u, NULL, 0, work.threads)
 
-    cdef int varying_step(self, Step* step, Workspace* work) noexcept nogil:
+    cdef int varying_step(self, Step* step, Registers* work) noexcept nogil:
         cdef int32_t lane
         cdef double* x
         cdef int64_t stride
@@ -471,7 +471,7 @@ cdef class Lowered:
         work.failed_step, work.failed_lane = step.a, 0
         return self.lanes_step(&self.array_steps[step.a], work)
 
-    cdef int lanes_step(self, ArrayStep* step, Workspace* work) noexcept nogil:
+    cdef int lanes_step(self, ArrayStep* step, Registers* work) noexcept nogil:
         """An operation on arrays for all lanes."""
         cdef char* at[FEW]
         cdef int64_t moves[FEW]
@@ -494,8 +494,8 @@ cdef class Lowered:
                 return code
         return 0
 
-    cdef bint select_numbers(self, ArrayStep* step, Workspace* work) noexcept nogil:
-        """A selection of numbers by a truth value, for all lanes."""
+    cdef bint select_numbers(self, ArrayStep* step, Registers* work) noexcept nogil:
+        """A selection of numbers by a boolean, for all lanes."""
         cdef int32_t* place = self.places + step.first
         if not self.truths[step.first] or place[0] >= 0 or self.varying[~place[3]] != sizeof(double):
             return False
@@ -505,7 +505,7 @@ cdef class Lowered:
             work.lanes)
         return True
 
-    cdef void assemble_items(self, ArrayStep* step, Workspace* work) noexcept nogil:
+    cdef void assemble_items(self, ArrayStep* step, Registers* work) noexcept nogil:
         """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""
         cdef int32_t out = ~self.places[step.first + step.n_in]
         cdef int64_t nbytes = self.varying[out]
@@ -537,7 +537,7 @@ cdef class Lowered:
             truths = <char*>(at + count)
         for k in range(count):
             at[k] = self.pointer(step.first + k, u, v, lane)
-            if self.truths[step.first + k]:     # loops read truth values as bytes
+            if self.truths[step.first + k]:     # loops read booleans as bytes
                 truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
                 at[k] = &truths[k]
         code = (<Plan>step.plan).run(at, at + step.n_in, threads)
@@ -548,7 +548,7 @@ cdef class Lowered:
             PyMem_RawFree(at)
         return code
 
-    cdef int run_batch(self, ArrayStep* step, Workspace* work) except -1:
+    cdef int run_batch(self, ArrayStep* step, Registers* work) except -1:
         """A Python function of the values, for all lanes at once."""
         cdef Signature sig = (<Plan>step.plan).signature
         cdef Primitive primitive = sig.primitive
@@ -564,20 +564,20 @@ cdef class Lowered:
             )
         for k in range(step.n_out):
             place = step.first + step.n_in + k
-            shape = (work.lanes, *(<Aval>sig.results[k]).shape)
+            shape = (work.lanes, *(<AbstractValue>sig.results[k]).shape)
             if np.shape(computed[k]) != shape:
                 raise RuleError(
                     f"the batch rule of {primitive.name} gave shape {np.shape(computed[k])} where {shape} was asked "
                     "for. Its operands have the lanes along axis 0, and so must its results."
                 )
-            dtype = np.float64 if self.truths[place] else (<Aval>sig.results[k]).dtype
+            dtype = np.float64 if self.truths[place] else (<AbstractValue>sig.results[k]).dtype
             array = np.ascontiguousarray(computed[k], dtype=dtype)
             memcpy(work.varying[~self.places[place]], cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
         return 0
 
-    cdef object lanes_of(self, ArrayStep* step, int32_t k, Workspace* work):
+    cdef object lanes_of(self, ArrayStep* step, int32_t k, Registers* work):
         """Operand k of a step with the lanes along axis 0; one that does not vary is repeated by strides."""
-        cdef Aval aval = (<Plan>step.plan).signature.avals[k]
+        cdef AbstractValue aval = (<Plan>step.plan).signature.avals[k]
         cdef bint truth = self.truths[step.first + k]
         cdef bint varies = self.places[step.first + k] < 0
         cdef object dtype = np.float64 if truth else aval.dtype
@@ -594,10 +594,10 @@ cdef class Lowered:
             return v[~register] + lane * self.varying[~register]
         return <char*>u[register].o if self.uniform[register] >= 0 else <char*>&u[register].d
 
-    cdef int check(self, Workspace* work) noexcept nogil:
+    cdef int check(self, Registers* work) noexcept nogil:
         """Compare every guard with what it was when the function was recorded."""
         cdef int32_t i, lane
-        cdef Check* check
+        cdef GuardCheck* check
         cdef char* data
         for i in range(self.n_checks):
             check = &self.checks[i]
@@ -621,7 +621,7 @@ cdef class Lowered:
         return 0
 
 
-cdef int attempt_batch(void* program, ArrayStep* step, Workspace* work) noexcept with gil:
+cdef int attempt_batch(void* program, ArrayStep* step, Registers* work) noexcept with gil:
     """`run_batch`; an exception stays set for the caller, who learns of it by the code."""
     try:
         return (<Lowered>program).run_batch(step, work)
@@ -656,7 +656,7 @@ cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept
             p[lane] = INFO[op].f2(x[lane], y[lane])
 
 
-cdef class Steps:
+cdef class StepList:
     """Steps that a program is to have instead of those without lanes."""
 
     def __dealloc__(self):

@@ -5,7 +5,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t
 
 from hoad._core.graph.tape cimport Slot
-from hoad._core.runtime.access_pattern cimport View
+from hoad._core.runtime.access_pattern cimport AccessPattern
 
 cdef enum:
     BLOCK = 512                 # coordinates of a block
@@ -36,13 +36,13 @@ cdef enum Move:                 # what an instruction does
     M_EXPAND_TRUTHS             # the same through their view
     M_BYTES                     # out = whether a is not 0, as bytes
 
-cdef struct Place:              # where the row of an operand or a result lies
+cdef struct RowPlace:              # where the row of an operand or a result lies
     int32_t space               # SLOTS, ROW, or the register of an array
     int32_t row                 # which of the rows of the block
     int64_t start               # where coordinate 0 lies, in numbers; in a row, -1 for what lies one coordinate before
     int64_t stride              # numbers from coordinate to coordinate: 0, 1 or any
-    const View* view            # where that does not say it, or NULL
-    bint is_truth               # truth values, in bytes: `start` and strides count those
+    const AccessPattern* view            # where that does not say it, or NULL
+    bint is_truth               # booleans, in bytes: `start` and strides count those
 
 cdef struct Instruction:
     void* function
@@ -58,8 +58,8 @@ cdef struct Instruction:
 
 
 @cython.final
-cdef class Chain:
-    cdef Place* places
+cdef class FusedLoop:
+    cdef RowPlace* places
     cdef int32_t n_places, cap_places
     cdef Instruction* code
     cdef int32_t n_code, cap_code

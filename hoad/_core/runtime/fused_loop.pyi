@@ -3,5 +3,5 @@
 from typing import final
 
 @final
-class Chain:
+class FusedLoop:
     """A chain, as `schedule` makes it."""

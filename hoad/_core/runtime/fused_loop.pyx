@@ -22,7 +22,7 @@ from hoad._core.base.blocks cimport give, room
 from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.scalar.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 
 cdef extern from "sums.h":
     double sums_total(const double* x, int64_t n) noexcept nogil
@@ -40,7 +40,7 @@ cdef struct Shared:             # a run that threads share
 
 
 @cython.final
-cdef class Chain:
+cdef class FusedLoop:
     """A chain, as `hoad._core.lower.passes` makes it."""
 
     def __dealloc__(self):
@@ -49,12 +49,12 @@ cdef class Chain:
             PyMem_RawFree(self.tables[i])
         give(self.tables, self.cap_tables * sizeof(int32_t*))
         give(self.remembered, self.cap_remembered * sizeof(int32_t))
-        give(self.places, self.cap_places * sizeof(Place))
+        give(self.places, self.cap_places * sizeof(RowPlace))
         give(self.code, self.cap_code * sizeof(Instruction))
 
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1:
-        cdef Place* place
-        room(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(Place))
+        cdef RowPlace* place
+        room(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(RowPlace))
         place = &self.places[self.n_places]
         place.space = space
         place.row = row
@@ -193,7 +193,7 @@ cdef class Chain:
         """Where the places lie."""
         cdef double** bases = <double**>(rows + self.n_rows * (MARGIN + BLOCK))
         cdef int32_t i
-        cdef Place* place
+        cdef RowPlace* place
         for i in range(self.n_places):
             place = &self.places[i]
             if place.space == ROW:
@@ -311,8 +311,8 @@ cdef class Chain:
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
     """A part of a run that threads share."""
     cdef Shared* shared = <Shared*>data
-    cdef int64_t blocks = (<Chain>shared.chain).blocks_of_part()
-    (<Chain>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
+    cdef int64_t blocks = (<FusedLoop>shared.chain).blocks_of_part()
+    (<FusedLoop>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
 
 
 cdef inline void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:
@@ -412,7 +412,7 @@ cdef fused item:
     char
 
 
-cdef void expand(const item* x, const View* view, int64_t at, double* p, int64_t n) noexcept nogil:
+cdef void expand(const item* x, const AccessPattern* view, int64_t at, double* p, int64_t n) noexcept nogil:
     """p[i] = x seen through a view, from flat number `at` on."""
     cdef int64_t index[64]
     cdef int d

@@ -12,11 +12,11 @@ cdef struct Stretch:            # of an array: numbers that follow each other wh
 
 
 @cython.final
-cdef class Pack:
+cdef class GatherCopy:
     cdef int32_t register       # of the array
     cdef Stretch* stretches
     cdef int32_t n_stretches, cap_stretches
 
     cdef void run(self, Slot* u) noexcept nogil
 
-cdef Pack pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size)
+cdef GatherCopy pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size)

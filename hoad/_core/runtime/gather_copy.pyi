@@ -3,5 +3,5 @@
 from typing import final
 
 @final
-class Pack:
+class GatherCopy:
     """What an assembly of single numbers is in a schedule."""

@@ -9,7 +9,7 @@ from hoad._core.base.blocks cimport give, room
 
 
 @cython.final
-cdef class Pack:
+cdef class GatherCopy:
     """What an assembly of single numbers is in a schedule."""
 
     def __dealloc__(self):
@@ -29,9 +29,9 @@ cdef class Pack:
                 memcpy(p + stretch.start, &u[stretch.slot], stretch.count * sizeof(double))
 
 
-cdef Pack pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
+cdef GatherCopy pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
     """The array of `size` numbers, in a register, that holds the slots at their offsets and zeros elsewhere."""
-    cdef Pack made = Pack.__new__(Pack)
+    cdef GatherCopy made = GatherCopy.__new__(GatherCopy)
     cdef int32_t* source = <int32_t*>PyMem_RawMalloc(max(size, 1) * sizeof(int32_t))
     cdef int64_t i
     cdef Stretch* last = NULL

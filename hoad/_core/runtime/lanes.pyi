@@ -5,11 +5,11 @@ from typing import Any, final
 
 from typing_extensions import Self
 
+from hoad._core.kernels.native_call import NativeCall
 from hoad._core.runtime.engine import Lowered
-from hoad._core.kernels.scalar.native_call import Native
 
 @final
-class Map(Native):
+class Map(NativeCall):
     """A program to be run for so many rows."""
 
     blocks: int

@@ -2,7 +2,8 @@
 
 The steps of a loop that carries nothing from step to step do not wait for one another: each is a lane. Lanes run in
 chunks, whose registers stay in cache; chunks are gathered in blocks, which threads share out. Where a block begins and
-ends hangs on the number of rows alone, and sums are added up block by block: no result hangs on the number of threads.
+ends depends on the number of rows alone, and sums are added up block by block: no result depends on the number of
+threads.
 
 The letters of inputs and outputs are those of `hoad._core.runtime.loops`: ``x`` and ``k``, ``y`` and ``s``.
 """
@@ -16,12 +17,12 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, Check, Lowered, Workspace, no_memory
+from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
 from hoad._core.runtime.loops cimport addresses, raise_at_step
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN
-from hoad._core.runtime.workspace cimport Port, Space, Spaces, describe, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, Aval, aval_of, int32_t, int64_t
+from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
+from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, aval_of, int32_t, int64_t
 
 from hoad.errors import ShapeError
 
@@ -38,22 +39,22 @@ cdef enum:
 
 
 cdef struct Stream:             # an input, or an output
-    Port port                   # its register may be ~v
+    ProgramPort port                   # its register may be ~v
     bint has_rows               # an input
     bint summed                 # an output
     bint is_single              # made of float32
     int64_t step                # bytes from lane to lane where it is computed; 0 where it is the same in all
     int64_t sums                # where a block is summed, among `more`
 
-cdef struct Run:                # one run for some of the chunks
-    Workspace* work
+cdef struct LaneRun:                # one run for some of the chunks
+    Registers* work
     char** data                 # of each stream: what is given, rows, or sums block by block
     int64_t chunk               # the next one
     int64_t block               # whose sums come first in `data`
 
 
 @cython.final
-cdef class Map(Native):
+cdef class Map(NativeCall):
     """A program to be run for so many rows: which inputs have rows, and which outputs are summed.
 
     A block has `rows_a_block` rows: where those are left out, as many as the number of rows says. Where they are asked
@@ -105,7 +106,7 @@ cdef class Map(Native):
     cdef int64_t give_stream(self, int32_t k, bint summed, int64_t more) except -1:
         """Describe output k; gives the bytes that a run takes for its sums, after so many for others."""
         cdef Stream* stream = &self.streams[self.n_in + k]
-        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.program.outputs[k].aval)
         describe(&stream.port, self.program.outputs[k].register, aval)
         stream.summed = summed
         stream.is_single = aval.dtype == np.float32 or aval.dtype == np.complex64
@@ -117,7 +118,7 @@ cdef class Map(Native):
     # ---- a run
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        cdef Run run
+        cdef LaneRun run
         cdef int32_t k
         cdef int64_t block
         cdef int code
@@ -141,7 +142,7 @@ cdef class Map(Native):
         self.spaces.leave(space)
         return FAILED_WITHIN if code == GUARD_FAILED else code
 
-    cdef void open_block(self, Run* run, int64_t block, char* more) noexcept nogil:
+    cdef void open_block(self, LaneRun* run, int64_t block, char* more) noexcept nogil:
         """Let a block have sums of its own."""
         cdef int32_t k
         run.block = block
@@ -150,14 +151,14 @@ cdef class Map(Native):
                 run.data[k] = more + self.streams[k].sums
                 memset(run.data[k], 0, self.streams[k].port.nbytes)
 
-    cdef void close_block(self, Run* run, char** results) noexcept nogil:
+    cdef void close_block(self, LaneRun* run, char** results) noexcept nogil:
         """Add the sums of a block to the others."""
         cdef int32_t k
         for k in range(self.n_in, self.n_streams):
             if self.streams[k].summed:
                 add(&self.streams[k], run.data[k], results[k - self.n_in], 1)
 
-    cdef int begin(self, Run* run, Space* space) noexcept nogil:
+    cdef int begin(self, LaneRun* run, Space* space) noexcept nogil:
         """What is the same in all lanes, for the data of a run."""
         cdef int32_t k
         run.work = &space.work
@@ -168,7 +169,7 @@ cdef class Map(Native):
         run.work.lanes = self.width
         return self.program.run_uniform(run.work)
 
-    cdef int advance(self, Run* run, int64_t end) noexcept nogil:
+    cdef int advance(self, LaneRun* run, int64_t end) noexcept nogil:
         """Chunks up to `end`."""
         cdef int code
         while run.chunk < end:
@@ -180,7 +181,7 @@ cdef class Map(Native):
             run.chunk += 1
         return 0
 
-    cdef void enter(self, Run* run) noexcept nogil:
+    cdef void enter(self, LaneRun* run) noexcept nogil:
         """Let the inputs take the rows of a chunk."""
         cdef int32_t k
         cdef int64_t row = run.chunk * self.width
@@ -197,7 +198,7 @@ cdef class Map(Native):
             else:
                 run.work.varying[~stream.port.register] = rows
 
-    cdef void collect(self, Run* run) noexcept nogil:
+    cdef void collect(self, LaneRun* run) noexcept nogil:
         """Copy what the outputs gave to their rows, or add it to their sums."""
         cdef int32_t k
         cdef Stream* stream
@@ -212,7 +213,7 @@ cdef class Map(Native):
             else:
                 store(stream, self.source(stream, run.work), data + row * stream.port.nbytes, run.work.lanes)
 
-    cdef inline char* source(self, Stream* stream, Workspace* work) noexcept nogil:
+    cdef inline char* source(self, Stream* stream, Registers* work) noexcept nogil:
         """Where the output of the first lane lies."""
         cdef int32_t register = stream.port.register
         if register < 0:
@@ -221,9 +222,9 @@ cdef class Map(Native):
             return <char*>&work.uniform[register].d
         return <char*>work.uniform[register].o
 
-    cdef int64_t failed_lane(self, Workspace* work):
+    cdef int64_t failed_lane(self, Registers* work):
         """The first lane at which the guard that failed holds something else than it wants."""
-        cdef Check* check
+        cdef GuardCheck* check
         cdef char* data
         cdef int32_t lane
         if work.failed_check < 0 or self.program.checks[work.failed_check].register >= 0:
@@ -274,7 +275,7 @@ cdef class Lanes:
 
     cdef object operand(self, int32_t k, object value):
         """A value of input k as a contiguous array."""
-        cdef Aval aval = aval_of(self.form.program.inputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.form.program.inputs[k].aval)
         shape = (self.form.length, *aval.shape) if self.form.streams[k].has_rows else aval.shape
         if np.shape(value) != shape:
             raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
@@ -282,7 +283,7 @@ cdef class Lanes:
 
     cdef object result(self, int32_t k):
         """Room for what output k gives."""
-        cdef Aval aval = aval_of(self.form.program.outputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.form.program.outputs[k].aval)
         if self.form.streams[self.form.n_in + k].summed:
             return np.zeros((self.form.blocks, *aval.shape), aval.dtype)
         return np.empty((self.form.length, *aval.shape), aval.dtype)
@@ -290,7 +291,7 @@ cdef class Lanes:
     def run(self, int64_t start, int64_t stop):
         """Do the blocks from `start` to `stop`."""
         cdef Map form = self.form
-        cdef Run run
+        cdef LaneRun run
         cdef int64_t end = min(stop * form.chunks_a_block, form.chunks)
         cdef int code
         cdef Space* space = form.spaces.enter()
@@ -318,7 +319,7 @@ cdef class Lanes:
     def collected(self):
         """A list of results."""
         cdef int32_t k
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef list found = []
         for k in range(self.form.program.n_outputs):
             aval = aval_of(self.form.program.outputs[k].aval)

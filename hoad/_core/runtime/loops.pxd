@@ -2,8 +2,8 @@
 
 cimport numpy as cnp
 
-from hoad._core.runtime.engine cimport Lowered, Workspace
+from hoad._core.runtime.engine cimport Lowered, Registers
 from hoad._core.graph.tape cimport int64_t
 
 cdef cnp.ndarray addresses(list arrays)
-cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1
+cdef int raise_at_step(Lowered program, int code, Registers* work, int64_t step) except -1

@@ -5,21 +5,21 @@ from typing import Any, final
 
 from typing_extensions import Self
 
+from hoad._core.kernels.native_call import NativeCall
 from hoad._core.runtime.engine import Lowered
-from hoad._core.kernels.scalar.native_call import Native
 
 @final
-class Steps(Native):
+class LoopCall(NativeCall):
     """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
 
     def __new__(cls, program: Lowered, takes: str, gives: str, length: int, backwards: bool) -> Self: ...
     def run(self, values: list[Any]) -> tuple[list[Any], int]: ...
 
 @final
-class Count(Native):
+class Count(NativeCall):
     """How many steps a loop takes until an output ends it."""
 
-    def __new__(cls, loop: Steps) -> Self: ...
+    def __new__(cls, loop: LoopCall) -> Self: ...
 
 def run_loop(
     program: Lowered, takes: str, gives: str, values: Sequence[Any], length: int, backwards: bool = False

@@ -7,7 +7,7 @@ What an input takes at a step, and what becomes of an output, is said by a lette
     ``k``  an input is the same at all steps
     ``y``  the output of every step is a row of the result
     ``s``  the outputs of all steps are summed
-    ``w``  a truth value: the loop ends after the first step at which it is false
+    ``w``  a boolean: the loop ends after the first step at which it is false
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Workspace, no_memory
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Registers, no_memory
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN, UNFINISHED
-from hoad._core.runtime.workspace cimport Port, Space, Spaces, describe, get, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, Aval, Slot, aval_of, int32_t, int64_t
+from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, get, put
+from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, Slot, aval_of, int32_t, int64_t
 
 from hoad.errors import GuardError, ShapeError
 
@@ -36,7 +36,7 @@ cdef enum:
 cdef double ENDLESS = 4e18      # numbers
 
 cdef struct Role:               # what an input takes, or an output gives
-    Port port
+    ProgramPort port
     char letter
     bint is_single              # made of float32
     int32_t at                  # which operand, or result
@@ -47,8 +47,8 @@ cdef struct Pair:               # a double that is carried: read where one step 
     int32_t given, taken
     int64_t held                # in between, among `more`
 
-cdef struct Run:                # one run of a loop
-    Workspace* work
+cdef struct LoopRun:                # one run of a loop
+    Registers* work
     char* more
     char** operands
     char** results
@@ -57,7 +57,7 @@ cdef struct Run:                # one run of a loop
 
 
 @cython.final
-cdef class Steps(Native):
+cdef class LoopCall(NativeCall):
     """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
 
     cdef Lowered program
@@ -119,7 +119,7 @@ cdef class Steps(Native):
         cdef int32_t at = 0
         cdef int64_t more = 0
         cdef Role* role
-        cdef Aval aval
+        cdef AbstractValue aval
         for k in range(self.n_out):
             role = &self.roles[self.n_in + k]
             aval = aval_of(self.program.outputs[k].aval)
@@ -152,7 +152,7 @@ cdef class Steps(Native):
     # ---- steps
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        cdef Run run
+        cdef LoopRun run
         cdef Space* space = self.spaces.enter()
         cdef int code
         if space == NULL:
@@ -164,7 +164,7 @@ cdef class Steps(Native):
         self.spaces.leave(space)
         return FAILED_WITHIN if code == GUARD_FAILED else code
 
-    cdef void begin(self, Run* run, Space* space, char** operands, char** results) noexcept nogil:
+    cdef void begin(self, LoopRun* run, Space* space, char** operands, char** results) noexcept nogil:
         """Before the first step."""
         cdef int32_t k
         run.work, run.more = &space.work, space.more
@@ -177,7 +177,7 @@ cdef class Steps(Native):
             if self.others[k].letter == c"s":
                 memset(results[self.others[k].at], 0, self.others[k].port.nbytes)
 
-    cdef int advance(self, Run* run, int64_t stop) noexcept nogil:
+    cdef int advance(self, LoopRun* run, int64_t stop) noexcept nogil:
         """Steps up to so many in all, or to where the loop ends."""
         cdef int code
         while run.done < stop and not run.ended:
@@ -188,7 +188,7 @@ cdef class Steps(Native):
             run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
         return 0
 
-    cdef inline int step(self, Run* run) noexcept nogil:
+    cdef inline int step(self, LoopRun* run) noexcept nogil:
         cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
         cdef Role* role
         cdef int32_t k
@@ -212,11 +212,11 @@ cdef class Steps(Native):
         self.carry(run)
         return 0
 
-    cdef inline char* buffer(self, Run* run, Role* role) noexcept nogil:
+    cdef inline char* buffer(self, LoopRun* run, Role* role) noexcept nogil:
         """Where a step puts an array that is carried."""
         return run.more + role.buffers + (run.done & 1) * ((role.port.nbytes + 15) & ~<int64_t>15)
 
-    cdef inline void carry(self, Run* run) noexcept nogil:
+    cdef inline void carry(self, LoopRun* run) noexcept nogil:
         """Let the next step take what this one gave."""
         cdef Role* role
         cdef int32_t k
@@ -229,7 +229,7 @@ cdef class Steps(Native):
         for k in range(self.n_pairs):
             run.work.uniform[self.pairs[k].taken].d = (<double*>(run.more + self.pairs[k].held))[0]
 
-    cdef inline void add(self, Run* run, Role* role) noexcept nogil:
+    cdef inline void add(self, LoopRun* run, Role* role) noexcept nogil:
         """Add a step's output to the sum."""
         cdef char* sums = run.results[role.at]
         cdef Slot* slot = &run.work.uniform[role.port.register]
@@ -242,7 +242,7 @@ cdef class Steps(Native):
             for i in range(role.port.nbytes // <int64_t>sizeof(double)):
                 (<double*>sums)[i] += (<double*>term)[i]
 
-    cdef void finish(self, Run* run) noexcept nogil:
+    cdef void finish(self, LoopRun* run) noexcept nogil:
         """Give what is carried out of the last step, or in where there was none."""
         cdef int32_t k
         cdef Role* role
@@ -255,7 +255,7 @@ cdef class Steps(Native):
 
     def run(self, list values not None):
         """(results of the outputs, steps done), on plain values of the inputs."""
-        cdef Run run
+        cdef LoopRun run
         cdef Space* space
         cdef int code
         cdef int64_t between = max(1, min(<int64_t>BETWEEN_SIGNALS, OFTEN // self.program.numbers()))
@@ -283,7 +283,7 @@ cdef class Steps(Native):
 
     cdef object operand(self, int32_t k, object value):
         """A value of input k as a contiguous array."""
-        cdef Aval aval = aval_of(self.program.inputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.program.inputs[k].aval)
         shape = (self.length, *aval.shape) if self.roles[k].letter == c"x" else aval.shape
         if np.shape(value) != shape:
             raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
@@ -291,26 +291,26 @@ cdef class Steps(Native):
 
     cdef object result(self, int32_t k):
         """Room for what output k gives."""
-        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.program.outputs[k].aval)
         rows = (self.length,) if self.roles[self.n_in + k].letter == c"y" else ()
         return np.empty(rows + aval.shape, aval.dtype)
 
     cdef object boxed(self, int32_t k, object array):
         """What output k gives: an array, or a number of its own."""
-        cdef Aval aval = aval_of(self.program.outputs[k].aval)
+        cdef AbstractValue aval = aval_of(self.program.outputs[k].aval)
         if self.roles[self.n_in + k].letter == c"y" or aval.ndim:
             return array
         return float(array) if aval.number == AVAL_FLOAT else array[()]
 
 
 @cython.final
-cdef class Count(Native):
+cdef class Count(NativeCall):
     """How many steps a loop takes until an output ends it; Python goes on where they are many, and may be endless."""
 
-    cdef Steps loop
+    cdef LoopCall loop
     cdef int64_t most
 
-    def __cinit__(self, Steps loop not None):
+    def __cinit__(self, LoopCall loop not None):
         self.loop = loop
         self.most = min(loop.length, OFTEN // loop.program.numbers())
         self.may_fail = loop.may_fail
@@ -319,7 +319,7 @@ cdef class Count(Native):
         self.numbers = self.most * loop.program.numbers()
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        cdef Run run
+        cdef LoopRun run
         cdef Space* space = self.loop.spaces.enter()
         cdef int code
         if space == NULL:
@@ -342,7 +342,7 @@ cdef cnp.ndarray addresses(list arrays):
     return found
 
 
-cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step) except -1:
+cdef int raise_at_step(Lowered program, int code, Registers* work, int64_t step) except -1:
     """Raise what went wrong; of a guard, say at which step."""
     try:
         return program.raise_failure(code, work)
@@ -360,4 +360,4 @@ cdef int raise_at_step(Lowered program, int code, Workspace* work, int64_t step)
 
 def run_loop(Lowered program, str takes, str gives, values, int64_t length, bint backwards=False):
     """Run a program `length` times (fewer where an output ``w`` ends it): (results of the outputs, steps done)."""
-    return Steps(program, takes, gives, length, backwards).run(list(values))
+    return LoopCall(program, takes, gives, length, backwards).run(list(values))

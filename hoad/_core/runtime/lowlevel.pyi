@@ -10,7 +10,7 @@ CALL_ADDRESS: Final[int]
 ODE_ADDRESS: Final[int]
 
 @final
-class Entry:
+class EntryPoint:
     """A lowered program, ready to be called from C by as many threads at a time as it has spaces."""
 
     error: BaseException | None

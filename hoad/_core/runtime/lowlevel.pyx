@@ -1,7 +1,7 @@
 """Programs called from C: numbers in, numbers out, without Python and from any thread.
 
-A handle is the address of an `Entry`. It has a few workspaces, laid out beforehand, so that a call neither allocates
-nor needs the GIL: that may be held by one who waits for the threads that call.
+A handle is the address of an `EntryPoint`. It has a few workspaces, laid out beforehand, so that a call neither
+allocates nor needs the GIL: that may be held by one who waits for the threads that call.
 """
 
 import numpy as np
@@ -23,36 +23,36 @@ from libc.string cimport memcpy
 cimport cython
 
 from hoad._core.base.blocks cimport give, take, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Workspace
+from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Registers
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN
-from hoad._core.graph.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t
 
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 cdef double NAN = float("nan")
 
-cdef struct Port:               # an input or an output
+cdef struct EntryPort:               # an input or an output
     int32_t register
     bint is_scalar              # a double in the register, else an address
     int64_t first, count        # of its doubles among all
 
-cdef struct Space:              # what one call at a time writes to
+cdef struct CallSpace:              # what one call at a time writes to
     PyThread_type_lock lock
     char* memory
     double* inputs              # of calls that have them in pieces
-    Workspace work
+    Registers work
 
 
 @cython.final
-cdef class Entry:
+cdef class EntryPoint:
     """A lowered program, ready to be called from C by as many threads at a time as it has spaces."""
 
     cdef Lowered program
     cdef bint takes_gil                 # a step calls Python
-    cdef Port* ports                    # inputs, then outputs
+    cdef EntryPort* ports                    # inputs, then outputs
     cdef int32_t n_in, n_ports
     cdef readonly int64_t n_inputs, n_outputs       # doubles
-    cdef Space* spaces
+    cdef CallSpace* spaces
     cdef int32_t n_spaces
     cdef int64_t size                   # bytes of a workspace
     cdef list held                      # what the workspaces point into before they are first used
@@ -65,8 +65,8 @@ cdef class Entry:
         self.size = program.workspace_size(1)
         self.n_in = program.n_inputs
         self.n_ports = program.n_inputs + program.n_outputs
-        self.ports = <Port*>take_zeroed(self.n_ports * sizeof(Port) + 1)
-        self.spaces = <Space*>take_zeroed(spaces * sizeof(Space))
+        self.ports = <EntryPort*>take_zeroed(self.n_ports * sizeof(EntryPort) + 1)
+        self.spaces = <CallSpace*>take_zeroed(spaces * sizeof(CallSpace))
         if self.ports == NULL or self.spaces == NULL:
             raise MemoryError
         self.n_spaces = spaces
@@ -92,10 +92,10 @@ cdef class Entry:
             give(self.spaces[k].inputs, self.n_inputs * sizeof(double) + 1)
             if self.spaces[k].lock != NULL:
                 PyThread_free_lock(self.spaces[k].lock)
-        give(self.spaces, self.n_spaces * sizeof(Space))
-        give(self.ports, self.n_ports * sizeof(Port) + 1)
+        give(self.spaces, self.n_spaces * sizeof(CallSpace))
+        give(self.ports, self.n_ports * sizeof(EntryPort) + 1)
 
-    cdef int describe(self, Port* port, int32_t register, Aval aval, str what, int32_t k) except -1:
+    cdef int describe(self, EntryPort* port, int32_t register, AbstractValue aval, str what, int32_t k) except -1:
         port.register = register
         port.is_scalar = aval.number <= AVAL_BOOL
         if not port.is_scalar and aval.dtype != np.float64 and aval.dtype != np.complex128:
@@ -106,7 +106,7 @@ cdef class Entry:
         port.count = 1 if port.is_scalar else aval.size * (aval.itemsize // <int64_t>sizeof(double))
         return 0
 
-    cdef int prepare(self, Space* space) except -1:
+    cdef int prepare(self, CallSpace* space) except -1:
         space.memory = <char*>take(self.size)
         space.inputs = <double*>take(self.n_inputs * sizeof(double) + 1)
         space.lock = PyThread_allocate_lock()
@@ -118,7 +118,7 @@ cdef class Entry:
 
     # ---- a call
 
-    cdef Space* taken(self) noexcept nogil:
+    cdef CallSpace* taken(self) noexcept nogil:
         """A space that nobody uses, which is the caller's until its lock is released."""
         cdef int32_t k
         for k in range(self.n_spaces):
@@ -127,10 +127,10 @@ cdef class Entry:
         PyThread_acquire_lock(self.spaces[0].lock, WAIT_LOCK)
         return &self.spaces[0]
 
-    cdef int run(self, Space* space, const double* inputs, double* outputs) noexcept nogil:
+    cdef int run(self, CallSpace* space, const double* inputs, double* outputs) noexcept nogil:
         """Call the program in a space, and let go of it."""
         cdef int32_t k
-        cdef Port* port
+        cdef EntryPort* port
         cdef int code
         for k in range(self.n_in):
             port = &self.ports[k]
@@ -197,18 +197,18 @@ cdef void* hoad_program(object address) except NULL:
 
 
 cdef int hoad_call(void* program, const double* inputs, double* outputs) noexcept nogil:
-    if (<Entry>program).takes_gil:
+    if (<EntryPoint>program).takes_gil:
         return call_with_gil(program, inputs, outputs)
-    return code_of((<Entry>program).run((<Entry>program).taken(), inputs, outputs))
+    return code_of((<EntryPoint>program).run((<EntryPoint>program).taken(), inputs, outputs))
 
 
 cdef int hoad_ode(double t, const double* y, double* ydot, void* program) noexcept nogil:
-    cdef Space* space
-    if (<Entry>program).takes_gil:
+    cdef CallSpace* space
+    if (<EntryPoint>program).takes_gil:
         return ode_with_gil(program, t, y, ydot)
-    space = (<Entry>program).taken()
-    joined(space, t, y, (<Entry>program).n_inputs)
-    return code_of((<Entry>program).run(space, space.inputs, ydot))
+    space = (<EntryPoint>program).taken()
+    joined(space, t, y, (<EntryPoint>program).n_inputs)
+    return code_of((<EntryPoint>program).run(space, space.inputs, ydot))
 
 
 cdef double of_number(double x, void* program) noexcept nogil:
@@ -219,10 +219,10 @@ cdef double of_number(double x, void* program) noexcept nogil:
 
 cdef double of_numbers(int n, double* x, void* program) noexcept nogil:
     cdef double p
-    return NAN if n != (<Entry>program).n_inputs or hoad_call(program, x, &p) else p
+    return NAN if n != (<EntryPoint>program).n_inputs or hoad_call(program, x, &p) else p
 
 
-cdef void joined(Space* space, double t, const double* y, int64_t n) noexcept nogil:
+cdef void joined(CallSpace* space, double t, const double* y, int64_t n) noexcept nogil:
     """(t, y) one after another."""
     space.inputs[0] = t
     memcpy(space.inputs + 1, y, (n - 1) * sizeof(double))
@@ -240,7 +240,7 @@ cdef inline int code_of(int code) noexcept nogil:
 # waits for a space without the GIL, which the one who has the space may need.
 
 cdef int call_with_gil(void* program, const double* inputs, double* outputs) noexcept with gil:
-    cdef Entry entry = <Entry>program
+    cdef EntryPoint entry = <EntryPoint>program
     cdef int code
     with nogil:
         code = entry.run(entry.taken(), inputs, outputs)
@@ -248,8 +248,8 @@ cdef int call_with_gil(void* program, const double* inputs, double* outputs) noe
 
 
 cdef int ode_with_gil(void* program, double t, const double* y, double* ydot) noexcept with gil:
-    cdef Entry entry = <Entry>program
-    cdef Space* space
+    cdef EntryPoint entry = <EntryPoint>program
+    cdef CallSpace* space
     cdef int code
     with nogil:
         space = entry.taken()
@@ -258,7 +258,7 @@ cdef int ode_with_gil(void* program, double t, const double* y, double* ydot) no
     return noted(entry, code)
 
 
-cdef int noted(Entry entry, int code):
+cdef int noted(EntryPoint entry, int code):
     """The code; an exception that is set becomes `error`."""
     if code_of(code) == HOAD_PYTHON:
         try:

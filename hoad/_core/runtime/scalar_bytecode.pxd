@@ -4,12 +4,12 @@ cimport cython
 
 from libc.stdint cimport int32_t
 
-from hoad._core.runtime.engine cimport Step
+from hoad._core.runtime.step cimport Step
 from hoad._core.graph.tape cimport Slot
 
 
 @cython.final
-cdef class Serial:
+cdef class ScalarBytecode:
     cdef int32_t* code
     cdef int32_t n, capacity            # words
     cdef void** functions
@@ -21,4 +21,4 @@ cdef class Serial:
     cdef int add(self, const Step* step) except -1
     cdef int add_both(self, const Step* first, const Step* second) except -1
 
-cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers)
+cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers)

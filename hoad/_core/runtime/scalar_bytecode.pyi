@@ -3,5 +3,5 @@
 from typing import final
 
 @final
-class Serial:
+class ScalarBytecode:
     """Steps as code for the interpreter of single numbers."""

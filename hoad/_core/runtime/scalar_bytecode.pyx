@@ -3,7 +3,7 @@
 cimport cython
 
 from hoad._core.base.blocks cimport give, room, take_zeroed
-from hoad._core.runtime.engine cimport ITEM_STEP, SCALAR_STEP, Step
+from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY,
@@ -34,7 +34,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Serial:
+cdef class ScalarBytecode:
     """Steps as code for `run_serial`."""
 
     def __dealloc__(self):
@@ -115,12 +115,12 @@ cdef int32_t both(uint16_t first, uint16_t second, bint is_left) noexcept:
     return S_END
 
 
-cdef Serial serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers):
+cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers):
     """The code of these steps.
 
     `uses` counts how often each of so many registers is read, by anything; `maker` is room for as many zeros, left so.
     """
-    cdef Serial made = Serial.__new__(Serial)
+    cdef ScalarBytecode made = ScalarBytecode.__new__(ScalarBytecode)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
     cdef int32_t* partner = <int32_t*>take_zeroed(n * sizeof(int32_t))
     cdef int32_t i, k, side, operand, kept

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Literal, final
 
-from hoad._core.kernels.scalar.native_call import Native
 from hoad._core.graph.primitive import Primitive
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.kernels.native_call import NativeCall
 
 HIDDEN: int
 
 @final
-class Spectral(Native):
+class Spectral(NativeCall):
     """A derivative of V f(w) Vᴴ along directions, or the weights of c in its product with a matrix."""
 
 def spectral(
@@ -20,5 +20,5 @@ def spectral(
     known: bool,
     strong: bool,
     one: bool,
-    avals: Sequence[Aval],
-) -> Native: ...
+    avals: Sequence[AbstractValue],
+) -> NativeCall: ...

@@ -35,10 +35,10 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.runtime.engine cimport no_memory
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport Primitive, signature
-from hoad._core.graph.tape cimport Aval, intern_aval
+from hoad._core.graph.tape cimport AbstractValue, intern_aval
 
 cnp.import_array()
 
@@ -561,7 +561,7 @@ cdef void in_double(const Operand* operand, const char* at, double* p) noexcept 
 
 
 @cython.final
-cdef class Spectral(Native):
+cdef class Spectral(NativeCall):
     """A derivative of V f(w) Vᴴ along directions, or the weights of c in its product with a matrix."""
 
     cdef Plan product
@@ -765,8 +765,8 @@ cdef void without_directions(
 def spectral(Primitive matmul not None, str what, bint singular, bint known, bint strong, bint one, avals):
     """What computes the derivative, the weights or the product of operands like these."""
     cdef Spectral made = Spectral.__new__(Spectral)
-    cdef Aval x = avals[0]
-    cdef Aval aval
+    cdef AbstractValue x = avals[0]
+    cdef AbstractValue aval
     cdef Operand* operand
     cdef int32_t numbers[2]
     cdef int i

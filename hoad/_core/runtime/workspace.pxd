@@ -4,9 +4,9 @@ from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_type_lock
 from libc.string cimport memcpy
 
-from hoad._core.runtime.engine cimport Lowered, Workspace
-from hoad._core.kernels.scalar.native_call cimport Native
-from hoad._core.graph.tape cimport Aval, int32_t, int64_t
+from hoad._core.runtime.engine cimport Lowered, Registers
+from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
 
 cdef enum:
     MOST_KEPT = 4
@@ -15,9 +15,9 @@ cdef struct Space:              # what one run at a time writes to
     PyThread_type_lock lock     # NULL: it is given back to the allocator after the run
     char* memory
     char* more                  # what is asked for besides the registers
-    Workspace work
+    Registers work
 
-cdef struct Port:               # an input or an output without lanes
+cdef struct ProgramPort:               # an input or an output without lanes
     int32_t register
     bint is_scalar              # a double in the register, else an address
     bint is_truth               # a double there, a byte outside
@@ -35,11 +35,11 @@ cdef class Spaces:
     cdef bint prepare(self, Space* space) noexcept nogil
     cdef void leave(self, Space* space) noexcept nogil
 
-cdef int64_t outside(Aval aval)
-cdef int describe(Port* port, int32_t register, Aval aval) except -1
+cdef int64_t outside(AbstractValue aval)
+cdef int describe(ProgramPort* port, int32_t register, AbstractValue aval) except -1
 
 
-cdef inline void put(Workspace* work, Port* port, char* data) noexcept nogil:
+cdef inline void put(Registers* work, ProgramPort* port, char* data) noexcept nogil:
     """Let an input be what lies at an address."""
     if port.is_truth:
         work.uniform[port.register].d = data[0] != 0
@@ -49,7 +49,7 @@ cdef inline void put(Workspace* work, Port* port, char* data) noexcept nogil:
         work.uniform[port.register].o = <PyObject*>data
 
 
-cdef inline void get(Workspace* work, Port* port, char* data) noexcept nogil:
+cdef inline void get(Registers* work, ProgramPort* port, char* data) noexcept nogil:
     """Write what an output is to an address."""
     if port.is_truth:
         data[0] = work.uniform[port.register].d != 0
@@ -59,9 +59,9 @@ cdef inline void get(Workspace* work, Port* port, char* data) noexcept nogil:
         memcpy(data, work.uniform[port.register].o, port.nbytes)
 
 
-cdef class Call(Native):
+cdef class Call(NativeCall):
     cdef Lowered program
     cdef Spaces spaces
-    cdef Port* ports            # inputs, then outputs
+    cdef ProgramPort* ports            # inputs, then outputs
     cdef bint* made_there       # of each output: whether it is made where the caller wants it
     cdef int32_t n_in, n_out

@@ -4,8 +4,8 @@ from typing import final
 
 from typing_extensions import Self
 
+from hoad._core.kernels.native_call import NativeCall
 from hoad._core.runtime.engine import Lowered
-from hoad._core.kernels.scalar.native_call import Native
 
 @final
 class Spaces:
@@ -14,9 +14,9 @@ class Spaces:
     def __new__(cls, program: Lowered, lanes: int, more: int) -> Self: ...
 
 @final
-class Call(Native):
+class Call(NativeCall):
     """A program that runs once, in so many threads at most; 0 for any."""
 
     def __new__(cls, program: Lowered, most: int = 0) -> Self: ...
 
-def offered(program: Lowered, native: Native) -> Native | None: ...
+def offered(program: Lowered, native: NativeCall) -> NativeCall | None: ...

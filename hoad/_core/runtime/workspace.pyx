@@ -17,9 +17,9 @@ cimport cython
 
 from hoad._core.base.blocks cimport give, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, no_memory
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN
-from hoad._core.graph.tape cimport AVAL_BOOL, Aval, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t
 
 cdef enum:
     SMALL = 1 << 15             # bytes of a workspace that is kept
@@ -94,12 +94,12 @@ cdef class Spaces:
         free(space)
 
 
-cdef int64_t outside(Aval aval):
-    """Bytes of a value where arrays of its kind lie: a truth value is a byte."""
+cdef int64_t outside(AbstractValue aval):
+    """Bytes of a value where arrays of its kind lie: a boolean is a byte."""
     return aval.size * aval.itemsize
 
 
-cdef int describe(Port* port, int32_t register, Aval aval) except -1:
+cdef int describe(ProgramPort* port, int32_t register, AbstractValue aval) except -1:
     port.register = register
     port.is_scalar = aval.number <= AVAL_BOOL
     port.is_truth = aval.number == AVAL_BOOL
@@ -111,7 +111,7 @@ cdef int describe(Port* port, int32_t register, Aval aval) except -1:
 
 
 @cython.final
-cdef class Call(Native):
+cdef class Call(NativeCall):
     """A program that runs once, in so many threads at most; 0 for any."""
 
     def __cinit__(self, Lowered program not None, int32_t most=0):
@@ -125,7 +125,7 @@ cdef class Call(Native):
         self.depth = program.native_depth() + 1
         self.numbers = program.numbers()
         self.worth = min(program.worth, most) if most else program.worth
-        self.ports = <Port*>take_zeroed(count * sizeof(Port) + 1)
+        self.ports = <ProgramPort*>take_zeroed(count * sizeof(ProgramPort) + 1)
         self.made_there = <bint*>take_zeroed(self.n_out * sizeof(bint) + 1)
         if self.ports == NULL or self.made_there == NULL:
             raise MemoryError
@@ -138,14 +138,14 @@ cdef class Call(Native):
             seen.add(register)
 
     def __dealloc__(self):
-        give(self.ports, (self.n_in + self.n_out) * sizeof(Port) + 1)
+        give(self.ports, (self.n_in + self.n_out) * sizeof(ProgramPort) + 1)
         give(self.made_there, self.n_out * sizeof(bint) + 1)
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int32_t k
         cdef int code
         cdef Space* space = self.spaces.enter()
-        cdef Port* outputs = self.ports + self.n_in
+        cdef ProgramPort* outputs = self.ports + self.n_in
         if space == NULL:
             return no_memory()
         space.work.threads = min(threads, self.worth) if self.worth > 1 else 1
@@ -162,7 +162,7 @@ cdef class Call(Native):
         return FAILED_WITHIN if code == GUARD_FAILED else code
 
 
-def offered(Lowered program not None, Native native not None):
+def offered(Lowered program not None, NativeCall native not None):
     """A native run of a program; None if that calls Python, or takes so long that somebody may want to interrupt it.
 
     Nor if it is too deep for a thread's stack: Python counts its calls.

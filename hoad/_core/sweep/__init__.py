@@ -1,0 +1,1 @@
+"""Reverse and forward sweeps: tapes made of tapes by rules."""

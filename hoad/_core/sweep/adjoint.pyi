@@ -4,11 +4,11 @@ from typing import final
 
 from typing_extensions import Self
 
-from hoad._core.sweep.builder import Emitter
 from hoad._core.graph.tape import Graph
+from hoad._core.sweep.builder import Builder
 
 @final
-class Items:
+class ItemAdjoints:
     """The adjoints of the items of one array."""
 
     def __new__(cls, size: int) -> Self: ...
@@ -17,4 +17,4 @@ class Items:
 class Sweep:
     """One reverse sweep over the nodes from `low` up to `high`."""
 
-    def __new__(cls, graph: Graph, emitter: Emitter, low: int, high: int, notes: bool) -> Self: ...
+    def __new__(cls, graph: Graph, builder: Builder, low: int, high: int, notes: bool) -> Self: ...

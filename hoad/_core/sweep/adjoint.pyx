@@ -17,13 +17,12 @@ from hoad._core.sweep.builder cimport (
     DEPENDS,
     DEPENDS_A,
     DEPENDS_B,
-    F_SLOPED,
     IS_INPUT,
     NEGATED,
     OTHER_KIND,
     PLAIN,
     SPECIAL,
-    Emitter,
+    Builder,
     ScalarRule,
     State,
 )
@@ -40,7 +39,8 @@ from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
+    F_WIDE,
+    F_SLOPED,
     F_STRONG,
     OP_ASSEMBLE,
     OP_IDENTITY,
@@ -50,8 +50,8 @@ from hoad._core.graph.tape cimport (
     OP_RESULT,
     OP_STOP,
     ZERO,
-    Aval,
-    Ext,
+    AbstractValue,
+    WideNode,
     Graph,
     Node,
     aval_of,
@@ -60,11 +60,11 @@ from hoad._core.graph.tape cimport (
     node_operands,
     operand_aval,
     past_results,
-    uint8_t,
     uint16_t,
     uint64_t,
+    uint8_t,
 )
-from hoad._core.sweep.rule_template cimport Template, is_odd, values_for, vjp_template
+from hoad._core.sweep.rule_template cimport RuleTemplate, is_odd, values_for, vjp_template
 
 from hoad._core.graph.primitive import primitive_named
 
@@ -86,7 +86,7 @@ cdef int GATHER = -1
 
 
 @cython.final
-cdef class Items:
+cdef class ItemAdjoints:
     """The adjoints of the items of one array, by offset."""
 
     cdef int32_t* bar
@@ -108,18 +108,18 @@ cdef class Items:
         give(self.bar, self.size * sizeof(int32_t))
         give(self.state, self.size * sizeof(State))
 
-    cdef int add(self, Emitter emitter, int32_t offset, int32_t adjoint, bint negated) except -1:
+    cdef int add(self, Builder builder, int32_t offset, int32_t adjoint, bint negated) except -1:
         self.count += self.bar[offset] == ZERO
-        return emitter.accumulate(&self.bar[offset], &self.state[offset], adjoint, negated)
+        return builder.accumulate(&self.bar[offset], &self.state[offset], adjoint, negated)
 
-    cdef int write(self, Emitter emitter, cnp.npy_int64* offsets, int32_t* operands) except -1:
+    cdef int write(self, Builder builder, cnp.npy_int64* offsets, int32_t* operands) except -1:
         """Write the offsets that have an adjoint, in order, and their adjoints."""
         cdef Py_ssize_t i
         cdef int32_t k = 0
         for i in range(self.size):
             if self.bar[i] != ZERO:
                 offsets[k] = i
-                operands[k] = emitter.negative(self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
+                operands[k] = builder.negative(self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
                 k += 1
         return 0
 
@@ -129,7 +129,7 @@ cdef class Sweep:
     """The state of one reverse sweep over the nodes ``[low, high)``."""
 
     cdef Graph graph
-    cdef Emitter emitter
+    cdef Builder builder
     cdef int32_t low, high
     cdef State* states          # what is known of a constant, and of each node
     cdef State* state           # the latter
@@ -145,11 +145,11 @@ cdef class Sweep:
     cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
     cdef int32_t n_rules
 
-    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes):
+    def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes):
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
         self.graph = graph
-        self.emitter = emitter
+        self.builder = builder
         self.low = low
         self.high = high
         self.notes = notes
@@ -191,7 +191,7 @@ cdef class Sweep:
             state[i - low] = IS_INPUT | DEPENDS
         for i in range(low, self.high):
             node = &nodes[i]
-            if node.flags & (F_EXT | F_BOOL) or node.op <= OP_STOP:
+            if node.flags & (F_WIDE | F_BOOL) or node.op <= OP_STOP:
                 self.mark_any(i)
                 continue
             a = node.a
@@ -213,7 +213,7 @@ cdef class Sweep:
         return 0
 
     cdef int mark_any(self, int32_t i) except -1:
-        """Mark a node that is no operation on scalars, or gives a truth value."""
+        """Mark a node that is not an operation on scalars, or gives a boolean."""
         cdef Node* node = &self.graph.nodes[i]
         cdef State* state = &self.state[i - self.low]
         cdef int32_t k, n
@@ -240,24 +240,24 @@ cdef class Sweep:
 
     cdef bint has_inexact_result(self, int32_t i) except -1:
         """Whether a node with several results has one that has derivatives, the first aside."""
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
-        if ext.sig == NULL or <object>ext.sig is None:
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        if wide.sig == NULL or <object>wide.sig is None:
             return False
-        for aval in (<Signature>ext.sig).results[1:]:
-            if (<Aval>aval).inexact:
+        for aval in (<Signature>wide.sig).results[1:]:
+            if (<AbstractValue>aval).inexact:
                 return True
         return False
 
     cdef int run(self) except -1:
         cdef int32_t i = self.high - 1
         cdef int32_t low = self.low
-        cdef bint fast = self.emitter.simplify and not self.notes
+        cdef bint fast = self.builder.simplify and not self.notes
         cdef State state
         cdef int32_t before
         while i >= low:
             before = self.graph.size
             if fast:
-                i = self.emitter.pull_back_plain(self.rules, i, self.bar, self.state, low)
+                i = self.builder.pull_back_plain(self.rules, i, self.bar, self.state, low)
                 if i < low:
                     break
             state = self.state[i - low]
@@ -286,11 +286,11 @@ cdef class Sweep:
         cdef State* state = &self.state[node - self.low]
         cdef int32_t before
         if not self.notes or adjoint == ZERO:
-            return self.emitter.accumulate(bar, state, adjoint, negated)
+            return self.builder.accumulate(bar, state, adjoint, negated)
         if not negated:
             adjoint = self.annotated(node, adjoint, swept)
         before = self.graph.size
-        self.emitter.accumulate(bar, state, adjoint, negated)
+        self.builder.accumulate(bar, state, adjoint, negated)
         if self.graph.size > before and not state[0] & NEGATED:
             self.graph.note(self.graph.size - 1, swept, node, 0)
         return 0
@@ -299,14 +299,14 @@ cdef class Sweep:
         """The adjoint of `node` so far, with its sign."""
         cdef int32_t adjoint = self.bar[node - self.low]
         if adjoint != ZERO and self.state[node - self.low] & NEGATED:
-            return self.emitter.negative(adjoint)
+            return self.builder.negative(adjoint)
         return adjoint
 
     cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
         """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
         cdef int32_t* parts = &self.parts[node - self.low]
         parts[0] += 1
-        return self.emitter.noted(adjoint, swept, node, parts[0])
+        return self.builder.noted(adjoint, swept, node, parts[0])
 
     # ---- one node
 
@@ -315,12 +315,12 @@ cdef class Sweep:
         cdef int32_t adjoint = self.bar[i - self.low]
         cdef bint negated = self.state[i - self.low] & NEGATED != 0
         cdef uint16_t op = node.op
-        if op == OP_RESULT or (node.flags & F_EXT and INFO[op].nout > 1):
+        if op == OP_RESULT or (node.flags & F_WIDE and INFO[op].nout > 1):
             return self.propagate_many(i)
         if adjoint == ZERO:
             return 0
-        if node.flags & F_EXT:
-            return self.propagate_ext(i, adjoint, negated)
+        if node.flags & F_WIDE:
+            return self.propagate_wide(i, adjoint, negated)
         if op == OP_ITEM:
             return self.add_piece(node.a, i, adjoint, negated)
         if op == OP_IDENTITY:
@@ -332,37 +332,37 @@ cdef class Sweep:
         return self.propagate_scalar(i, adjoint, negated)
 
     cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
-        """A scalar operation of one or two operands, some of them perhaps truth values."""
+        """A scalar operation of one or two operands, some of them perhaps booleans."""
         cdef Node* node = &self.graph.nodes[i]
         cdef State state = self.state[i - self.low]
         cdef int32_t leaves[4]
         cdef int32_t adjoints[2]
         cdef bint negated_a = negated
         cdef bint negated_b = negated
-        cdef Template template
+        cdef RuleTemplate template
         leaves[0] = adjoint
         leaves[1] = i
         leaves[2] = node.a
         leaves[3] = node.b
         template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
-        if template.is_scalar and self.emitter.simplify:
-            template.splice_scalar(self.emitter, leaves, adjoints)
+        if template.is_scalar and self.builder.simplify:
+            template.inline_scalar(self.builder, leaves, adjoints)
             negated_a ^= template.scalar.negated[0]
             negated_b ^= template.scalar.negated[1]
         else:
-            template.splice(self.emitter, leaves, adjoints)
+            template.splice(self.builder, leaves, adjoints)
         if state & DEPENDS_A:
             self.accumulate(leaves[2], adjoints[0], negated_a, i)
         if state & DEPENDS_B:
             self.accumulate(leaves[3], adjoints[1], negated_b, i)
         return 0
 
-    cdef Template scalar_template(self, int32_t i, int32_t active):
+    cdef RuleTemplate scalar_template(self, int32_t i, int32_t active):
         """The vjp template of a scalar operation; the next node of its kind finds its `ScalarRule` in the table."""
         cdef Node* node = &self.graph.nodes[i]
         cdef int arity = ARITY[node.op]
         cdef int32_t avals[2]
-        cdef Template template
+        cdef RuleTemplate template
         cdef Signature sig
         avals[0] = operand_aval(self.graph, node.a)
         avals[1] = operand_aval(self.graph, node.b) if arity == 2 else 0
@@ -373,13 +373,13 @@ cdef class Sweep:
             self.rules[4 * <int32_t>self.graph.nodes[i].op + active] = &template.scalar
         return template
 
-    cdef int propagate_ext(self, int32_t i, int32_t adjoint, bint negated) except -1:
+    cdef int propagate_wide(self, int32_t i, int32_t adjoint, bint negated) except -1:
         cdef uint16_t op = self.graph.nodes[i].op
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
         cdef int32_t source
         if op == OP_INPUT:
             return 0
-        source = self.graph.pool[ext.first] if ext.count else ZERO
+        source = self.graph.pool[wide.first] if wide.count else ZERO
         if op == OP_IDENTITY:
             if source >= self.low and self.state[source - self.low] & DEPENDS:
                 self.accumulate(source, adjoint, negated, i)
@@ -388,7 +388,7 @@ cdef class Sweep:
             return self.add_piece(source, i, adjoint, negated)
         if op == OP_ASSEMBLE:
             return self.propagate_assembly(i, adjoint, negated)
-        return self.splice_node(i, &adjoint, negated)
+        return self.inline_node(i, &adjoint, negated)
 
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
@@ -401,13 +401,13 @@ cdef class Sweep:
         for k in range(nout):
             few[k] = self.adjoint_of(i + k) if i + k < self.high else ZERO
             some = some or few[k] != ZERO
-        return self.splice_node(i, few, False) if some else 0
+        return self.inline_node(i, few, False) if some else 0
 
-    cdef int splice_node(self, int32_t i, const int32_t* adjoints, bint negated) except -1:
+    cdef int inline_node(self, int32_t i, const int32_t* adjoints, bint negated) except -1:
         """Splice the template of a node with an extension row; what it gives is negated with its adjoints."""
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>ext.sig
-        cdef int32_t count = ext.count
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>wide.sig
+        cdef int32_t count = wide.count
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
         cdef int32_t* leaves = few
@@ -415,7 +415,7 @@ cdef class Sweep:
         cdef int32_t* found
         cdef int32_t k
         cdef uint64_t active = 0
-        cdef Template template
+        cdef RuleTemplate template
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
             if leaves == NULL:
@@ -427,19 +427,19 @@ cdef class Sweep:
                 leaves[k] = adjoints[k]
                 leaves[nout + k] = i + k
             for k in range(count):
-                operands[k] = self.graph.pool[ext.first + k]
+                operands[k] = self.graph.pool[wide.first + k]
                 if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:
                     active |= <uint64_t>1 << k
             if count > 64:
                 active = ~<uint64_t>0
             if not active:
                 return 0
-            if negated and not is_odd(sig):       # no sign passes through what is not linear; `ext` may move
-                leaves[0] = self.emitter.negative(leaves[0])
+            if negated and not is_odd(sig):       # no sign passes through what is not linear; `wide` may move
+                leaves[0] = self.builder.negative(leaves[0])
                 negated = False
             template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
                                     values_for(self.graph, sig, i, operands, count))
-            template.splice(self.emitter, leaves, found)
+            template.splice(self.builder, leaves, found)
             for k in range(count):
                 if found[k] != ZERO and operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
                     self.accumulate(operands[k], found[k], negated, i)
@@ -479,11 +479,11 @@ cdef class Sweep:
         cdef int32_t at = self.pieces_of[array - self.low] - 1
         cdef int32_t node
         cdef Piece* piece
-        cdef Items items = None
+        cdef ItemAdjoints items = None
         cdef list parts = []
         cdef list operands = []
         cdef Signature sig
-        cdef Ext* ext
+        cdef WideNode* wide
         cdef int64_t size
         while at >= 0:
             piece = &self.pieces[at]
@@ -491,23 +491,23 @@ cdef class Sweep:
             at = piece.next
             if self.graph.nodes[node].op == OP_ITEM:
                 if items is None:
-                    items = Items(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
-                items.add(self.emitter, self.graph.nodes[node].b, piece.adjoint, piece.negated)
+                    items = ItemAdjoints(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
+                items.add(self.builder, self.graph.nodes[node].b, piece.adjoint, piece.negated)
                 continue
-            operands.append(self.emitter.negative(piece.adjoint) if piece.negated else piece.adjoint)
-            ext = &self.graph.exts[self.graph.nodes[node].a]    # only now: the table may have moved
+            operands.append(self.builder.negative(piece.adjoint) if piece.negated else piece.adjoint)
+            wide = &self.graph.wide_nodes[self.graph.nodes[node].a]    # only now: the table may have moved
             if self.graph.nodes[node].op == GATHER:
-                operands.append(self.graph.pool[ext.first + 1])
+                operands.append(self.graph.pool[wide.first + 1])
                 parts.append(None)
             else:
-                sig = <Signature>ext.sig
-                size = (<Aval>sig.avals[0]).itemsize
+                sig = <Signature>wide.sig
+                size = (<AbstractValue>sig.avals[0]).itemsize
                 shape, strides, start = sig.params
                 parts.append((start * size, shape, tuple([s * size for s in strides])))
         self.accumulate(array, self.assembled(array, items, parts, operands), False, array)
         return 0
 
-    cdef int32_t assembled(self, int32_t array, Items items, list parts, list operands) except? -1:
+    cdef int32_t assembled(self, int32_t array, ItemAdjoints items, list parts, list operands) except? -1:
         cdef int32_t n_items = 0 if items is None else items.count
         cdef int32_t count = n_items + <int32_t>len(operands)
         cdef cnp.ndarray offsets = np.empty(n_items, np.int64)
@@ -515,16 +515,16 @@ cdef class Sweep:
         cdef int32_t* to = <int32_t*>cnp.PyArray_DATA(all_operands)
         cdef int32_t i
         if items is not None:
-            items.write(self.emitter, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
+            items.write(self.builder, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
         for i in range(n_items, count):
             to[i] = operands[i - n_items]
-        return self.emitter.assemble(operand_aval(self.graph, array), to, count, offsets, tuple(parts))
+        return self.builder.assemble(operand_aval(self.graph, array), to, count, offsets, tuple(parts))
 
     cdef int propagate_assembly(self, int32_t i, int32_t adjoint, bint negated) except -1:
         """The adjoint of an assemble node: the item or slice of its adjoint at each place."""
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>ext.sig
-        cdef int32_t first = ext.first
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>wide.sig
+        cdef int32_t first = wide.first
         cdef int32_t k = 0
         cdef int32_t pair[2]
         cdef int32_t operand, operand_bar
@@ -532,9 +532,9 @@ cdef class Sweep:
         for offset in offsets.tolist():
             operand = self.graph.pool[first + k]
             if operand >= self.low and self.state[operand - self.low] & DEPENDS:
-                self.accumulate(operand, self.emitter.item(adjoint, offset), negated, i)
+                self.accumulate(operand, self.builder.item(adjoint, offset), negated, i)
             k += 1
-        size = (<Aval>sig.results[0]).itemsize
+        size = (<AbstractValue>sig.results[0]).itemsize
         for part in parts:
             operand = self.graph.pool[first + k]
             pair[0] = adjoint
@@ -544,21 +544,21 @@ cdef class Sweep:
             k += 1
             if operand < self.low or not self.state[operand - self.low] & DEPENDS:
                 continue
-            operand_bar = taken(self.emitter, pair, part, operand_aval(self.graph, operand), size)
+            operand_bar = taken(self.builder, pair, part, operand_aval(self.graph, operand), size)
             self.accumulate(operand, operand_bar, negated, i)
         return 0
 
 
-cdef int32_t taken(Emitter emitter, const int32_t* pair, object part, int32_t aval, int64_t size) except? -1:
+cdef int32_t taken(Builder builder, const int32_t* pair, object part, int32_t aval, int64_t size) except? -1:
     """The slice or gather of an array at a part of an assemble node; ``pair[1]`` holds the places of a gather."""
     if part is None:
-        return emitter.emit_ext(primitive_of(GATHER), None, pair, 2, aval)
+        return builder.emit_wide(primitive_of(GATHER), None, pair, 2, aval)
     start, shape, strides = part
     params = (tuple(shape), tuple([s // size for s in strides]), start // size)
-    return emitter.emit_ext(primitive_of(GETITEM), params, pair, 1, aval)
+    return builder.emit_wide(primitive_of(GETITEM), params, pair, 1, aval)
 
 
-cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, list wrt, bint notes=False,
+cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, list wrt, bint notes=False,
                         list asked=None):
     """Adjoints of `wrt` when those of `targets` are `seeds` (operands, ZERO allowed): operands, or ZERO.
 
@@ -574,10 +574,10 @@ cdef list adjoint_sweep(Graph graph, Emitter emitter, list targets, list seeds, 
         return []
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
-    sweep = Sweep(graph, emitter, low, high, notes)
+    sweep = Sweep(graph, builder, low, high, notes)
     graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
-    emitter.learn(low, high)
+    builder.learn(low, high)
     for target, seed in zip(targets, seeds):
         i = target
         if i >= low and sweep.state[i - low] & DEPENDS:

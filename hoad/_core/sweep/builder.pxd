@@ -3,7 +3,7 @@
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport Graph, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef struct Entry:
+cdef struct TableEntry:
     uint32_t tag        # bits of the hash, so that another node is seldom looked at in vain
     int32_t node        # 0 is empty, else node + 1
 
@@ -17,18 +17,15 @@ cdef enum:               # what is known of a node in a reverse sweep: bits of i
     DEPENDS_A = 16      # its first operand depends
     DEPENDS_B = 32
     PLAIN = 64          # an operation on float64 scalars
-    SPECIAL = 128       # see `Emitter.is_special`
+    SPECIAL = 128       # see `Builder.is_special`
     SPECIAL_BAR = 256   # its adjoint so far is special
-
-cdef enum:
-    F_SLOPED = 32       # a flag of nodes: products with a slope of |x|, and sums with such a product; see `slopes`
 
 cdef enum:
     FIRST_LEAF = 2
     LEAVES = 6
     PLACES = 96         # of the longest rule on scalars; below 256, so that a place is a byte
 
-cdef struct Step:       # op(a, b) on scalars; operands are places
+cdef struct RuleStep:       # op(a, b) on scalars; operands are places
     uint16_t op
     uint8_t a
     uint8_t b
@@ -39,7 +36,7 @@ cdef struct Step:       # op(a, b) on scalars; operands are places
 # A rule on scalars, ready to be spliced. Its places hold: the symbolic zero, what stands for no second operand, six
 # leaves, the constants, and what each step gives.
 cdef struct ScalarRule:
-    Step* steps
+    RuleStep* steps
     double* constants
     int n_constants
     int n_steps
@@ -50,22 +47,22 @@ cdef struct Places:
     int32_t operand[PLACES]
     bint special[PLACES]
 
-# (emitter, a, b, abstract value of the product); NOTHING where no slope is common to both factors
-ctypedef int32_t (*SlopeProduct)(Emitter, int32_t, int32_t, int32_t) except? -1
+# (builder, a, b, abstract value of the product); NOTHING where no slope is common to both factors
+ctypedef int32_t (*SlopeProduct)(Builder, int32_t, int32_t, int32_t) except? -1
 
 cdef void connect_slopes(SlopeProduct product) noexcept
 cdef bint carries_slopes(uint16_t op) noexcept
 
 
-cdef class Emitter:
+cdef class Builder:
     cdef readonly Graph graph
     cdef bint simplify
-    cdef Entry* table           # nodes by the hash of what they compute
+    cdef TableEntry* table           # nodes by the hash of what they compute
     cdef int32_t rows, used     # rows: a power of two
     cdef int shift              # 64 - log2(rows): rows are found by the high bits of a hash
     cdef bint thorough          # a tape is being emitted that may be swept again and again
     cdef bint complete          # of all it appends, equal nodes are one, however many there are
-    cdef bint learned           # the nodes that the emitter found are in the table
+    cdef bint learned           # the nodes that the builder found are in the table
     cdef bint lossy             # newer nodes push out older ones
 
     cdef inline int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1
@@ -81,8 +78,8 @@ cdef class Emitter:
                                      bint negated) except -1
     cdef int32_t emit_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t negative(self, int32_t a) except? -1
-    cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
-                          int32_t aval) except? -1
+    cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
+                           int32_t aval) except? -1
     cdef int32_t item(self, int32_t x, int32_t offset) except? -1
     cdef int32_t assemble(self, int32_t aval, const int32_t* operands, int32_t count, object offsets,
                           object parts) except? -1
@@ -93,7 +90,7 @@ cdef class Emitter:
     cdef int remember(self, uint64_t h, int32_t node) except -1
     cdef int widen(self) except -1
     cdef uint64_t hash_of(self, int32_t node) noexcept
-    cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept
+    cdef int32_t find_wide(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept
     cdef inline bint is_const(self, int32_t operand) noexcept
     cdef inline bint is_number(self, int32_t operand, double value) noexcept
     cdef inline bint is_fraction(self, int32_t operand) noexcept
@@ -116,17 +113,17 @@ cdef class Emitter:
     cdef int32_t simplified_strong_product(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_quotient(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef int32_t simplified_parts(self, uint16_t op, const int32_t* operands) noexcept
-    cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count, int32_t aval) except? -1
+    cdef int32_t folded_wide(self, Primitive primitive, const int32_t* operands, int32_t count, int32_t aval) except? -1
     cdef int32_t turned_back(self, int32_t operand, object params) except? -1
     cdef bint both_scalar(self, const int32_t* operands) noexcept
-    cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1
+    cdef int32_t push_wide(self, Signature sig, const int32_t* operands, int32_t count) except? -1
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept
-    cdef int32_t zero_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
-                          int32_t aval) except? -1
+    cdef int32_t zero_wide(self, Primitive primitive, const int32_t* operands, int32_t count,
+                           int32_t aval) except? -1
     cdef int32_t masked(self, const int32_t* operands, int32_t aval) except? -1
     cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1
     cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1
-    cdef int32_t simplified_ext(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1
+    cdef int32_t simplified_wide(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1
     cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1
     cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1
     cdef bint is_zero(self, int32_t operand) except -1

@@ -7,7 +7,7 @@ from typing_extensions import Self
 from hoad._core.graph.tape import Graph
 
 @final
-class Emitter:
+class Builder:
     """Writes nodes to a graph, each only once."""
 
     def __new__(cls, graph: Graph, simplify: bool = True) -> Self: ...

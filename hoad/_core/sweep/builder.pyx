@@ -3,8 +3,8 @@
 What a sweep emits goes through here: constants are folded, products with one and sums with the symbolic zero vanish,
 signs move outward, and what was computed before is found again. Every identity used is exact in IEEE arithmetic, but
 for the joining of integer factors, which changes rounding only, and for the sign of a zero that terms of one sign
-cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become `smul`, those
-with two `ssmul`, quotients `sdiv`.
+cancel to. A constant 0.0 is never folded away: ``0.0 * inf`` is nan. Products with a strong zero become
+`strong_multiply`, those with two `strong_multiply_both`, quotients `strong_divide`.
 """
 
 import numpy as np
@@ -22,8 +22,9 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
+    F_SLOPED,
     F_STRONG,
+    F_WIDE,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
@@ -34,24 +35,25 @@ from hoad._core.graph.tape cimport (
     OP_NEGATIVE,
     OP_POWER,
     OP_RESULT,
-    OP_SDIV,
     OP_SELECT,
-    OP_SMUL,
     OP_SQUARE,
-    OP_SSMUL,
     OP_STOP,
+    OP_STRONG_DIVIDE,
+    OP_STRONG_MULTIPLY,
+    OP_STRONG_MULTIPLY_BOTH,
     OP_SUBTRACT,
     ZERO,
-    Aval,
-    Ext,
+    AbstractValue,
     Graph,
     Node,
+    WideNode,
+    absorbs,
     aval_of,
     int64_t,
-    uint32_t,
     node_operands,
     operand_aval,
     push_node,
+    uint32_t,
 )
 
 from hoad._core.graph.primitive import make_signature, primitive_named
@@ -68,7 +70,7 @@ cdef enum:
     NOTHING = -2147483646       # not even a symbolic zero; no constant has this number
 
 cdef double NAN = float("nan")
-cdef SlopeProduct product_of_slopes = NULL      # what `slopes`, which knows the emitter, puts in
+cdef SlopeProduct product_of_slopes = NULL      # what `slopes`, which knows the builder, puts in
 cdef int SLOPE = -1
 cdef int SMOOTH = -1
 cdef int LOGICAL_NOT = -1
@@ -112,11 +114,11 @@ cdef void connect_slopes(SlopeProduct product) noexcept:
 cdef bint carries_slopes(uint16_t op) noexcept:
     """Whether what is sloped makes the result of an operation sloped."""
     return (op == OP_MULTIPLY or op == OP_ADD or op == OP_SUBTRACT or op == OP_NEGATIVE or op == OP_DIVIDE
-            or op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK or op == OP_IDENTITY)
+            or absorbs(op) or op == OP_MASK or op == OP_IDENTITY)
 
 
 cdef inline bint is_product(uint16_t op) noexcept nogil:
-    return op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL
+    return op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH
 
 
 cdef inline uint64_t mix(uint64_t h) noexcept nogil:
@@ -136,7 +138,7 @@ cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
 
 
 @cython.final
-cdef class Emitter:
+cdef class Builder:
     """Appends nodes to one graph for the length of one sweep."""
 
     def __cinit__(self, Graph graph, bint simplify=True, bint thorough=False, bint complete=False):
@@ -146,7 +148,7 @@ cdef class Emitter:
         self.simplify = simplify
         self.rows = SMALL_TABLE
         self.shift = 64 - SMALL_BITS
-        self.table = <Entry*>PyMem_RawCalloc(self.rows, sizeof(Entry))
+        self.table = <TableEntry*>PyMem_RawCalloc(self.rows, sizeof(TableEntry))
         if self.table == NULL:
             raise MemoryError
 
@@ -170,12 +172,12 @@ cdef class Emitter:
 
     cdef int widen(self) except -1:
         """Double the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
-        cdef Entry* old = self.table
+        cdef TableEntry* old = self.table
         cdef int32_t rows = self.rows
         cdef int32_t i, known
         self.rows = 2 * rows
         self.shift -= 1
-        self.table = <Entry*>PyMem_RawCalloc(self.rows, sizeof(Entry))
+        self.table = <TableEntry*>PyMem_RawCalloc(self.rows, sizeof(TableEntry))
         if self.table == NULL:
             self.table = old
             self.rows = rows
@@ -192,24 +194,24 @@ cdef class Emitter:
 
     cdef uint64_t hash_of(self, int32_t node) noexcept:
         cdef Node* row = &self.graph.nodes[node]
-        cdef Ext* ext
-        if row.flags & F_EXT:
-            ext = &self.graph.exts[row.a]
-            return hash_ext(<size_t>ext.sig, self.graph.pool + ext.first, ext.count)
+        cdef WideNode* wide
+        if row.flags & F_WIDE:
+            wide = &self.graph.wide_nodes[row.a]
+            return hash_wide(<size_t>wide.sig, self.graph.pool + wide.first, wide.count)
         return hash_node(row.op, row.a, row.b)
 
-    cdef int32_t find_ext(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept:
+    cdef int32_t find_wide(self, uint64_t h, Signature sig, const int32_t* operands, int32_t count) noexcept:
         cdef int32_t row = <int32_t>(h >> self.shift)
         cdef int32_t i
         cdef Node* node
-        cdef Ext* ext
+        cdef WideNode* wide
         while self.table[row].node:
             node = &self.graph.nodes[self.table[row].node - 1]
-            if self.table[row].tag == tag_of(h) and node.flags & F_EXT:
-                ext = &self.graph.exts[node.a]
-                if <void*>ext.sig == <void*>sig and ext.count == count:
+            if self.table[row].tag == tag_of(h) and node.flags & F_WIDE:
+                wide = &self.graph.wide_nodes[node.a]
+                if <void*>wide.sig == <void*>sig and wide.count == count:
                     for i in range(count):
-                        if self.graph.pool[ext.first + i] != operands[i]:
+                        if self.graph.pool[wide.first + i] != operands[i]:
                             break
                     else:
                         return self.table[row].node - 1
@@ -221,7 +223,7 @@ cdef class Emitter:
     cdef int learn(self, int32_t start, int32_t stop) except -1:
         """Make the nodes of ``[start, stop)`` known, so that a rule that asks for them finds them.
 
-        The costly ones; all of a small tape if the emitter is thorough. What it appended itself it knows.
+        The costly ones; all of a small tape if the builder is thorough. What it appended itself it knows.
         """
         cdef int32_t i
         cdef Node* node
@@ -252,7 +254,7 @@ cdef class Emitter:
 
     cdef bint holds(self, int32_t operand, double value) noexcept:
         """As `is_number`, also for constants of complex numbers that all have this value."""
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef void* data
         if operand >= 0 or operand == ZERO:
             return False
@@ -330,7 +332,7 @@ cdef class Emitter:
         return node.flags & (F_STRONG | F_BOOL | F_SLOPED) or node.op == OP_NEGATIVE
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
-        """As `emit`, for constants, signs, strong zeros and truth values."""
+        """As `emit`, for constants, signs, strong zeros and booleans."""
         cdef int32_t found
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
             return self.emit_zero(op, a, b)
@@ -344,7 +346,7 @@ cdef class Emitter:
             if self.is_fraction(a) and not self.is_special(b):
                 return self.found_or_pushed(op, 0, a, b)    # all that is left to do, and common
         op = self.strengthen(op, &a, &b)
-        if (op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV) and self.is_number(a, 0.0):
+        if (absorbs(op)) and self.is_number(a, 0.0):
             return ZERO         # a strong zero stays one
         if self.simplify:
             if op == OP_MASK and self.is_const(a):
@@ -370,7 +372,7 @@ cdef class Emitter:
 
         Nodes far back in the graph are not looked at: what matters of them comes with the leaves.
         """
-        cdef const Step* step = rule.steps
+        cdef const RuleStep* step = rule.steps
         cdef int32_t a, b
         cdef int k, _k
         cdef int to = FIRST_LEAF + LEAVES
@@ -408,13 +410,13 @@ cdef class Emitter:
         cdef uint64_t h = hash_node(op, a, b)
         cdef uint32_t tag = tag_of(h)
         cdef int32_t row = <int32_t>(h >> self.shift)
-        cdef Entry* entry = &self.table[row]
+        cdef TableEntry* entry = &self.table[row]
         cdef int32_t i
         cdef Node* node
         while entry.node:
             if entry.tag == tag:
                 node = &self.graph.nodes[entry.node - 1]
-                if node.a == a and node.b == b and node.op == op and not node.flags & F_EXT:
+                if node.a == a and node.b == b and node.op == op and not node.flags & F_WIDE:
                     return entry.node - 1
             if self.lossy:
                 break
@@ -438,9 +440,9 @@ cdef class Emitter:
         return i
 
     cdef inline uint16_t flags_of(self, uint16_t op, int32_t a, int32_t b) noexcept:
-        """The flags of a scalar node: whether it is a truth value, whether its zeros are strong."""
+        """The flags of a scalar node: whether it is a boolean, whether its zeros are strong."""
         cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
-        if op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK:
+        if absorbs(op) or op == OP_MASK:
             flags |= F_STRONG
         elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY:
             flags |= self.graph.nodes[a].flags & F_STRONG if a >= 0 else 0
@@ -454,20 +456,23 @@ cdef class Emitter:
         return flags
 
     cdef int32_t strengthen(self, uint16_t op, int32_t* a, int32_t* b) except -1:
-        """A product with a strong zero is `smul`, the strong factor first, or `ssmul` of two; a quotient is `sdiv`."""
+        """A product with a strong zero is `strong_multiply`, the strong factor first; a quotient is `strong_divide`.
+
+        One of two strong zeros is `strong_multiply_both`.
+        """
         if op == OP_MULTIPLY:
             if self.is_strong(a[0]):
-                return OP_SSMUL if self.is_strong(b[0]) else OP_SMUL
+                return OP_STRONG_MULTIPLY_BOTH if self.is_strong(b[0]) else OP_STRONG_MULTIPLY
             if self.is_strong(b[0]):
                 a[0], b[0] = b[0], a[0]
-                return OP_SMUL
-        elif op == OP_SMUL and a[0] >= 0 and self.is_strong(b[0]):
-            return OP_SSMUL
+                return OP_STRONG_MULTIPLY
+        elif op == OP_STRONG_MULTIPLY and a[0] >= 0 and self.is_strong(b[0]):
+            return OP_STRONG_MULTIPLY_BOTH
         elif op == OP_DIVIDE and self.is_strong(a[0]):
-            return OP_SDIV
-        elif op == OP_SMUL and self.has_no_zero(a[0]):
+            return OP_STRONG_DIVIDE
+        elif op == OP_STRONG_MULTIPLY and self.has_no_zero(a[0]):
             return OP_MULTIPLY
-        elif op == OP_SDIV and self.has_no_zero(a[0]):
+        elif op == OP_STRONG_DIVIDE and self.has_no_zero(a[0]):
             return OP_DIVIDE
         return op
 
@@ -479,7 +484,7 @@ cdef class Emitter:
             return a if b == ZERO else self.negative(b)
         if INFO[op].linear or INFO[op].multilinear or op == OP_ITEM or op == OP_IDENTITY:
             return ZERO
-        if (op == OP_DIVIDE or op == OP_SDIV or op == OP_SMUL) and a == ZERO or op == OP_SMUL or op == OP_MASK:
+        if (op == OP_DIVIDE or op == OP_STRONG_DIVIDE) and a == ZERO or op == OP_STRONG_MULTIPLY or op == OP_MASK:
             return ZERO
         raise ArithmeticError(f"{primitive_of(op).name} of a symbolic zero; a rule must be linear in g")
 
@@ -487,19 +492,19 @@ cdef class Emitter:
         cdef int32_t aval = operand_aval(self.graph, a)
         if aval == AVAL_FLOAT:
             return self.emit(OP_NEGATIVE, a, 0)
-        return self.emit_ext(primitive_of(OP_NEGATIVE), None, &a, 1, aval)
+        return self.emit_wide(primitive_of(OP_NEGATIVE), None, &a, 1, aval)
 
     cdef int32_t simplified(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """What ``op(a, b)`` is without a new node, or in simpler operations; ZERO if nothing is known."""
         if self.is_const(a) and (ARITY[op] == 1 or self.is_const(b)) and op != OP_IDENTITY:
             return self.fold(op, a, b)
         if self.is_truth(a) or (ARITY[op] == 2 and self.is_truth(b)):
-            return ZERO         # 1.0 times a truth value is a float, and so a node
+            return ZERO         # 1.0 times a boolean is a float, and so a node
         if op == OP_MULTIPLY:
             return self.simplified_product(a, b)
-        if op == OP_SMUL or op == OP_SSMUL:
+        if op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
             return self.simplified_strong_product(op, a, b)
-        if op == OP_DIVIDE or op == OP_SDIV:
+        if op == OP_DIVIDE or op == OP_STRONG_DIVIDE:
             return self.simplified_quotient(op, a, b)
         if op == OP_ADD:
             if self.is_op(b, OP_NEGATIVE):
@@ -589,19 +594,19 @@ cdef class Emitter:
 
     # ---- arrays and everything with an extension row
 
-    cdef int32_t emit_ext(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
-                          int32_t aval) except? -1:
+    cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
+                           int32_t aval) except? -1:
         """Append a node of any primitive, whose (first) result is `aval`; returns an operand, or ZERO."""
         cdef int32_t few[FEW]
         cdef int32_t avals[FEW]
         cdef int32_t i, found
         cdef uint16_t op = primitive.op
         cdef Signature sig
-        found = self.zero_ext(primitive, operands, count, aval)
+        found = self.zero_wide(primitive, operands, count, aval)
         if found != NOTHING:
             return found
         if count > FEW:
-            return self.push_ext(many_signature(self.graph, primitive, params, operands, count), operands, count)
+            return self.push_wide(many_signature(self.graph, primitive, params, operands, count), operands, count)
         for i in range(count):
             few[i] = operands[i]
         if primitive.kind == K_UFUNC:
@@ -612,15 +617,15 @@ cdef class Emitter:
                         return found
                 op = self.strengthen(op, &few[0], &few[1])
                 primitive = primitive_of(op)
-                if (op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV) and self.is_zero(few[0]):
+                if (absorbs(op)) and self.is_zero(few[0]):
                     return ZERO
             if self.simplify:
                 if aval == AVAL_FLOAT and count == 2 and INFO[op].f2 != NULL and self.both_scalar(few):
                     return self.emit(op, few[0], few[1])
                 self.skip_broadcasts(few, count, aval)
-                found = self.simplified_ext(op, few, count, aval)
+                found = self.simplified_wide(op, few, count, aval)
                 if found == ZERO:
-                    found = self.folded_ext(primitive, few, count, aval)
+                    found = self.folded_wide(primitive, few, count, aval)
                 if found != ZERO:
                     return found
                 if INFO[op].commutative and count == 2 and few[0] > few[1]:
@@ -638,7 +643,7 @@ cdef class Emitter:
         for i in range(count):
             avals[i] = operand_aval(self.graph, few[i])
         sig = signature(primitive, params, avals, count)
-        return self.push_ext(sig, few, count)
+        return self.push_wide(sig, few, count)
 
     cdef int32_t turned_back(self, int32_t operand, params) except? -1:
         """What is transposed twice and so not at all, as a matrix is in the adjoint of an adjoint; else ZERO."""
@@ -646,14 +651,14 @@ cdef class Emitter:
         cdef int32_t count
         if operand < 0 or self.graph.nodes[operand].op != TRANSPOSE:
             return ZERO
-        sig = <Signature>self.graph.exts[self.graph.nodes[operand].a].sig
+        sig = <Signature>self.graph.wide_nodes[self.graph.nodes[operand].a].sig
         for k, axis in enumerate(params[0]):
             if sig.params[0][axis] != k:
                 return ZERO
         return node_operands(self.graph, operand, &count)[0]
 
-    cdef int32_t folded_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
-                            int32_t aval) except? -1:
+    cdef int32_t folded_wide(self, Primitive primitive, const int32_t* operands, int32_t count,
+                             int32_t aval) except? -1:
         """What an operation on constants gives, where that is one complex number; else ZERO."""
         cdef int32_t avals[FEW]
         cdef int32_t i
@@ -671,15 +676,15 @@ cdef class Emitter:
         return (operand_aval(self.graph, operands[0]) <= AVAL_BOOL
                 and operand_aval(self.graph, operands[1]) <= AVAL_BOOL)
 
-    cdef int32_t push_ext(self, Signature sig, const int32_t* operands, int32_t count) except? -1:
+    cdef int32_t push_wide(self, Signature sig, const int32_t* operands, int32_t count) except? -1:
         cdef int32_t node, i
         cdef uint64_t h = 0
         cdef uint16_t flags = 0
         cdef int32_t result[2]
         cdef object strong = None       # of a call: which of its results have strong zeros
         if self.simplify:
-            h = hash_ext(<size_t><void*>sig, operands, count)
-            node = self.find_ext(h, sig, operands, count)
+            h = hash_wide(<size_t><void*>sig, operands, count)
+            node = self.find_wide(h, sig, operands, count)
             if node >= 0:
                 return node
         flags = self.strength(sig.primitive, operands, count)
@@ -692,22 +697,23 @@ cdef class Emitter:
         if sig.primitive.of_programs and sig.params[0]._linear:
             strong = sig.params[0]._strong_results()
             flags = F_STRONG if strong[0] else 0
-        node = self.graph.push_ext(sig.primitive.op, flags, sig, operands, count, (<Aval>sig.results[0]).number)
+        node = self.graph.push_wide(sig.primitive.op, flags, sig, operands, count,
+                                    (<AbstractValue>sig.results[0]).number)
         if self.simplify:
             self.remember(h, node)
         for i in range(1, sig.primitive.nout):
             result[0] = node
             result[1] = i
             flags = flags if strong is None else F_STRONG if strong[i] else 0
-            self.graph.push_ext(OP_RESULT, flags, None, result, 2, (<Aval>sig.results[i]).number)
-            self.graph.exts[self.graph.n_exts - 1].count = 1
+            self.graph.push_wide(OP_RESULT, flags, None, result, 2, (<AbstractValue>sig.results[i]).number)
+            self.graph.wide_nodes[self.graph.n_wide_nodes - 1].count = 1
         return node
 
     cdef uint16_t strength(self, Primitive primitive, const int32_t* operands, int32_t count) noexcept:
         """Whether zeros of the result are strong."""
         cdef uint16_t op = primitive.op
         cdef int32_t i
-        if op == OP_SMUL or op == OP_SSMUL or op == OP_SDIV or op == OP_MASK or op == OP_ASSEMBLE:
+        if absorbs(op) or op == OP_MASK or op == OP_ASSEMBLE:
             return F_STRONG
         if op == OP_ADD or op == OP_SUBTRACT:
             return F_STRONG if self.is_strong(operands[0]) and self.is_strong(operands[1]) else 0
@@ -723,8 +729,8 @@ cdef class Emitter:
                 return F_STRONG
         return 0
 
-    cdef int32_t zero_ext(self, Primitive primitive, const int32_t* operands, int32_t count,
-                          int32_t aval) except? -1:
+    cdef int32_t zero_wide(self, Primitive primitive, const int32_t* operands, int32_t count,
+                           int32_t aval) except? -1:
         """The result if symbolic zeros decide it (ZERO or an operand), else NOTHING."""
         cdef int32_t i
         cdef int32_t zeros = 0
@@ -742,7 +748,7 @@ cdef class Emitter:
         if op == OP_SELECT:
             return self.masked(operands, aval)
         if INFO[op].multilinear or zeros == count or op == OP_MASK or (
-                operands[0] == ZERO and (op == OP_DIVIDE or op == OP_SDIV or op == OP_SMUL)):
+                operands[0] == ZERO and (op == OP_DIVIDE or op == OP_STRONG_DIVIDE or op == OP_STRONG_MULTIPLY)):
             return ZERO
         for i in range(count):
             if operands[i] == ZERO and i in primitive.linear_in:
@@ -763,17 +769,17 @@ cdef class Emitter:
             if kind == AVAL_BOOL:
                 pair[0] = self.emit(LOGICAL_NOT, operands[0], 0)
             else:
-                pair[0] = self.emit_ext(primitive_of(LOGICAL_NOT), None, operands, 1, kind)
+                pair[0] = self.emit_wide(primitive_of(LOGICAL_NOT), None, operands, 1, kind)
             pair[1] = operands[2]
         if aval == AVAL_FLOAT and self.both_scalar(pair):
             return self.emit(OP_MASK, pair[0], pair[1])
-        return self.broadcast(self.emit_ext(primitive_of(OP_MASK), None, pair, 2, aval), aval)
+        return self.broadcast(self.emit_wide(primitive_of(OP_MASK), None, pair, 2, aval), aval)
 
     cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1:
         """`operand` at the shape of `aval`."""
         if operand == ZERO or operand_aval(self.graph, operand) == aval:
             return operand
-        return self.emit_ext(BROADCAST, (aval_of(aval).shape,), &operand, 1, aval)
+        return self.emit_wide(BROADCAST, (aval_of(aval).shape,), &operand, 1, aval)
 
     cdef int skip_broadcasts(self, int32_t* operands, int32_t count, int32_t aval) except -1:
         """Use what a broadcast operand was made of, where the operation broadcasts it anyway."""
@@ -790,7 +796,7 @@ cdef class Emitter:
                 operands[i] = inner
         return 0
 
-    cdef int32_t simplified_ext(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1:
+    cdef int32_t simplified_wide(self, uint16_t op, const int32_t* operands, int32_t count, int32_t aval) except? -1:
         """A product with one, a double sign: what needs no node. ZERO if nothing is known."""
         cdef int32_t x = ZERO
         cdef int32_t negated
@@ -799,9 +805,10 @@ cdef class Emitter:
                 x = operands[1]
             elif self.holds(operands[1], 1.0):
                 x = operands[0]
-            elif op == OP_SMUL and self.is_const(operands[0]) and self.graph.consts[~operands[0]].value.d != 0:
+            elif (op == OP_STRONG_MULTIPLY and self.is_const(operands[0])
+                    and self.graph.consts[~operands[0]].value.d != 0):
                 return self.push_pair(OP_MULTIPLY, operands[0], operands[1])
-        elif op == OP_DIVIDE or op == OP_SDIV or op == OP_POWER:
+        elif op == OP_DIVIDE or op == OP_STRONG_DIVIDE or op == OP_POWER:
             if self.holds(operands[1], 1.0):
                 x = operands[0]
             elif op == OP_POWER and self.holds(operands[1], 2.0) and operand_aval(self.graph, operands[0]) == aval:
@@ -837,7 +844,7 @@ cdef class Emitter:
 
     cdef int32_t push_unary(self, uint16_t op, int32_t a) except? -1:
         cdef int32_t aval = operand_aval(self.graph, a)
-        return self.push_ext(signature(primitive_of(op), None, &aval, 1), &a, 1)
+        return self.push_wide(signature(primitive_of(op), None, &aval, 1), &a, 1)
 
     cdef int32_t push_pair(self, uint16_t op, int32_t a, int32_t b) except? -1:
         cdef int32_t operands[2]
@@ -846,7 +853,7 @@ cdef class Emitter:
         operands[1] = b
         avals[0] = operand_aval(self.graph, a)
         avals[1] = operand_aval(self.graph, b)
-        return self.push_ext(signature(primitive_of(op), None, avals, 2), operands, 2)
+        return self.push_wide(signature(primitive_of(op), None, avals, 2), operands, 2)
 
     # ---- what sweeps build by themselves
 
@@ -946,7 +953,7 @@ cdef class Emitter:
         cdef int32_t operands[2]
         operands[0] = a
         operands[1] = b
-        return self.emit_ext(primitive_of(op), None, operands, 2, operand_aval(self.graph, a))
+        return self.emit_wide(primitive_of(op), None, operands, 2, operand_aval(self.graph, a))
 
     cdef int32_t copy(self, int32_t operand) except? -1:
         """A node of its own for `operand`."""
@@ -955,7 +962,7 @@ cdef class Emitter:
             F_SLOPED if self.is_sloped(operand) else 0)
         if aval <= AVAL_BOOL:
             return self.graph.push(OP_IDENTITY, flags, operand, 0, NAN)
-        return self.graph.push_ext(OP_IDENTITY, flags, None, &operand, 1, aval)
+        return self.graph.push_wide(OP_IDENTITY, flags, None, &operand, 1, aval)
 
     cdef int32_t noted(self, int32_t operand, int32_t swept, int32_t target, int32_t part) except? -1:
         """Note that `operand` is the `part` of a derivative of `target`; unsimplified, it gets a node of its own."""
@@ -969,7 +976,7 @@ cdef class Emitter:
 
     cdef int32_t zeros(self, int32_t aval) except? -1:
         """A constant of zeros, for a derivative that does not depend on its input at all."""
-        cdef Aval kind = aval_of(aval)
+        cdef AbstractValue kind = aval_of(aval)
         if aval == AVAL_FLOAT:
             return self.graph.const_float(0.0)
         return self.graph.const_object(np.zeros(kind.shape, kind.dtype if kind.inexact else np.float64))
@@ -977,7 +984,7 @@ cdef class Emitter:
     cdef int32_t item(self, int32_t x, int32_t offset) except? -1:
         """x.ravel()[offset] of a float64 array."""
         cdef Node* node
-        cdef Ext* ext
+        cdef WideNode* wide
         cdef int32_t inner
         if x == ZERO:
             return ZERO
@@ -991,8 +998,8 @@ cdef class Emitter:
                 if operand_aval(self.graph, inner) == AVAL_FLOAT:
                     return inner
             elif node.op == OP_ASSEMBLE:
-                ext = &self.graph.exts[node.a]
-                inner = assembled_item((<Signature>ext.sig).params, self.graph.pool + ext.first, offset)
+                wide = &self.graph.wide_nodes[node.a]
+                inner = assembled_item((<Signature>wide.sig).params, self.graph.pool + wide.first, offset)
                 if inner != NOTHING:
                     return inner
         return self.push(OP_ITEM, x, offset)
@@ -1012,10 +1019,10 @@ cdef class Emitter:
                     break
             else:
                 flags = 0
-        return self.graph.push_ext(OP_ASSEMBLE, flags, sig, operands, count, aval)
+        return self.graph.push_wide(OP_ASSEMBLE, flags, sig, operands, count, aval)
 
 
-cdef int32_t support_of(Emitter self, int32_t k, int32_t* left) except? -1:
+cdef int32_t support_of(Builder self, int32_t k, int32_t* left) except? -1:
     """An operand that is 0 where `k` is 0 whatever the values are, and nowhere else; NOTHING where none is known.
 
     An index leaves such zeros, and a mask; a constant has them. What is 0 by chance is not.
@@ -1031,7 +1038,7 @@ cdef int32_t support_of(Emitter self, int32_t k, int32_t* left) except? -1:
         value = np.asarray(self.graph.value_of(k))
         return self.graph.const_object(np.not_equal(value, 0).astype(value.dtype))
     left[0] -= 1
-    if left[0] < 0 or not self.graph.nodes[k].flags & F_EXT:
+    if left[0] < 0 or not self.graph.nodes[k].flags & F_WIDE:
         return NOTHING
     op = self.graph.nodes[k].op
     given = node_operands(self.graph, k, &count)
@@ -1050,34 +1057,34 @@ cdef int32_t support_of(Emitter self, int32_t k, int32_t* left) except? -1:
         return few[0]
     if INFO[op].kind == K_STRIDED or op == ASTYPE:
         return NOTHING if few[0] == NOTHING else with_operands(self, k, [few[0]])
-    if op == OP_DIVIDE or op == OP_SDIV:
+    if op == OP_DIVIDE or op == OP_STRONG_DIVIDE:
         return NOTHING if few[0] == NOTHING else self.broadcast(few[0], aval)
-    if op != OP_ADD and op != OP_SUBTRACT and op != OP_MULTIPLY and op != OP_SMUL:
+    if op != OP_ADD and op != OP_SUBTRACT and op != OP_MULTIPLY and op != OP_STRONG_MULTIPLY:
         return NOTHING
     few[1] = support_of(self, operands[1], left)
     if few[0] != NOTHING and few[1] != NOTHING:
-        op = OP_ADD if op == OP_SUBTRACT else OP_MULTIPLY if op == OP_SMUL else op
-        few[0] = self.broadcast(self.emit_ext(primitive_of(op), None, few, 2, aval), aval)
+        op = OP_ADD if op == OP_SUBTRACT else OP_MULTIPLY if op == OP_STRONG_MULTIPLY else op
+        few[0] = self.broadcast(self.emit_wide(primitive_of(op), None, few, 2, aval), aval)
         return NOTHING if few[0] == ZERO else few[0]
     if op == OP_ADD or op == OP_SUBTRACT or few[0] == few[1]:
         return NOTHING
     return self.broadcast(few[0] if few[1] == NOTHING else few[1], aval)
 
 
-cdef int32_t ones(Emitter self, int32_t aval) except? -1:
+cdef int32_t ones(Builder self, int32_t aval) except? -1:
     return self.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
 
 
-cdef int32_t with_operands(Emitter self, int32_t k, list operands) except? -1:
+cdef int32_t with_operands(Builder self, int32_t k, list operands) except? -1:
     """The operation of a node on others."""
-    cdef Signature sig = <Signature>self.graph.exts[self.graph.nodes[k].a].sig
+    cdef Signature sig = <Signature>self.graph.wide_nodes[self.graph.nodes[k].a].sig
     cdef cnp.ndarray table = np.array(operands, np.int32)
     cdef const int32_t* at = <int32_t*>cnp.PyArray_DATA(table)
     cdef int32_t count = len(operands)
     cdef int32_t aval = operand_aval(self.graph, k)
     if sig.primitive.op == OP_ASSEMBLE:
         return self.assemble(aval, at, count, sig.params[0], sig.params[1])
-    return self.emit_ext(sig.primitive, sig.params, at, count, aval)
+    return self.emit_wide(sig.primitive, sig.params, at, count, aval)
 
 
 ctypedef fused part:
@@ -1114,7 +1121,7 @@ cdef int32_t assembled_item(tuple params, const int32_t* operands, int32_t offse
     return operands[low]
 
 
-cdef uint64_t hash_ext(size_t sig, const int32_t* operands, int32_t count) noexcept nogil:
+cdef uint64_t hash_wide(size_t sig, const int32_t* operands, int32_t count) noexcept nogil:
     cdef uint64_t h = mix(<uint64_t>sig)
     cdef int32_t i
     for i in range(count):

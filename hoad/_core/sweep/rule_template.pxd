@@ -1,10 +1,10 @@
 """A rule at one signature, recorded once."""
 
-from hoad._core.sweep.builder cimport Emitter, ScalarRule
+from hoad._core.sweep.builder cimport Builder, ScalarRule
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport Graph, int32_t, uint64_t
 
-cdef class Template:
+cdef class RuleTemplate:
     cdef readonly Graph graph
     cdef readonly Signature signature
     cdef readonly str mode           # "vjp" or "jvp"
@@ -17,20 +17,20 @@ cdef class Template:
     cdef int32_t* outputs            # vjp: adjoint of each operand; jvp: tangent of each result
     cdef int32_t n_outputs
 
-    cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
-    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int splice(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int inline_scalar(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1
     cdef int finish(self, list outputs) except -1
-    cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1
-    cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
-    cdef list replay(self, Emitter emitter, list inputs, list leaves)
-    cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1
+    cdef int32_t placed(self, Builder builder, int32_t operand, const int32_t* place) except? -1
+    cdef int32_t inline_wide(self, Builder builder, int32_t i, const int32_t* place) except? -1
+    cdef list replay(self, Builder builder, list inputs, list leaves)
+    cdef int32_t emitted(self, Builder builder, int32_t i, const int32_t* place) except? -1
     cdef bytearray replayed(self, list inputs)
 
-cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=*)
+cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, list values=*)
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)
-cdef Template author_jvp_template(Signature sig, uint64_t active)
+cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active)
 cdef int forget_old(Signature sig) except -1
-cdef int keep_template(Signature sig, object key, Template template) except -1
+cdef int keep_template(Signature sig, object key, RuleTemplate template) except -1
 cdef bint is_kept(Primitive primitive) noexcept
 cdef bint reverse_only(Signature sig) except -1
 cdef bint is_odd(Signature sig) except -1

@@ -1,13 +1,12 @@
 """Rules recorded once and spliced into tapes."""
 
-from collections.abc import Sequence
 from typing import Any, final
 
-from hoad._core.graph.primitive import Primitive, Signature
-from hoad._core.graph.tape import Aval, Graph
+from hoad._core.graph.primitive import Signature
+from hoad._core.graph.tape import Graph
 
 @final
-class Template:
+class RuleTemplate:
     """A rule recorded at a signature, for the operands that are asked for."""
 
     @property
@@ -19,8 +18,5 @@ class Template:
     @property
     def active(self) -> int: ...
 
-def template_of(
-    primitive: Primitive, params: Any, avals: Sequence[Aval], active: int, mode: str = "vjp"
-) -> Template: ...
 def kept_arrays() -> int: ...
-def template_rows(template: Template) -> dict[str, Any]: ...
+def template_rows(template: RuleTemplate) -> dict[str, Any]: ...

@@ -14,8 +14,8 @@ cimport cython
 
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.trace.calls cimport record_call
-from hoad._core.sweep.builder cimport F_SLOPED, FIRST_LEAF, LEAVES, PLACES, Emitter, Places, ScalarRule, Step
-from hoad._core.lower.lower.lower cimport lower
+from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
+from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
     INFO,
@@ -27,7 +27,6 @@ from hoad._core.graph.primitive cimport (
     forget_templates,
     primitive_of,
     rules_version,
-    signature,
 )
 from hoad._core.sweep.slopes cimport is_slope
 from hoad._core.graph.tape cimport (
@@ -35,10 +34,11 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
     F_OBJ,
+    F_SLOPED,
     F_STRONG,
     F_VALUED,
+    F_WIDE,
     OP_ADD,
     OP_ASSEMBLE,
     OP_DIVIDE,
@@ -49,16 +49,17 @@ from hoad._core.graph.tape cimport (
     OP_MULTIPLY,
     OP_NEGATIVE,
     OP_RESULT,
-    OP_SDIV,
-    OP_SMUL,
     OP_SQUARE,
-    OP_SSMUL,
+    OP_STRONG_DIVIDE,
+    OP_STRONG_MULTIPLY,
+    OP_STRONG_MULTIPLY_BOTH,
     OP_SUBTRACT,
     ZERO,
-    Aval,
-    Ext,
+    AbstractValue,
     Graph,
     Node,
+    WideNode,
+    absorbs,
     aval_of,
     int64_t,
     node_operands,
@@ -68,9 +69,11 @@ from hoad._core.graph.tape cimport (
 
 cdef dict METHODS
 
-from hoad._core.lower.lower.lower import NoValueError
+from hoad._core.graph.inspect import node_row
+from hoad._core.lower.lower import NoValueError
 from hoad._core.graph.primitive import primitive_named
 from hoad._core.trace.coerce import new_input
+from hoad._core.trace.context import RUNNING
 from hoad._core.trace.traced import METHODS, is_traced
 
 from hoad.errors import HoadError, NoRuleError, RuleError, count as counted
@@ -85,7 +88,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Template:
+cdef class RuleTemplate:
     """What a rule records at one signature; `splice` emits it with other operands."""
 
     def __dealloc__(self):
@@ -128,16 +131,16 @@ cdef class Template:
 
     # ---- splicing
 
-    cdef int splice(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+    cdef int splice(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1:
         """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
         cdef int32_t few[FEW]
         cdef int32_t* place = few
         cdef int32_t i, k
-        if emitter.simplify and self.is_scalar:
-            self.splice_scalar(emitter, leaves, outputs)
+        if builder.simplify and self.is_scalar:
+            self.inline_scalar(builder, leaves, outputs)
             for k in range(self.n_outputs):
                 if self.scalar.negated[k] and outputs[k] != ZERO:
-                    outputs[k] = emitter.negative(outputs[k])
+                    outputs[k] = builder.negative(outputs[k])
             return 0
         if self.graph.size > FEW:
             place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
@@ -147,19 +150,19 @@ cdef class Template:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
             for k in range(self.n_steps):
-                place[self.steps[k]] = self.emitted(emitter, self.steps[k], place)
+                place[self.steps[k]] = self.emitted(builder, self.steps[k], place)
             for k in range(self.n_outputs):
-                outputs[k] = self.placed(emitter, self.outputs[k], place)
+                outputs[k] = self.placed(builder, self.outputs[k], place)
             for k in range(self.graph.n_guards):
                 i = self.graph.guards[k].node
                 if place[i] >= 0:
-                    emitter.graph.add_guard(place[i], self.graph.guards[k].expected, self.graph.guards[k].is_object)
+                    builder.graph.add_guard(place[i], self.graph.guards[k].expected, self.graph.guards[k].is_object)
         finally:
             if place != few:
                 PyMem_RawFree(place)
         return 0
 
-    cdef int splice_scalar(self, Emitter emitter, const int32_t* leaves, int32_t* outputs) except -1:
+    cdef int inline_scalar(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1:
         """As `splice`, for a rule on scalars, without the signs of the outputs."""
         cdef Places at
         cdef int32_t k
@@ -167,16 +170,16 @@ cdef class Template:
         at.special[0] = True
         for k in range(self.n_leaves):
             at.operand[FIRST_LEAF + k] = leaves[k]
-            at.special[FIRST_LEAF + k] = emitter.is_special(leaves[k])
-        emitter.splice(&self.scalar, &at)
+            at.special[FIRST_LEAF + k] = builder.is_special(leaves[k])
+        builder.splice(&self.scalar, &at)
         for k in range(self.n_outputs):
             outputs[k] = at.operand[self.scalar.outputs[k]]
         return 0
 
-    cdef list replay(self, Emitter emitter, list inputs, list leaves):
+    cdef list replay(self, Builder builder, list inputs, list leaves):
         """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs.
 
-        An output that is the symbolic zero is one of zeros: whoever asks for it is no sweep.
+        An output that is the symbolic zero is one of zeros: whoever asks for it is not a sweep.
         """
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
         cdef bytearray state = self.replayed(inputs)
@@ -185,17 +188,17 @@ cdef class Template:
             place[<int32_t>inputs[k]] = leaves[k]
         for i in range(self.graph.size):
             if state[i] & ENTERS_AS_CONSTANT:
-                place[i] = operand_of(emitter.graph, self.graph.value_of(i))
+                place[i] = operand_of(builder.graph, self.graph.value_of(i))
             elif state[i] & NEEDED and not state[i] & REPLACED:
-                place[i] = self.emitted(emitter, i, &place[0])
+                place[i] = self.emitted(builder, i, &place[0])
         found = []
         for k in range(self.n_outputs):
-            i = self.placed(emitter, self.outputs[k], &place[0])
-            found.append(emitter.zeros(operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
+            i = self.placed(builder, self.outputs[k], &place[0])
+            found.append(builder.zeros(operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
         return found
 
     cdef bytearray replayed(self, list inputs):
-        """What `replay` does with each node: what hangs on no input and has a value enters as a constant."""
+        """What `replay` does with each node: what depends on no input and has a value enters as a constant."""
         cdef Graph graph = self.graph
         cdef bytearray state = bytearray(graph.size)
         cdef int32_t i, k, n
@@ -222,19 +225,19 @@ cdef class Template:
                     state[operands[k]] |= NEEDED
         return state
 
-    cdef int32_t emitted(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+    cdef int32_t emitted(self, Builder builder, int32_t i, const int32_t* place) except? -1:
         """Emit one node."""
         cdef Node* node = &self.graph.nodes[i]
-        if node.flags & F_EXT:
-            return self.splice_ext(emitter, i, place)
+        if node.flags & F_WIDE:
+            return self.inline_wide(builder, i, place)
         if node.op == OP_ITEM:
-            return emitter.item(place[node.a], node.b)
+            return builder.item(place[node.a], node.b)
         if node.op == OP_IDENTITY:
-            return self.placed(emitter, node.a, place)
-        return emitter.emit(node.op, self.placed(emitter, node.a, place),
-                            self.placed(emitter, node.b, place) if ARITY[node.op] == 2 else 0)
+            return self.placed(builder, node.a, place)
+        return builder.emit(node.op, self.placed(builder, node.a, place),
+                            self.placed(builder, node.b, place) if ARITY[node.op] == 2 else 0)
 
-    cdef int32_t placed(self, Emitter emitter, int32_t operand, const int32_t* place) except? -1:
+    cdef int32_t placed(self, Builder builder, int32_t operand, const int32_t* place) except? -1:
         """The operand of the graph spliced into for one of the template's."""
         cdef int32_t aval
         if operand >= 0:
@@ -243,67 +246,67 @@ cdef class Template:
             return ZERO
         aval = self.graph.consts[~operand].aval
         if aval == AVAL_FLOAT:
-            return emitter.graph.const_float(self.graph.consts[~operand].value.d)
+            return builder.graph.const_float(self.graph.consts[~operand].value.d)
         if aval == AVAL_BOOL:
-            return emitter.graph.const_bool(self.graph.consts[~operand].value.d != 0)
-        return emitter.graph.const_object(<object>self.graph.consts[~operand].value.o)
+            return builder.graph.const_bool(self.graph.consts[~operand].value.d != 0)
+        return builder.graph.const_object(<object>self.graph.consts[~operand].value.o)
 
-    cdef int32_t splice_ext(self, Emitter emitter, int32_t i, const int32_t* place) except? -1:
+    cdef int32_t inline_wide(self, Builder builder, int32_t i, const int32_t* place) except? -1:
         cdef Graph graph = self.graph
         cdef Node* node = &graph.nodes[i]
-        cdef Ext* ext = &graph.exts[node.a]
+        cdef WideNode* wide = &graph.wide_nodes[node.a]
         cdef int32_t* operands
         cdef int32_t k, zeros = 0
-        cdef int32_t count = ext.count
+        cdef int32_t count = wide.count
         cdef Signature sig
         cdef list seeds
         cdef object strong = None
         if node.op == OP_RESULT:
-            k = place[graph.pool[ext.first]]
-            return ZERO if k == ZERO else k + graph.pool[ext.first + 1]
+            k = place[graph.pool[wide.first]]
+            return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
         if node.op == OP_IDENTITY:
-            return self.placed(emitter, graph.pool[ext.first], place)
-        sig = <Signature>ext.sig
+            return self.placed(builder, graph.pool[wide.first], place)
+        sig = <Signature>wide.sig
         operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
         if operands == NULL:
             raise MemoryError
         try:
             for k in range(count):
-                operands[k] = self.placed(emitter, graph.pool[ext.first + k], place)
+                operands[k] = self.placed(builder, graph.pool[wide.first + k], place)
                 zeros += operands[k] == ZERO
             if sig.primitive.of_programs and sig.params[0]._linear:
                 seeds = [operands[k] for k in range(count - <int32_t>sig.params[0]._linear, count)]
                 if all([k == <int32_t>ZERO for k in seeds]):
                     return ZERO
-                strong = strong_seeds(emitter, sig, seeds)
+                strong = strong_seeds(builder, sig, seeds)
             if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
                     zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
                     if operands[k] == ZERO:
-                        operands[k] = emitter.zeros(operand_aval(graph, graph.pool[ext.first + k]))
+                        operands[k] = builder.zeros(operand_aval(graph, graph.pool[wide.first + k]))
             if node.op == OP_ASSEMBLE:
                 if zeros == count:
                     return ZERO
-                return emitter.assemble(node.b, operands, count, sig.params[0], sig.params[1])
-            return emitter.emit_ext(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
+                return builder.assemble(node.b, operands, count, sig.params[0], sig.params[1])
+            return builder.emit_wide(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
 
 
-cdef object strong_seeds(Emitter emitter, Signature sig, list seeds):
+cdef object strong_seeds(Builder builder, Signature sig, list seeds):
     """Parameters of a call that knows of its seeds which are zero (2), and whose zeros are strong (1); None if it does.
 
     A seed that was the symbolic zero when the template was made is an array of zeros in it: only the call still knows.
     """
     cdef tuple known = sig.params[0]._strong_seeds()
     cdef tuple strong = tuple([
-        2 if k == <int32_t>ZERO else was or int(emitter.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
+        2 if k == <int32_t>ZERO else was or int(builder.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
     return (sig.params[0]._with_strong(strong),) if strong != known else None
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------
 
-cdef bint scalar_rule(Template template) except -1:
+cdef bint scalar_rule(RuleTemplate template) except -1:
     """Decode a template of float64 scalars into its `ScalarRule`, signs moved to the outputs; False if it is not one.
 
     A rule is linear in g, so a sign costs no node: it passes through products, quotients and sums.
@@ -326,7 +329,7 @@ cdef bint scalar_rule(Template template) except -1:
             return False
     rule.n_constants = len(constants)
     rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
-    rule.steps = <Step*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(Step))
+    rule.steps = <RuleStep*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(RuleStep))
     if rule.constants == NULL or rule.steps == NULL:
         raise MemoryError
     for k in range(rule.n_constants):
@@ -347,7 +350,7 @@ cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) exc
     cdef Node* node = &graph.nodes[i]
     cdef int32_t k, n
     cdef const int32_t* operands
-    if node.flags & F_EXT or node.op == OP_ITEM or node.op == OP_RESULT:
+    if node.flags & F_WIDE or node.op == OP_ITEM or node.op == OP_RESULT:
         return False
     operands = node_operands(graph, i, &n)
     for k in range(n):
@@ -373,7 +376,7 @@ cdef int add_step(ScalarRule* rule, Graph graph, int32_t i, dict places, set sig
         if of_a != (op == OP_NEGATIVE):
             signs.add(i)
         return 0
-    if op in (OP_MULTIPLY, OP_DIVIDE, OP_SMUL, OP_SSMUL, OP_SDIV):
+    if op in (OP_MULTIPLY, OP_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_STRONG_DIVIDE):
         negated = of_a != of_b
     elif op == OP_MASK:
         negated = of_b
@@ -403,11 +406,10 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].op = op
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
-    rule.steps[rule.n_steps].special = (INFO[op].is_bool or op in (OP_NEGATIVE, OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
-                                        or is_slope(op))
+    rule.steps[rule.n_steps].special = (INFO[op].is_bool or absorbs(op) or op in (OP_NEGATIVE, OP_MASK) or is_slope(op))
     rule.steps[rule.n_steps].commutative = INFO[op].commutative
     rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
-                                      else F_STRONG if op in (OP_SMUL, OP_SSMUL, OP_SDIV, OP_MASK)
+                                      else F_STRONG if absorbs(op) or op == OP_MASK
                                       else F_SLOPED if is_slope(op) else 0)
     rule.n_steps += 1
     return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
@@ -429,7 +431,6 @@ cdef list inputs_of(Graph graph, tuple avals):
 
 cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object where):
     """Call the rule; returns its tuple, checked for form."""
-    from hoad._core.record.recording import RUNNING
     cdef Primitive primitive = sig.primitive
     rule = primitive.require_rule(where)
     keywords = primitive.keywords(sig.params)
@@ -460,12 +461,12 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
     return adjoints
 
 
-cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, Aval aval) except? -1:
+cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, AbstractValue aval) except? -1:
     """The operand of one adjoint, summed over broadcast axes and checked against the shape of its operand.
 
     A rule that has no adjoint for an operand gives the error in its place, which is raised where it is asked for.
     """
-    cdef Aval found
+    cdef AbstractValue found
     if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
         return ZERO
     if isinstance(adjoint, NoRuleError):
@@ -523,19 +524,19 @@ cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* op
     return [graph.value_of(k) for k in wanted]
 
 
-cdef Template vjp_template(Signature sig, uint64_t active, object where, list values=None):
+cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, list values=None):
     """The adjoint of `sig` for the operands in `active`, from its rule; `values` are those of results and operands."""
-    cdef Template template
+    cdef RuleTemplate template
     cdef Graph graph
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
     forget_old(sig)
     key = ("vjp", active)
-    template = <Template>sig.templates.get(key)
+    template = <RuleTemplate>sig.templates.get(key)
     if template is not None:
         return template
-    template = Template.__new__(Template)
+    template = RuleTemplate.__new__(RuleTemplate)
     graph = Graph(values is not None)
     if values is None:
         g = inputs_of(graph, sig.results)
@@ -552,7 +553,7 @@ cdef Template vjp_template(Signature sig, uint64_t active, object where, list va
     template.n_leaves = graph.size
     adjoints = run_rule(sig, graph, g, p, x, where)
     for k in range(len(x)):
-        if (k < 64 and not (active >> k) & 1) or not (<Aval>sig.avals[k]).inexact:
+        if (k < 64 and not (active >> k) & 1) or not (<AbstractValue>sig.avals[k]).inexact:
             outputs.append(ZERO)
         else:
             outputs.append(fitted(sig, graph, adjoints[k], k, sig.avals[k]))
@@ -577,7 +578,7 @@ cdef enum:
 cdef int64_t kept_array_bytes = 0
 
 
-cdef int keep_template(Signature sig, object key, Template template) except -1:
+cdef int keep_template(Signature sig, object key, RuleTemplate template) except -1:
     """Keep a template for the next use of its signature; where arrays would be too many, those kept before go."""
     global kept_array_bytes
     cdef int64_t nbytes = array_bytes(template.graph)
@@ -602,7 +603,7 @@ cdef int64_t array_bytes(Graph graph):
     """Bytes of the constants and values of a template that are arrays."""
     cdef int64_t total = 0
     cdef int32_t i
-    cdef Aval aval
+    cdef AbstractValue aval
     for i in range(graph.n_consts):
         if graph.consts[i].aval > AVAL_BOOL:
             aval = aval_of(graph.consts[i].aval)
@@ -619,7 +620,7 @@ cdef int forget_arrays() except -1:
     for sig in TEMPLATED[:]:
         templates = (<Signature>sig).templates
         for key, template in tuple(templates.items()):
-            if array_bytes((<Template>template).graph) > FEW_ARRAY_BYTES:
+            if array_bytes((<RuleTemplate>template).graph) > FEW_ARRAY_BYTES:
                 templates.pop(key, None)
     kept_array_bytes = 0
     return 0
@@ -649,10 +650,9 @@ cdef bint is_odd(Signature sig) except -1:
     return not sig.primitive.of_programs or sig.params[0]._is_odd
 
 
-cdef Template author_jvp_template(Signature sig, uint64_t active):
+cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active):
     """The tangent of `sig` by the rule that the author of the primitive wrote for it."""
-    from hoad._core.record.recording import RUNNING
-    cdef Template template = Template.__new__(Template)
+    cdef RuleTemplate template = RuleTemplate.__new__(RuleTemplate)
     cdef Graph graph = Graph(False)
     cdef int nout = len(sig.results)
     cdef int k
@@ -665,7 +665,7 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     template.mode = "jvp"
     template.active = active
     template.n_leaves = graph.size
-    dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<Aval>sig.avals[k]).inexact else None
+    dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<AbstractValue>sig.avals[k]).inexact else None
             for k in range(len(x))]
     args = (tuple(dots), tuple(p) if nout > 1 else p[0], *x)
     before = RUNNING.set(graph)
@@ -692,9 +692,9 @@ cdef Template author_jvp_template(Signature sig, uint64_t active):
     return template
 
 
-cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval):
+cdef object fitted_tangent(Signature sig, Graph graph, object tangent, AbstractValue aval):
     """The operand of a tangent, checked against the shape of its result."""
-    cdef Aval found
+    cdef AbstractValue found
     if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
         return <int>ZERO
     if not is_traced(tangent):
@@ -711,7 +711,7 @@ cdef object fitted_tangent(Signature sig, Graph graph, object tangent, Aval aval
     return operand_of(graph, tangent if found.dtype == aval.dtype else tangent.astype(aval.dtype))
 
 
-cdef int check_linear(Template template, int32_t first, int32_t end, str what) except -1:
+cdef int check_linear(RuleTemplate template, int32_t first, int32_t end, str what) except -1:
     """Raise unless every output is linear in the leaves ``[first, end)``."""
     cdef Graph graph = template.graph
     cdef int32_t i, j, k, n, dependent
@@ -764,10 +764,10 @@ cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t
         return depends or is_zero_const(graph, operands[k])
     if INFO[node.op].multilinear:
         return dependent == 1
-    if name in ("divide", "sdiv"):
+    if name in ("divide", "strong_divide"):
         return not depends or (k == 0 and dependent == 1)
     if name == "call" or name == "scan" or name == "flow":  # of what is linear in its last inputs
-        return not depends or k >= n - <int32_t>(<Signature>graph.exts[node.a].sig).params[0]._linear
+        return not depends or k >= n - <int32_t>(<Signature>graph.wide_nodes[node.a].sig).params[0]._linear
     if name == "mask" or name == "gather":
         return not depends or (k == (1 if name == "mask" else 0))
     if name == "select":
@@ -784,21 +784,12 @@ cdef bint is_zero_const(Graph graph, int32_t operand) except -1:
 
 # ---- for tests and tables -------------------------------------------------------------------------------------------
 
-def template_of(Primitive primitive, params, avals, uint64_t active, str mode="vjp"):
-    """The template of a primitive at a signature."""
-    from hoad._core.sweep.tangent import transposed
-    cdef int32_t[::1] numbers = np.array([aval.number for aval in avals] or [0], dtype=np.int32)
-    cdef Signature sig = signature(primitive, params, &numbers[0], len(avals))
-    return vjp_template(sig, active, None) if mode == "vjp" else transposed(sig, active)
-
-
-def template_rows(Template template):
+def template_rows(RuleTemplate template):
     """A template as plain data: leaves, rows by number, outputs.
 
     A row is (primitive, operands, parameters, abstract value). Operands are node numbers, and numbers below 0 for the
     constants listed under the same numbers; an output is None for a symbolic zero.
     """
-    from hoad._core.record.recording import node_row
     cdef int32_t k
     rows = {}
     constants = {}

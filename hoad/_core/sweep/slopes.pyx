@@ -10,12 +10,13 @@ What is linear in derivatives is all that a sweep emits, so factors are looked f
 element by element. This is exact where x is not 0: a product with ±1 does not round.
 """
 
-from hoad._core.sweep.builder cimport F_SLOPED, Emitter, connect_slopes
+from hoad._core.sweep.builder cimport Builder, connect_slopes
 from hoad._core.graph.primitive cimport Primitive, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
-    F_EXT,
+    F_WIDE,
+    F_SLOPED,
     OP_ADD,
     OP_DIVIDE,
     OP_IDENTITY,
@@ -25,12 +26,12 @@ from hoad._core.graph.tape cimport (
     OP_MULTIPLY,
     OP_NEGATIVE,
     OP_RESULT,
-    OP_SDIV,
-    OP_SMUL,
-    OP_SSMUL,
+    OP_STRONG_DIVIDE,
+    OP_STRONG_MULTIPLY,
+    OP_STRONG_MULTIPLY_BOTH,
     OP_SUBTRACT,
     ZERO,
-    Aval,
+    AbstractValue,
     Graph,
     aval_of,
     int32_t,
@@ -77,8 +78,8 @@ cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
         return False
     if operand_aval(graph, a) != operand_aval(graph, b):
         return False
-    if graph.nodes[a].flags & F_EXT:
-        if graph.exts[graph.nodes[a].a].sig != graph.exts[graph.nodes[b].a].sig:
+    if graph.nodes[a].flags & F_WIDE:
+        if graph.wide_nodes[graph.nodes[a].a].sig != graph.wide_nodes[graph.nodes[b].a].sig:
             return False
     elif graph.nodes[a].op == OP_ITEM and graph.nodes[a].b != graph.nodes[b].b:
         return False
@@ -141,12 +142,12 @@ cdef bint has(Graph graph, int32_t operand, int32_t slope, int32_t* left) noexce
 
 cdef inline bint is_factor(uint16_t op, int32_t k) noexcept:
     """Whether an operation is linear in its operand k, given the others."""
-    if op == OP_DIVIDE or op == OP_SDIV:
+    if op == OP_DIVIDE or op == OP_STRONG_DIVIDE:
         return k == 0
     if op == OP_MASK:
         return k == 1
-    return (op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL or op == OP_ADD or op == OP_SUBTRACT
-            or op == OP_NEGATIVE or op == OP_IDENTITY)
+    return (op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH or op == OP_ADD
+            or op == OP_SUBTRACT or op == OP_NEGATIVE or op == OP_IDENTITY)
 
 
 cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_t* oldest) noexcept:
@@ -180,51 +181,51 @@ cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_
 
 # ---- operations on what may be ZERO or ONE
 
-cdef int32_t apply(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t apply(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """Emit ``op(a, b)``."""
     cdef int32_t operands[2]
     cdef int32_t avals[2]
     cdef Signature sig
-    avals[0] = operand_aval(emitter.graph, a)
-    avals[1] = operand_aval(emitter.graph, b)
+    avals[0] = operand_aval(builder.graph, a)
+    avals[1] = operand_aval(builder.graph, b)
     if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
-        return emitter.emit(op, a, b)
+        return builder.emit(op, a, b)
     operands[0] = a
     operands[1] = b
     sig = signature(primitive_of(op), None, avals, 2)
-    return emitter.emit_ext(sig.primitive, None, operands, 2, (<Aval>sig.results[0]).number)
+    return builder.emit_wide(sig.primitive, None, operands, 2, (<AbstractValue>sig.results[0]).number)
 
 
-cdef int32_t times(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t times(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """The product, strong or not."""
     if a == ZERO or b == ZERO:
         return ZERO
     if a == ONE:
         return b
-    return a if b == ONE else apply(emitter, op, a, b)
+    return a if b == ONE else apply(builder, op, a, b)
 
 
-cdef int32_t plus(Emitter emitter, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t plus(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """The sum or difference of numbers."""
     if b == ZERO:
         return a
     if a == ZERO:
-        return b if op == OP_ADD else emitter.negative(b)
-    return apply(emitter, op, a, b)
+        return b if op == OP_ADD else builder.negative(b)
+    return apply(builder, op, a, b)
 
 
-cdef int32_t ones(Emitter emitter, int32_t operand, int32_t aval) except? -1:
+cdef int32_t ones(Builder builder, int32_t operand, int32_t aval) except? -1:
     """`operand`, as an array of this abstract value if it is ONE."""
     if operand != ONE:
         return operand
     if aval == AVAL_FLOAT:
-        return emitter.graph.const_float(1.0)
-    return emitter.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
+        return builder.graph.const_float(1.0)
+    return builder.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
 
 
 # ---- u + s v
 
-cdef int split(Emitter emitter, int32_t x, int32_t slope, int32_t oldest, int32_t* even, int32_t* odd) except -1:
+cdef int split(Builder builder, int32_t x, int32_t slope, int32_t oldest, int32_t* even, int32_t* odd) except -1:
     """Write x as ``even + slope odd``; ZERO or ONE for either."""
     cdef int32_t operands[2]
     cdef int32_t parts[4]       # even and odd of the first operand, and of the second
@@ -233,94 +234,94 @@ cdef int split(Emitter emitter, int32_t x, int32_t slope, int32_t oldest, int32_
     cdef uint16_t op
     even[0] = x
     odd[0] = ZERO
-    if x < oldest or not emitter.is_sloped(x):
+    if x < oldest or not builder.is_sloped(x):
         return 0
-    if is_slope(emitter.graph.nodes[x].op):
-        if not is_same(emitter.graph, x, slope, DEPTH):
+    if is_slope(builder.graph.nodes[x].op):
+        if not is_same(builder.graph, x, slope, DEPTH):
             return 0
         even[0] = ZERO
         odd[0] = ONE
         return 0
-    op = emitter.graph.nodes[x].op
+    op = builder.graph.nodes[x].op
     if not (is_factor(op, 0) or is_factor(op, 1)):
         return 0
-    found = node_operands(emitter.graph, x, &n)
+    found = node_operands(builder.graph, x, &n)
     for k in range(n):
         operands[k] = found[k]      # the table may move
     for k in range(n):
         parts[2 * k] = operands[k]
         parts[2 * k + 1] = ZERO
         if is_factor(op, k):
-            split(emitter, operands[k], slope, oldest, &parts[2 * k], &parts[2 * k + 1])
+            split(builder, operands[k], slope, oldest, &parts[2 * k], &parts[2 * k + 1])
     if parts[1] == ZERO and (n == 1 or parts[3] == ZERO):
         return 0
     if op == OP_ADD or op == OP_SUBTRACT:
         for k in range(4):
-            parts[k] = ones(emitter, parts[k], operand_aval(emitter.graph, slope))
-        even[0] = plus(emitter, op, parts[0], parts[2])
-        odd[0] = plus(emitter, op, parts[1], parts[3])
+            parts[k] = ones(builder, parts[k], operand_aval(builder.graph, slope))
+        even[0] = plus(builder, op, parts[0], parts[2])
+        odd[0] = plus(builder, op, parts[1], parts[3])
     elif n == 1:
         for k in range(2):
-            parts[k] = ones(emitter, parts[k], operand_aval(emitter.graph, slope))
-        even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else emitter.negative(parts[0])
-        odd[0] = parts[1] if op == OP_IDENTITY else emitter.negative(parts[1])
-    elif op == OP_MULTIPLY or op == OP_SMUL or op == OP_SSMUL:
-        expand(emitter, op, parts, even, odd)
+            parts[k] = ones(builder, parts[k], operand_aval(builder.graph, slope))
+        even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else builder.negative(parts[0])
+        odd[0] = parts[1] if op == OP_IDENTITY else builder.negative(parts[1])
+    elif op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
+        expand(builder, op, parts, even, odd)
     else:       # linear in the one that has slopes
         k = 1 if op == OP_MASK else 0
-        even[0] = linear(emitter, op, k, parts[2 * k], operands[1 - k], slope)
-        odd[0] = linear(emitter, op, k, parts[2 * k + 1], operands[1 - k], slope)
+        even[0] = linear(builder, op, k, parts[2 * k], operands[1 - k], slope)
+        odd[0] = linear(builder, op, k, parts[2 * k + 1], operands[1 - k], slope)
     return 0
 
 
-cdef int32_t linear(Emitter emitter, uint16_t op, int32_t k, int32_t part, int32_t other, int32_t slope) except? -1:
+cdef int32_t linear(Builder builder, uint16_t op, int32_t k, int32_t part, int32_t other, int32_t slope) except? -1:
     """A quotient, or a mask, of a part."""
     if part == ZERO:
         return ZERO
-    part = ones(emitter, part, operand_aval(emitter.graph, slope))
-    return apply(emitter, op, part, other) if k == 0 else apply(emitter, op, other, part)
+    part = ones(builder, part, operand_aval(builder.graph, slope))
+    return apply(builder, op, part, other) if k == 0 else apply(builder, op, other, part)
 
 
-cdef int expand(Emitter emitter, uint16_t op, const int32_t* parts, int32_t* even, int32_t* odd) except -1:
+cdef int expand(Builder builder, uint16_t op, const int32_t* parts, int32_t* even, int32_t* odd) except -1:
     """The product of ``parts[0] + s parts[1]`` and ``parts[2] + s parts[3]``."""
-    cdef int32_t a = times(emitter, op, parts[0], parts[2])
-    cdef int32_t b = times(emitter, op, parts[1], parts[3])
-    even[0] = b if a == ZERO else a if b == ZERO else plus(emitter, OP_ADD, a, b)
-    a = times(emitter, op, parts[0], parts[3])
-    b = times(emitter, op, parts[1], parts[2])
-    odd[0] = b if a == ZERO else a if b == ZERO else plus(emitter, OP_ADD, a, b)
+    cdef int32_t a = times(builder, op, parts[0], parts[2])
+    cdef int32_t b = times(builder, op, parts[1], parts[3])
+    even[0] = b if a == ZERO else a if b == ZERO else plus(builder, OP_ADD, a, b)
+    a = times(builder, op, parts[0], parts[3])
+    b = times(builder, op, parts[1], parts[2])
+    odd[0] = b if a == ZERO else a if b == ZERO else plus(builder, OP_ADD, a, b)
     return 0
 
 
-cdef int32_t product(Emitter emitter, int32_t a, int32_t b, int32_t aval) except? -1:
+cdef int32_t product(Builder builder, int32_t a, int32_t b, int32_t aval) except? -1:
     """``a b``, of abstract value `aval`, without the square of a slope that both have; NOTHING if there is none."""
     cdef int32_t oldest
     # unsimplified, no node is found again
-    cdef int32_t few = FEW_VISITED if emitter.simplify else MOST_VISITED
-    cdef int32_t slope = common_slope(emitter.graph, a, b, few, &oldest)
+    cdef int32_t few = FEW_VISITED if builder.simplify else MOST_VISITED
+    cdef int32_t slope = common_slope(builder.graph, a, b, few, &oldest)
     cdef int32_t parts[4]
     cdef int32_t even, odd, kind
     if slope == NOTHING:
         return NOTHING
-    kind = operand_aval(emitter.graph, slope)
-    if not (aval_of(kind).dtype is aval_of(aval).dtype is aval_of(operand_aval(emitter.graph, a)).dtype
-            is aval_of(operand_aval(emitter.graph, b)).dtype):
+    kind = operand_aval(builder.graph, slope)
+    if not (aval_of(kind).dtype is aval_of(aval).dtype is aval_of(operand_aval(builder.graph, a)).dtype
+            is aval_of(operand_aval(builder.graph, b)).dtype):
         return NOTHING
-    split(emitter, a, slope, oldest, &parts[0], &parts[1])
-    split(emitter, b, slope, oldest, &parts[2], &parts[3])
+    split(builder, a, slope, oldest, &parts[0], &parts[1])
+    split(builder, b, slope, oldest, &parts[2], &parts[3])
     if parts[1] == ZERO or parts[3] == ZERO:        # it was found, but cancels there
         return NOTHING
     for odd in range(4):        # a sum takes no ONE: (1 + s v) has its 1 from a square of s
         if parts[odd] == ONE and parts[odd ^ 1] != ZERO:
-            parts[odd] = ones(emitter, ONE, kind)
-    expand(emitter, OP_MULTIPLY, parts, &even, &odd)
+            parts[odd] = ones(builder, ONE, kind)
+    expand(builder, OP_MULTIPLY, parts, &even, &odd)
     if even == ONE and odd == ZERO:
-        return ones(emitter, ONE, aval)
-    even = ones(emitter, even, kind)
+        return ones(builder, ONE, aval)
+    even = ones(builder, even, kind)
     if odd != ZERO:
-        odd = times(emitter, OP_MULTIPLY, odd, slope)
-        even = odd if even == ZERO else plus(emitter, OP_ADD, even, odd)
-    return emitter.broadcast(even, aval)
+        odd = times(builder, OP_MULTIPLY, odd, slope)
+        even = odd if even == ZERO else plus(builder, OP_ADD, even, odd)
+    return builder.broadcast(even, aval)
 
 
 connect_slopes(product)

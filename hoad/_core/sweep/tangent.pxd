@@ -1,9 +1,9 @@
 """The forward sweep, and the transposition of rules that it rests on."""
 
-from hoad._core.sweep.builder cimport Emitter
+from hoad._core.sweep.builder cimport Builder
 from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.tape cimport Graph, uint64_t
-from hoad._core.sweep.rule_template cimport Template
+from hoad._core.sweep.rule_template cimport RuleTemplate
 
-cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=*)
-cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=*)
+cdef RuleTemplate jvp_template(Signature sig, uint64_t active, object where, list values=*)
+cdef list tangent_sweep(Graph graph, Builder builder, list targets, list wrt, list tangents, bint notes=*)

@@ -13,13 +13,21 @@ cimport cython
 
 from hoad._core.sweep.adjoint cimport adjoint_sweep
 from hoad._core.base.blocks cimport give, take, take_zeroed
-from hoad._core.sweep.builder cimport Emitter
-from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Signature, primitive_count, primitive_of, signature
+from hoad._core.sweep.builder cimport Builder
+from hoad._core.graph.primitive cimport (
+    INFO,
+    MOST_RESULTS,
+    Primitive,
+    Signature,
+    primitive_count,
+    primitive_of,
+    signature,
+)
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_FLOAT,
     F_BOOL,
-    F_EXT,
+    F_WIDE,
     F_OBJ,
     F_VALUED,
     OP_ASSEMBLE,
@@ -29,7 +37,7 @@ from hoad._core.graph.tape cimport (
     OP_RESULT,
     OP_STOP,
     ZERO,
-    Ext,
+    WideNode,
     Graph,
     Node,
     aval_of,
@@ -42,7 +50,7 @@ from hoad._core.graph.tape cimport (
     uint64_t,
 )
 from hoad._core.sweep.rule_template cimport (
-    Template,
+    RuleTemplate,
     author_jvp_template,
     describe,
     forget_old,
@@ -63,19 +71,19 @@ cdef enum:
 
 # ---- transposition --------------------------------------------------------------------------------------------------
 
-cdef Template jvp_template(Signature sig, uint64_t active, object where, list values=None):
+cdef RuleTemplate jvp_template(Signature sig, uint64_t active, object where, list values=None):
     """The tangent of `sig` when the operands in `active` have tangents: its vjp template, transposed."""
-    cdef Template vjp
-    cdef Template template
+    cdef RuleTemplate vjp
+    cdef RuleTemplate template
     cdef Graph graph
-    cdef Emitter emitter
+    cdef Builder builder
     cdef int32_t k
     cdef int nout = len(sig.results)
     cdef list seeds = []
     cdef list targets = []
     key = ("jvp", active)
     forget_old(sig)
-    template = <Template>sig.templates.get(key)
+    template = <RuleTemplate>sig.templates.get(key)
     if template is not None:
         return template
     if sig.primitive.jvp is not None:
@@ -88,7 +96,7 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
             "derivative along a direction. Take the derivative in reverse, with grad, vjp or jacobian(mode='reverse')."
         )
     vjp = vjp_template(sig, active, where, values)
-    template = Template.__new__(Template)
+    template = RuleTemplate.__new__(RuleTemplate)
     template.signature = sig
     template.mode = "jvp"
     template.active = active
@@ -99,8 +107,8 @@ cdef Template jvp_template(Signature sig, uint64_t active, object where, list va
         if vjp.outputs[k] != ZERO:
             targets.append(shifted(vjp, vjp.outputs[k]))
             seeds.append(vjp.n_leaves + k)
-    emitter = Emitter(graph, True)
-    tangents = adjoint_sweep(graph, emitter, targets, seeds, list(range(nout)))
+    builder = Builder(graph, True)
+    tangents = adjoint_sweep(graph, builder, targets, seeds, list(range(nout)))
     template.finish(tangents)
     for k in range(template.n_steps):
         check_transposed(template, template.steps[k], nout)
@@ -114,12 +122,12 @@ def transposed(Signature sig, uint64_t active):
     return jvp_template(sig, active, None)
 
 
-cdef int32_t shifted(Template vjp, int32_t operand) noexcept:
+cdef int32_t shifted(RuleTemplate vjp, int32_t operand) noexcept:
     """An operand of the vjp template in the graph that has the tangents as further leaves."""
     return operand if operand < vjp.n_leaves else operand + <int32_t>len(vjp.signature.avals)
 
 
-cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
+cdef Graph renumbered(RuleTemplate vjp, Signature sig, uint64_t active):
     """The graph of the vjp template with a tangent leaf for every operand put behind its leaves."""
     cdef Graph source = vjp.graph
     cdef Graph graph = Graph(source.valued)
@@ -140,8 +148,8 @@ cdef Graph renumbered(Template vjp, Signature sig, uint64_t active):
             if i < vjp.n_leaves:
                 continue
             node = &source.nodes[i]
-            if node.flags & F_EXT:
-                copy_ext(graph, source, i, place)
+            if node.flags & F_WIDE:
+                copy_wide(graph, source, i, place)
             else:
                 graph.push(node.op, node.flags & ~F_VALUED, place[node.a] if node.a >= 0 else node.a,
                            place[node.b] if ARITY[node.op] == 2 and node.b >= 0 else node.b, 0.0)
@@ -163,27 +171,28 @@ cdef int copy_const(Graph graph, Graph source, int32_t k) except -1:
     return 0
 
 
-cdef int copy_ext(Graph graph, Graph source, int32_t i, const int32_t* place) except -1:
+cdef int copy_wide(Graph graph, Graph source, int32_t i, const int32_t* place) except -1:
     cdef Node* node = &source.nodes[i]
-    cdef Ext* ext = &source.exts[node.a]
+    cdef WideNode* wide = &source.wide_nodes[node.a]
     cdef int32_t k
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0
-    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc((ext.count + 2) * sizeof(int32_t))
+    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc((wide.count + 2) * sizeof(int32_t))
     try:
-        for k in range(ext.count):
-            operands[k] = source.pool[ext.first + k]
+        for k in range(wide.count):
+            operands[k] = source.pool[wide.first + k]
             if operands[k] >= 0:
                 operands[k] = place[operands[k]]
         if behind:
-            operands[ext.count] = source.pool[ext.first + ext.count]
-        graph.push_ext(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>ext.sig, operands, ext.count + behind, node.b)
-        graph.exts[graph.n_exts - 1].count = ext.count
+            operands[wide.count] = source.pool[wide.first + wide.count]
+        graph.push_wide(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>wide.sig, operands, wide.count + behind,
+                        node.b)
+        graph.wide_nodes[graph.n_wide_nodes - 1].count = wide.count
     finally:
         PyMem_RawFree(operands)
     return 0
 
 
-cdef int check_transposed(Template template, int32_t node, int nout) except -1:
+cdef int check_transposed(RuleTemplate template, int32_t node, int nout) except -1:
     """Nothing of g may be left in the transpose of something linear in g."""
     cdef int32_t n, k
     cdef const int32_t* operands = node_operands(template.graph, node, &n)
@@ -200,7 +209,7 @@ cdef class ForwardSweep:
     """The state of one forward sweep over the nodes ``[low, high)``."""
 
     cdef Graph graph
-    cdef Emitter emitter
+    cdef Builder builder
     cdef int32_t low, high
     cdef uint8_t* needed
     cdef int32_t* dot
@@ -209,11 +218,11 @@ cdef class ForwardSweep:
     cdef void** quick           # [4 * op + active] -> Template of a scalar operation
     cdef int32_t n_quick
 
-    def __cinit__(self, Graph graph, Emitter emitter, int32_t low, int32_t high, bint notes=False):
+    def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes=False):
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
         self.graph = graph
-        self.emitter = emitter
+        self.builder = builder
         self.low = low
         self.high = high
         self.notes = notes
@@ -256,17 +265,17 @@ cdef class ForwardSweep:
             if self.needed[i - self.low] and self.dot[i - self.low] == ZERO:     # else an input of the sweep
                 self.propagate(i)
             if self.notes and self.dot[i - self.low] != ZERO:
-                self.dot[i - self.low] = self.emitter.noted(self.dot[i - self.low], i, i, -1)
+                self.dot[i - self.low] = self.builder.noted(self.dot[i - self.low], i, i, -1)
         return 0
 
     cdef int propagate(self, int32_t i) except -1:
         cdef Node* node = &self.graph.nodes[i]
         if node.op == OP_INPUT or node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0
-        if node.flags & F_EXT:
-            return self.propagate_ext(i)
+        if node.flags & F_WIDE:
+            return self.propagate_wide(i)
         if node.op == OP_ITEM:
-            self.dot[i - self.low] = self.emitter.item(self.tangent(node.a), node.b)
+            self.dot[i - self.low] = self.builder.item(self.tangent(node.a), node.b)
         elif node.op == OP_IDENTITY:
             self.dot[i - self.low] = self.tangent(node.a)
         else:
@@ -281,7 +290,7 @@ cdef class ForwardSweep:
         cdef int32_t b = node.b
         cdef int32_t leaves[6]
         cdef int32_t active = 0
-        cdef Template template
+        cdef RuleTemplate template
         leaves[0] = ZERO
         leaves[1] = i
         leaves[2] = a
@@ -295,21 +304,21 @@ cdef class ForwardSweep:
             active = (leaves[4] != ZERO) | (leaves[5] != ZERO) << 1
         if active:
             template = self.scalar_template(i, op, active, arity, a, b)
-            template.splice(self.emitter, leaves, &self.dot[i - self.low])
+            template.splice(self.builder, leaves, &self.dot[i - self.low])
         return 0
 
-    cdef Template scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
+    cdef RuleTemplate scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
         cdef int32_t row = 4 * <int32_t>op + active
         cdef int32_t avals[2]
         cdef int32_t operands[2]
-        cdef Template template
+        cdef RuleTemplate template
         cdef Signature sig
         cdef bint plain
         avals[0] = operand_aval(self.graph, a)
         avals[1] = operand_aval(self.graph, b) if arity == 2 else AVAL_FLOAT
         plain = avals[0] == AVAL_FLOAT and avals[1] == AVAL_FLOAT and row < self.n_quick
         if plain and self.quick[row] != NULL:
-            return <Template>self.quick[row]
+            return <RuleTemplate>self.quick[row]
         operands[0] = a
         operands[1] = b
         sig = signature(primitive_of(op), None, avals, arity)
@@ -319,31 +328,31 @@ cdef class ForwardSweep:
             self.quick[row] = <void*>template
         return template
 
-    cdef int propagate_ext(self, int32_t i) except -1:
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
+    cdef int propagate_wide(self, int32_t i) except -1:
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
         cdef uint16_t op = self.graph.nodes[i].op
         if op == OP_RESULT:
             return 0        # written together with the first result
         if op == OP_IDENTITY:
-            self.dot[i - self.low] = self.tangent(self.graph.pool[ext.first])
+            self.dot[i - self.low] = self.tangent(self.graph.pool[wide.first])
             return 0
         if op == OP_ASSEMBLE:
             return self.propagate_assembly(i)
         if not aval_of(self.graph.nodes[i].b).inexact and INFO[op].nout == 1:
-            return 0        # integers and truth values have derivative zero
-        return self.splice_node(i)
+            return 0        # integers and booleans have derivative zero
+        return self.inline_node(i)
 
-    cdef int splice_node(self, int32_t i) except -1:
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>ext.sig
-        cdef int32_t count = ext.count
+    cdef int inline_node(self, int32_t i) except -1:
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>wide.sig
+        cdef int32_t count = wide.count
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
         cdef int32_t results[MOST_RESULTS]
         cdef int32_t* leaves = few
         cdef int32_t k, operand, dot
         cdef uint64_t active = 0
-        cdef Template template
+        cdef RuleTemplate template
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
             if leaves == NULL:
@@ -353,7 +362,7 @@ cdef class ForwardSweep:
                 leaves[k] = ZERO
                 leaves[nout + k] = i + k
             for k in range(count):
-                operand = self.graph.pool[ext.first + k]
+                operand = self.graph.pool[wide.first + k]
                 dot = self.tangent(operand)
                 leaves[2 * nout + k] = operand
                 leaves[2 * nout + count + k] = dot
@@ -365,7 +374,7 @@ cdef class ForwardSweep:
                 active = ~<uint64_t>0
             template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
                                     values_for(self.graph, sig, i, leaves + 2 * nout, count))
-            template.splice(self.emitter, leaves, results)
+            template.splice(self.builder, leaves, results)
             for k in range(nout):
                 self.dot[i + k - self.low] = results[k]
         finally:
@@ -375,8 +384,8 @@ cdef class ForwardSweep:
 
     cdef int propagate_assembly(self, int32_t i) except -1:
         """The tangent of an assemble node: the tangents of what it holds, at the same places."""
-        cdef Ext* ext = &self.graph.exts[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>ext.sig
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        cdef Signature sig = <Signature>wide.sig
         cdef int32_t k
         cdef int32_t n_items
         cdef list operands = []
@@ -386,25 +395,25 @@ cdef class ForwardSweep:
         offsets, parts = sig.params
         n_items = len(offsets)
         for k in range(n_items):
-            if self.tangent(self.graph.pool[ext.first + k]) != ZERO:
+            if self.tangent(self.graph.pool[wide.first + k]) != ZERO:
                 kept.append(k)
-                operands.append(self.tangent(self.graph.pool[ext.first + k]))
+                operands.append(self.tangent(self.graph.pool[wide.first + k]))
         k = n_items
         for part in parts:
-            if self.tangent(self.graph.pool[ext.first + k]) != ZERO:
+            if self.tangent(self.graph.pool[wide.first + k]) != ZERO:
                 kept_parts.append(part)
-                operands.append(self.tangent(self.graph.pool[ext.first + k]))
+                operands.append(self.tangent(self.graph.pool[wide.first + k]))
                 if part is None:
-                    operands.append(self.graph.pool[ext.first + k + 1])
+                    operands.append(self.graph.pool[wide.first + k + 1])
             k += 2 if part is None else 1
         if operands:
             all_operands = np.array(operands, dtype=np.int32)
-            self.dot[i - self.low] = self.emitter.assemble(
+            self.dot[i - self.low] = self.builder.assemble(
                 self.graph.nodes[i].b, &all_operands[0], len(operands), offsets[kept], tuple(kept_parts))
         return 0
 
 
-cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, list tangents, bint notes=False):
+cdef list tangent_sweep(Graph graph, Builder builder, list targets, list wrt, list tangents, bint notes=False):
     """Tangents of `targets` when those of `wrt` are `tangents` (operands, ZERO allowed): operands, or ZERO."""
     cdef int32_t low, high, i
     cdef ForwardSweep sweep
@@ -412,11 +421,20 @@ cdef list tangent_sweep(Graph graph, Emitter emitter, list targets, list wrt, li
         return [ZERO for _ in targets]
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets) + 1)
-    sweep = ForwardSweep(graph, emitter, low, high, notes)
+    sweep = ForwardSweep(graph, builder, low, high, notes)
     sweep.mark_needed(targets)
-    emitter.learn(low, high)
+    builder.learn(low, high)
     for node, tangent in zip(wrt, tangents):
         i = node
         sweep.dot[i - low] = tangent
     sweep.run()
     return [sweep.tangent(<int32_t>i) for i in targets]
+
+
+# ---- for tests and tables -------------------------------------------------------------------------------------------
+
+def template_of(Primitive primitive, params, avals, uint64_t active, str mode="vjp"):
+    """The template of a primitive at a signature."""
+    cdef int32_t[::1] numbers = np.array([aval.number for aval in avals] or [0], dtype=np.int32)
+    cdef Signature sig = signature(primitive, params, &numbers[0], len(avals))
+    return vjp_template(sig, active, None) if mode == "vjp" else transposed(sig, active)

@@ -1,12 +1,12 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
-from hoad._core.sweep.builder cimport Emitter
+from hoad._core.sweep.builder cimport Builder
 from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.tape cimport Graph, int32_t
 
 cdef class Closure:
     cdef readonly Graph graph
-    cdef Emitter emitter
+    cdef Builder builder
     cdef readonly list inputs       # nodes
     cdef readonly list outputs      # operands
 

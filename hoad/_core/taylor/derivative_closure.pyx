@@ -4,16 +4,16 @@ from array import array
 
 cimport cython
 
-from hoad._core.sweep.builder cimport Emitter
+from hoad._core.sweep.builder cimport Builder
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, primitive_of, signature
 from hoad._core.sweep.tangent cimport jvp_template
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
-    F_EXT,
+    F_WIDE,
     F_STRONG,
     ZERO,
-    Aval,
+    AbstractValue,
     Graph,
     Node,
     aval_of,
@@ -22,12 +22,12 @@ from hoad._core.graph.tape cimport (
     operand_aval,
     uint64_t,
 )
-from hoad._core.sweep.rule_template cimport Template, vjp_template
+from hoad._core.sweep.rule_template cimport RuleTemplate, vjp_template
 from hoad._core.trace.traced cimport wrap
 
 from hoad._core.trace.coerce import new_input
 from hoad._core.graph.primitive import primitive_named, signature_at
-from hoad._core.record.recording import RUNNING
+from hoad._core.trace.context import RUNNING
 
 
 @cython.final
@@ -35,17 +35,17 @@ cdef class Closure:
     """Nodes without values, copied from a sealed graph and simplified, to which more are added; equal ones are one."""
 
     def __init__(self, Graph source, list outputs, list inputs):
-        cdef Template template = Template.__new__(Template)
+        cdef RuleTemplate template = RuleTemplate.__new__(RuleTemplate)
         cdef int32_t i
         self.graph = Graph(False)
         self.inputs = []
         for i in inputs:
             new_input(self.graph, aval_of(operand_aval(source, i)))
             self.inputs.append(self.graph.size - 1)
-        self.emitter = Emitter(self.graph, True, True, True)
+        self.builder = Builder(self.graph, True, True, True)
         template.graph = source
         template.finish(outputs)
-        self.outputs = template.replay(self.emitter, inputs, self.inputs)
+        self.outputs = template.replay(self.builder, inputs, self.inputs)
 
     @property
     def size(self):
@@ -74,8 +74,8 @@ cdef class Closure:
         cdef int32_t avals[4]
         cdef int32_t k, n
         cdef const int32_t* operands
-        if node.flags & F_EXT:
-            return <Signature>self.graph.exts[node.a].sig
+        if node.flags & F_WIDE:
+            return <Signature>self.graph.wide_nodes[node.a].sig
         operands = node_operands(self.graph, i, &n)
         for k in range(n):
             avals[k] = operand_aval(self.graph, operands[k])
@@ -93,9 +93,9 @@ cdef class Closure:
             avals[k] = operand_aval(self.graph, at[k])
             scalar = scalar and avals[k] <= AVAL_BOOL
         if scalar and len(operands) <= 2:
-            return self.emitter.emit(primitive.op, at[0], at[1] if len(operands) == 2 else 0)
-        return self.emitter.emit_ext(primitive, params, at, len(operands),
-                                     (<Aval>signature(primitive, params, avals, len(operands)).results[0]).number)
+            return self.builder.emit(primitive.op, at[0], at[1] if len(operands) == 2 else 0)
+        aval = signature(primitive, params, avals, len(operands)).results[0]
+        return self.builder.emit_wide(primitive, params, at, len(operands), (<AbstractValue>aval).number)
 
     def record(self, Primitive primitive not None, params, *operands):
         """The operand of an operation."""
@@ -104,7 +104,8 @@ cdef class Closure:
         for k in range(len(operands)):
             at[k] = operands[k]
         sig = signature_at(primitive, params, [self.aval(x) for x in operands])
-        return self.emitter.emit_ext(primitive, params, at, len(operands), (<Aval>(<Signature>sig).results[0]).number)
+        aval = (<Signature>sig).results[0]
+        return self.builder.emit_wide(primitive, params, at, len(operands), (<AbstractValue>aval).number)
 
     def slopes(self, int32_t i, active, bint elementwise=True):
         """Operands h with p' = sum of h x' for node i, by its rule; None where h is zero.
@@ -112,7 +113,7 @@ cdef class Closure:
         An elementwise rule is that at the shape of the result. Operands that are not `active` have none.
         """
         cdef Signature sig = self.signature_of(i)
-        cdef Template template
+        cdef RuleTemplate template
         cdef int32_t result = operand_aval(self.graph, i)
         cdef int32_t[8] avals
         cdef int32_t[18] leaves
@@ -123,19 +124,19 @@ cdef class Closure:
         cdef list numbers = [operands[k] for k in range(n)]
         if n > 8:
             return None
-        leaves[0] = self.emitter.broadcast(self.graph.const_float(1.0), result)
+        leaves[0] = self.builder.broadcast(self.graph.const_float(1.0), result)
         leaves[1] = i
         for k in range(n):
             leaves[2 + k] = numbers[k]
-            if (<Aval>sig.avals[k]).inexact:
+            if (<AbstractValue>sig.avals[k]).inexact:
                 if elementwise:
-                    leaves[2 + k] = self.emitter.broadcast(numbers[k], result)
+                    leaves[2 + k] = self.builder.broadcast(numbers[k], result)
                 mask |= <uint64_t>active[k] << k
             avals[k] = operand_aval(self.graph, leaves[2 + k])
         template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)
         if template.graph.n_guards:
             return None
-        template.splice(self.emitter, leaves, found)
+        template.splice(self.builder, leaves, found)
         return [None if found[k] == ZERO else found[k] for k in range(n)]
 
     def tangents(self, int32_t i, dots):
@@ -144,7 +145,7 @@ cdef class Closure:
         None for a rule that branches.
         """
         cdef Signature sig = self.signature_of(i)
-        cdef Template template
+        cdef RuleTemplate template
         cdef int32_t found[MOST_RESULTS]
         cdef int32_t k, n
         cdef int32_t nout = <int32_t>len(sig.results)
@@ -162,7 +163,7 @@ cdef class Closure:
         template = jvp_template(sig, mask, None)
         if template.graph.n_guards:
             return None
-        template.splice(self.emitter, &leaves[0], found)
+        template.splice(self.builder, &leaves[0], found)
         return [None if found[k] == ZERO else found[k] for k in range(nout)]
 
     def apply(self, function, *operands):

@@ -2,31 +2,31 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport Plan
 from hoad._core.graph.primitive cimport Signature
-from hoad._core.kernels.scalar.vector cimport SeriesCode, SeriesGroup, SeriesStep, SeriesTerm
+from hoad._core.kernels.vector cimport SeriesCode, SeriesGroup, SeriesStep, SeriesTerm
 
 cdef struct Row:
     int64_t size            # items of one coefficient, in one lane
     int64_t itemsize
     int64_t at              # bytes, of a block of one lane, where it begins
     int32_t top             # the highest order at which it is not zero
-    bint is_real            # made of doubles, truth values too; else it has a value only
+    bint is_real            # made of doubles, booleans too; else it has a value only
     bint is_truth
     const char* constant    # its value, or NULL
     bint has_lanes          # the constant
 
-cdef struct Port:           # an input or an output
+cdef struct SeriesPort:           # an input or an output
     int32_t row
     int32_t count           # coefficients that are given
     bint has_lanes
 
-cdef struct Check:
+cdef struct SeriesCheck:
     int32_t row
     const char* expected
 
-cdef class Series(Native):
+cdef class Series(NativeCall):
     cdef readonly int32_t degree
     cdef readonly int64_t lanes
     cdef readonly bint is_narrow         # made of numbers, by steps that `series.h` knows
@@ -37,11 +37,11 @@ cdef class Series(Native):
     cdef int32_t n_steps, cap_steps
     cdef SeriesTerm* terms
     cdef int32_t n_terms, cap_terms
-    cdef Port* inputs
+    cdef SeriesPort* inputs
     cdef int32_t n_inputs, cap_inputs
-    cdef Port* outputs
+    cdef SeriesPort* outputs
     cdef int32_t n_outputs, cap_outputs
-    cdef Check* checks
+    cdef SeriesCheck* checks
     cdef int32_t n_checks, cap_checks
     cdef int32_t* feedback
     cdef int32_t n_feedback, cap_feedback

@@ -16,11 +16,11 @@ cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, room
 from hoad._core.runtime.engine cimport GUARD_FAILED
-from hoad._core.kernels.scalar.native_call cimport Native
+from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Info, Signature
-from hoad._core.graph.tape cimport ARITY, Aval
-from hoad._core.kernels.scalar.vector cimport (
+from hoad._core.graph.tape cimport ARITY, AbstractValue
+from hoad._core.kernels.vector cimport (
     SERIES_ADD,
     SERIES_COPY,
     SERIES_DERIVE,
@@ -33,12 +33,12 @@ from hoad._core.kernels.scalar.vector cimport (
     SERIES_PLAN,
     SERIES_POWER,
     SERIES_SCALE,
-    SERIES_SDIV,
+    SERIES_STRONG_DIVIDE,
     SERIES_SELECT,
     SERIES_SHRINK,
     SERIES_SLOPES,
-    SERIES_SMUL,
-    SERIES_SSMUL,
+    SERIES_STRONG_MULTIPLY,
+    SERIES_STRONG_MULTIPLY_BOTH,
     SERIES_SQUARE,
     SERIES_SUBTRACT,
     VALUE_ADD,
@@ -87,8 +87,8 @@ VALUES = {
 RULES = {
     None: SERIES_NONE, "copy": SERIES_COPY, "add": SERIES_ADD, "subtract": SERIES_SUBTRACT,
     "negative": SERIES_NEGATE, "scale": SERIES_SCALE, "shrink": SERIES_SHRINK, "square": SERIES_SQUARE,
-    "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "smul": SERIES_SMUL, "ssmul": SERIES_SSMUL,
-    "sdiv": SERIES_SDIV,
+    "multiply": SERIES_MULTIPLY, "divide": SERIES_DIVIDE, "strong_multiply": SERIES_STRONG_MULTIPLY,
+    "strong_multiply_both": SERIES_STRONG_MULTIPLY_BOTH, "strong_divide": SERIES_STRONG_DIVIDE,
     "select": SERIES_SELECT, "mask": SERIES_MASK, "derive": SERIES_DERIVE, "slopes": SERIES_SLOPES,
     "power": SERIES_POWER, "item": SERIES_ITEM, "each": SERIES_PLAN, "pairs": SERIES_PLAN, "solve": SERIES_PLAN,
     "invert": SERIES_PLAN, "rate": SERIES_PLAN, "integral": SERIES_PLAN,
@@ -103,7 +103,7 @@ class NotClosedError(Exception):
 
 
 @cython.final
-cdef class Series(Native):
+cdef class Series(NativeCall):
     """Rows and steps, put together one by one; then run as often as one likes, by many threads at a time."""
 
     def __init__(self, int32_t degree, int64_t lanes=1):
@@ -128,9 +128,9 @@ cdef class Series(Native):
         give(self.rows, self.cap_rows * sizeof(Row))
         give(self.steps, self.cap_steps * sizeof(SeriesStep))
         give(self.terms, self.cap_terms * sizeof(SeriesTerm))
-        give(self.inputs, self.cap_inputs * sizeof(Port))
-        give(self.outputs, self.cap_outputs * sizeof(Port))
-        give(self.checks, self.cap_checks * sizeof(Check))
+        give(self.inputs, self.cap_inputs * sizeof(SeriesPort))
+        give(self.outputs, self.cap_outputs * sizeof(SeriesPort))
+        give(self.checks, self.cap_checks * sizeof(SeriesCheck))
         give(self.feedback, self.cap_feedback * sizeof(int32_t))
         give(self.groups, self.cap_groups * sizeof(SeriesGroup))
         give(self.members, self.cap_members * sizeof(int32_t))
@@ -138,7 +138,7 @@ cdef class Series(Native):
 
     # ---- putting together
 
-    def row(self, Aval aval not None, int32_t top):
+    def row(self, AbstractValue aval not None, int32_t top):
         """A row for series of this shape and dtype, which are zero beyond the order `top`."""
         cdef Row* row
         room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
@@ -162,7 +162,7 @@ cdef class Series(Native):
         """The highest order at which a row is not zero."""
         return self.rows[row].top
 
-    def constant(self, Aval aval not None, value, bint has_lanes=False):
+    def constant(self, AbstractValue aval not None, value, bint has_lanes=False):
         """A row that is constant; its value may have lanes."""
         row = self.row(aval, 0)
         array = np.ascontiguousarray(value, np.float64 if self.rows[row].is_real else aval.dtype)
@@ -171,14 +171,14 @@ cdef class Series(Native):
         self.rows[row].has_lanes = has_lanes
         return row
 
-    def input(self, Aval aval not None, int32_t count, bint has_lanes):
+    def input(self, AbstractValue aval not None, int32_t count, bint has_lanes):
         """The row of an input of which `count` coefficients are given."""
         row = self.row(aval, count - 1)
         count = min(count, self.degree + 1)
         add_port(&self.inputs, &self.n_inputs, &self.cap_inputs, row, count, has_lanes)
         return row
 
-    def integral(self, Aval aval not None):
+    def integral(self, AbstractValue aval not None):
         """The row of an input that will be the integral of another row, from its given value on; see `integrate`."""
         row = self.row(aval, self.degree)
         add_port(&self.inputs, &self.n_inputs, &self.cap_inputs, row, 1, True)
@@ -221,7 +221,7 @@ cdef class Series(Native):
         self.may_fail = True
         array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
-        room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(Check))
+        room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(SeriesCheck))
         self.checks[self.n_checks].row = row
         self.checks[self.n_checks].expected = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
         self.n_checks += 1
@@ -297,7 +297,7 @@ cdef class Series(Native):
     cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
         step.takes_bytes = any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)])
         if step.takes_bytes and step.top:
-            raise NotClosedError(f"{sig.primitive.name} of truth values")
+            raise NotClosedError(f"{sig.primitive.name} of booleans")
         step.more = self.kept(plan_of(sig))
         step.operands = self.n_terms
         step.n_operands = len(operands)
@@ -697,7 +697,7 @@ cdef class Series(Native):
         return code
 
     cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil:
-        """How many truth values the operands and results of a step have in one lane: rows hold them as doubles."""
+        """How many booleans the operands and results of a step have in one lane: rows hold them as doubles."""
         cdef int64_t found = 0
         cdef int32_t i, row
         for i in range(step.n_operands):
@@ -767,7 +767,7 @@ cdef class Series(Native):
 
 
 cdef char* as_bytes(const double* x, int64_t n, char* p) noexcept nogil:
-    """Truth values as operations take them; p."""
+    """Booleans as operations take them; p."""
     cdef int64_t i
     for i in range(n):
         p[i] = x[i] != 0.0
@@ -775,7 +775,7 @@ cdef char* as_bytes(const double* x, int64_t n, char* p) noexcept nogil:
 
 
 cdef void as_doubles(const char* x, int64_t n, double* p) noexcept nogil:
-    """Truth values as rows hold them."""
+    """Booleans as rows hold them."""
     cdef int64_t i
     for i in range(n):
         p[i] = x[i] != 0
@@ -795,8 +795,9 @@ cdef inline char* aligned(char* memory) noexcept nogil:
     return memory + (-<intptr_t>memory & (LINE - 1))
 
 
-cdef int add_port(Port** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count, bint has_lanes) except -1:
-    room(<void**>ports, capacity, n[0] + 1, sizeof(Port))
+cdef int add_port(SeriesPort** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count,
+                  bint has_lanes) except -1:
+    room(<void**>ports, capacity, n[0] + 1, sizeof(SeriesPort))
     ports[0][n[0]].row = row
     ports[0][n[0]].count = count
     ports[0][n[0]].has_lanes = has_lanes

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hoad._core.taylor.taylor_schedule import Ordering
 from hoad._core.taylor.series import Series
+from hoad._core.taylor.taylor_schedule import Ordering
 
 DOUBLE: np.dtype[np.float64]
 TRUTH: np.dtype[np.bool_]
@@ -17,5 +17,5 @@ SCALED: dict[str, float]
 
 def build_series(ordering: Ordering, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int) -> Series: ...
 
-class Builder:
+class Codegen:
     """The steps of nodes, in an order in which each finds what it needs."""

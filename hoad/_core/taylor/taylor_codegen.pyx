@@ -18,7 +18,7 @@ from hoad._core.graph.primitive cimport (
     Signature,
 )
 from hoad._core.taylor.series cimport Series
-from hoad._core.graph.tape cimport Aval, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t, intern_aval
 
 from hoad._core.taylor.taylor_schedule import SAME, SCALED
 from hoad._core.graph.primitive import primitive_named, signature_at
@@ -26,7 +26,7 @@ from hoad._core.graph.primitive import primitive_named, signature_at
 DOUBLE = np.dtype(np.float64)
 TRUTH = np.dtype(np.bool_)
 SIGNS = frozenset("add subtract negative square select mask".split())     # whose steps have their names
-MOVING = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that do with truth values as with floats
+MOVING = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that do with booleans as with floats
 FURTHER = ("copy", "integral")      # rules of a node beyond those of its own
 
 
@@ -35,14 +35,14 @@ def build_series(Ordering ordering not None, int64_t lanes, have_lanes, bint is_
 
     In a flow the inputs from `first` on are the integrals of the outputs, and given in place of them.
     """
-    cdef Builder builder = Builder.__new__(Builder)
+    cdef Codegen builder = Codegen.__new__(Codegen)
     builder.ordering, builder.closure = ordering, ordering.closure
     builder.rows, builder.steps, builder.spread, builder.derived = {}, {}, {}, {}
     builder.build(lanes, have_lanes, is_flow, first)
     return builder.series
 
 
-cdef class Builder:
+cdef class Codegen:
     """The steps of nodes, in an order in which each finds what it needs."""
 
     cdef Ordering ordering
@@ -64,7 +64,7 @@ cdef class Builder:
             have_lanes = [self.closure.aval(node).shape == self.shape for node in self.closure.inputs]
         self.series = Series(self.ordering.degree, lanes)
         self.take_inputs(have_lanes, first if is_flow else len(self.closure.inputs))
-        parts = [order] if is_flow or lanes == 1 else self.ordering.parts(order)    # a flow hangs on itself
+        parts = [order] if is_flow or lanes == 1 else self.ordering.parts(order)    # a flow depends on itself
         for part in parts:
             for node in part:
                 self.make_rows(node)
@@ -99,7 +99,7 @@ cdef class Builder:
 
     cdef tuple common_shape(self, list order):
         """The one shape of all arrays, if all that is done is done item by item; else None."""
-        shapes = {(<Aval>self.closure.aval(k)).shape for k in self.ordering.outputs}
+        shapes = {(<AbstractValue>self.closure.aval(k)).shape for k in self.ordering.outputs}
         if len(shapes) != 1 or math.prod(*shapes) < 2 or self.ordering.guards:
             return None
         operands = {k for i in order for k in (i, *self.ordering.row(i)[2])}
@@ -111,14 +111,14 @@ cdef class Builder:
     cdef bint is_by_item(self, int32_t i) except -1:
         name, primitive, operands, _, _ = self.ordering.row(i)
         if name == "broadcast_to":
-            return not (<Aval>self.closure.aval(operands[0])).ndim
+            return not (<AbstractValue>self.closure.aval(operands[0])).ndim
         return ((<Primitive>primitive).kind == K_UFUNC and bool(name)) or name in SAME or name == "start"
 
     # ---- rows
 
-    cdef Aval aval(self, int32_t operand):
+    cdef AbstractValue aval(self, int32_t operand):
         """Shape and dtype of an operand in one lane."""
-        cdef Aval aval = self.closure.aval(operand)
+        cdef AbstractValue aval = self.closure.aval(operand)
         if self.shape is None or aval.shape != self.shape:
             return aval
         return intern_aval(aval.dtype, ())
@@ -126,14 +126,14 @@ cdef class Builder:
     cdef int32_t row_of(self, int32_t operand) except -1:
         """The row of an operand."""
         if operand < 0 and operand not in self.rows:
-            has_lanes = (<Aval>self.closure.aval(operand)).shape == self.shape
+            has_lanes = (<AbstractValue>self.closure.aval(operand)).shape == self.shape
             self.rows[operand] = self.series.constant(self.aval(operand), self.closure.value(operand), has_lanes)
         return self.rows[operand]
 
     cdef int32_t row_at(self, int32_t operand, int32_t i) except -1:
         """The row of an operand at the shape of a node, for a step of that."""
-        cdef Aval own = self.aval(i)
-        cdef Aval aval = self.aval(operand)
+        cdef AbstractValue own = self.aval(i)
+        cdef AbstractValue aval = self.aval(operand)
         cdef int32_t row = self.row_of(operand)
         if aval is own or aval.shape == own.shape or aval.size == own.size:
             return row
@@ -209,10 +209,10 @@ cdef class Builder:
         return 0
 
     cdef Signature signature(self, int32_t i, Primitive primitive, list operands, params, int32_t first, bint is_held):
-        """That of a node for operands in one lane, broadcast from the `first` on, and truth values as floats."""
+        """That of a node for operands in one lane, broadcast from the `first` on, and booleans as floats."""
         cdef Signature found = self.closure.signature_of(i)
         cdef list avals = []
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef int32_t k
         for k in range(len(operands)):
             aval = self.aval(operands[k])
@@ -223,7 +223,7 @@ cdef class Builder:
     cdef tuple how(self, int32_t i, str name, Primitive primitive, list operands):
         """(value, rule, operands, what else it takes) of the step of a node; of an item, also its offset."""
         cdef Ordering ordering = self.ordering
-        cdef Aval aval = self.aval(i)
+        cdef AbstractValue aval = self.aval(i)
         cdef bint constant = ordering.tops[i] == 0
         cdef list tops
         if aval.dtype != DOUBLE and aval.dtype != TRUTH:    # which are held as they are
@@ -252,7 +252,7 @@ cdef class Builder:
             return "multiply", "scale", [operands[0], self.closure.constant(SCALED[name])], {}
         if name == "reciprocal":
             return "divide", "divide", [self.closure.constant(1.0), operands[0]], {}
-        if name == "smul" or name == "ssmul" or name == "sdiv":
+        if name == "strong_multiply" or name == "strong_multiply_both" or name == "strong_divide":
             return None, name, operands, {}
         if i in ordering.instead or primitive.nout > 1 or i in ordering.integrands:
             return None, None, operands, {}
@@ -271,12 +271,12 @@ cdef class Builder:
         """Whether a node is its operand, lane by lane."""
         if name == "broadcast_to":
             return self.shape is not None
-        if name == "astype":        # of truth values, which are held as floats
+        if name == "astype":        # of booleans, which are held as floats
             operand = self.ordering.row(i)[2][0]
             return self.aval(i).dtype == DOUBLE and self.aval(operand).dtype == TRUTH
         return name == "stop_gradient" and not self.aval(i).ndim
 
 
-cdef Aval held(Aval aval):
-    """As items of a row are held: truth values as floats."""
+cdef AbstractValue held(AbstractValue aval):
+    """As items of a row are held: booleans as floats."""
     return intern_aval(DOUBLE, aval.shape) if aval.dtype == TRUTH else aval

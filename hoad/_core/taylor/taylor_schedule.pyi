@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hoad._core.taylor.derivative_closure import Closure
 from hoad._core.graph.primitive import Primitive
-from hoad._core.graph.tape import Aval
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.taylor.derivative_closure import Closure
 
 EACH: frozenset[str]
 SAME: frozenset[str]
@@ -41,7 +41,7 @@ class Ordering:
     def __init__(
         self, closure: Closure, outputs: list[int], guards: list[tuple[int, Any]], given: Sequence[int], degree: int
     ) -> None: ...
-    def row(self, i: int) -> tuple[str, Primitive, list[int], Any, Aval]: ...
+    def row(self, i: int) -> tuple[str, Primitive, list[int], Any, AbstractValue]: ...
     def takes_reals(self, i: int) -> bool: ...
     def by_rule(self, i: int, tops: list[int]) -> int: ...
     def top(self, operand: int) -> int: ...

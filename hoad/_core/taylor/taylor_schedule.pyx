@@ -20,7 +20,7 @@ from hoad._core.graph.primitive cimport (
 )
 from hoad._core.graph.tape cimport (
     OP_NEGATIVE,
-    Aval,
+    AbstractValue,
     Graph,
     aval_of,
     int32_t,
@@ -111,7 +111,7 @@ cdef class Ordering:
 
     cpdef bint takes_reals(self, int32_t i) except -1:
         """Whether what a node is made of is float64, or whole numbers."""
-        cdef Aval aval
+        cdef AbstractValue aval
         for k in <list>self.row(i)[2]:
             aval = aval_of(operand_aval(self.closure.graph, k))
             if not aval.is_float64 and aval.inexact:
@@ -155,7 +155,7 @@ cdef class Ordering:
     cdef object highest(self, int32_t i, choose):
         """The highest order of a node."""
         cdef Primitive primitive
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef int32_t k
         cdef bint inexact = False
         name, primitive, operands, _, aval = self.row(i)
@@ -276,7 +276,7 @@ cdef class Ordering:
         return found
 
     def parts(self, list order not None):
-        """Nodes in such an order as sets whose coefficients hang on each other, each set behind those that it needs.
+        """Nodes in such an order as sets whose coefficients depend on each other, each set behind those that it needs.
 
         The strongly connected components of what they ask for, by Tarjan's algorithm.
         """

@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 from hoad._core.base.blocks cimport room
 from hoad._core.taylor.series cimport Series
-from hoad._core.kernels.scalar.vector cimport (
+from hoad._core.kernels.vector cimport (
     SERIES_ADD,
     SERIES_COPY,
     SERIES_DERIVE,
@@ -39,7 +39,7 @@ cdef enum:
     FEWEST_POWERS = 3       # which have the longest sums
     LONGEST = 12            # orders for each member, up to which a group takes less time than one member after another
 
-cdef enum Kind:
+cdef enum MemberKind:
     SINGLE      # one after another, of whatever rule
     PLAIN       # each coefficient by itself
     CONVOLVED   # sums over orders, which may be lanes
@@ -97,7 +97,7 @@ cdef int32_t find_members(Series series, Member* members, int32_t* levels) noexc
     return n
 
 
-cdef Kind kind_of(Series series, const SeriesStep* step) noexcept:
+cdef MemberKind kind_of(Series series, const SeriesStep* step) noexcept:
     cdef const SeriesTerm* term
     cdef bint is_long = False
     if step.rule in (SERIES_COPY, SERIES_ADD, SERIES_SUBTRACT, SERIES_NEGATE, SERIES_SCALE, SERIES_SHRINK,

@@ -1,0 +1,1 @@
+"""Traced values: what they record, what they refuse, how they are written to."""

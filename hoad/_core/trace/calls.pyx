@@ -17,7 +17,7 @@ from hoad._core.graph.tape cimport (
     OP_RESULT,
     OP_SQUARE,
     OP_STOP,
-    Aval,
+    AbstractValue,
     Graph,
     aval_of,
     int32_t,
@@ -135,14 +135,15 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
             return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
                                INFO[primitive.op].is_bool)
     sig = signature(primitive, params, avals, count)
-    if not (<Aval>sig.results[0]).is_float64:
+    if not (<AbstractValue>sig.results[0]).is_float64:
         check_numbers(primitive, sig)
     return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
 
 
 cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32_t count, list values):
     """Append a node with these values; returns its traced result, or a tuple of them."""
-    cdef int32_t node = graph.push_ext(sig.primitive.op, 0, sig, operands, count, (<Aval>sig.results[0]).number)
+    cdef int32_t aval = (<AbstractValue>sig.results[0]).number
+    cdef int32_t node = graph.push_wide(sig.primitive.op, 0, sig, operands, count, aval)
     if graph.valued:
         graph.set_position(node)
         graph.set_object(node, values[0])
@@ -158,8 +159,8 @@ cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which
     cdef int32_t result
     operands[0] = node
     operands[1] = which
-    result = graph.push_ext(OP_RESULT, 0, None, operands, 2, (<Aval>sig.results[which]).number)
-    graph.exts[graph.nodes[result].a].count = 1
+    result = graph.push_wide(OP_RESULT, 0, None, operands, 2, (<AbstractValue>sig.results[which]).number)
+    graph.wide_nodes[graph.nodes[result].a].count = 1
     if values is not None:
         graph.set_object(result, values[which])
     return result
@@ -180,7 +181,7 @@ def record_known(Graph graph, Primitive primitive, object params, list operands,
     return results if primitive.nout > 1 else (results,)
 
 
-def apply_assembly(Aval aval, offsets, tuple parts, *values):
+def apply_assembly(AbstractValue aval, offsets, tuple parts, *values):
     """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
     cdef Graph graph = graph_among(values)
     cdef int32_t count = len(values)
@@ -193,7 +194,7 @@ def apply_assembly(Aval aval, offsets, tuple parts, *values):
     avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
     sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
     computed = compute(graph, sig, &operands[0], count) if graph.valued else None
-    node = graph.push_ext(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
+    node = graph.push_wide(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
     if graph.valued:
         graph.set_position(node)
         graph.set_object(node, computed[0])

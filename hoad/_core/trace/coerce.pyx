@@ -17,7 +17,7 @@ from hoad._core.graph.tape cimport (
     F_VALUED,
     OP_IDENTITY,
     OP_INPUT,
-    Aval,
+    AbstractValue,
     Graph,
     aval_number,
     aval_of,
@@ -126,7 +126,7 @@ cpdef object as_numbers(object x):
         found = f"of dtype {made.dtype}"
     where = f"a value {found}" if np.ndim(x) == 0 else f"an array with items {found}"
     raise DTypeError(
-        f"a traced value met {where} ({here()}), which is no float. Convert it before: float(y), or y.astype(float)."
+        f"a traced value met {where} ({here()}), which is not a float. Convert it before: float(y), or y.astype(float)."
     )
 
 
@@ -251,7 +251,7 @@ def new_input(Graph graph, object value, bint nested=False):
         operand = operand_of(graph, value)
         aval = operand_aval(graph, operand)
         if aval > AVAL_BOOL:
-            node = graph.push_ext(op, 0, None, &operand, 1, aval)
+            node = graph.push_wide(op, 0, None, &operand, 1, aval)
         else:
             node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, operand, 0, NAN)
         value = graph.value_of(operand)
@@ -262,8 +262,8 @@ def new_input(Graph graph, object value, bint nested=False):
         check_same(graph, (<Scalar>value).graph)
     elif type(value) is Array:
         check_same(graph, (<Array>value).graph)
-    if isinstance(value, Aval):
-        aval = (<Aval>value).number
+    if isinstance(value, AbstractValue):
+        aval = (<AbstractValue>value).number
     elif type(value) is float:
         return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), stands)
     else:
@@ -271,9 +271,9 @@ def new_input(Graph graph, object value, bint nested=False):
         value = in_native_order(np.array(value, order="C", subok=False))
         aval = aval_number(value)
     if aval > AVAL_BOOL:
-        node = graph.push_ext(op, 0, None, NULL, 0, aval)
+        node = graph.push_wide(op, 0, None, NULL, 0, aval)
     else:
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
-    if not isinstance(value, Aval):
+    if not isinstance(value, AbstractValue):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
     return argument(graph, node, stands, stays_array and aval == AVAL_FLOAT)

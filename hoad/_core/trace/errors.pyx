@@ -19,12 +19,12 @@ ADVICE = {}         # "np.diff" -> what to write instead of it; the floors above
 
 cdef bint is_for_jit(Graph graph):
     """Whether `jit` records into a graph, and no derivative is being taken in it."""
-    return graph is not None and graph.is_guarded and graph.n_frames == 1
+    return graph is not None and graph.is_guarded and graph.n_scopes == 1
 
 
 cdef bint is_alone(Graph graph):
     """Whether a function is recorded by itself: the right side of an equation, or the body of a loop or a map."""
-    return graph is not None and graph.frame.repeated > 0 and graph.frame.repeated - 1 == graph.frame.start
+    return graph is not None and graph.scope.repeated > 0 and graph.scope.repeated - 1 == graph.scope.start
 
 
 cdef object no_rule(str name, Graph graph, str method=""):
@@ -72,7 +72,7 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     whole = "the derivative"
     if is_for_jit(graph):
         whole = "what jit records"
-    elif is_alone(graph) and graph.n_frames == 1:
+    elif is_alone(graph) and graph.n_scopes == 1:
         whole = "what is recorded"
     return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
 
@@ -121,11 +121,11 @@ cdef str start_traced():
     """How the plain array that is written to becomes a traced one."""
     cdef str line = None
     code, number = user_position()
-    frame = sys._getframe()
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    if frame is not None:
-        line = rewriting(frame, number)
+    scope = sys._getframe()
+    while scope is not None and scope.f_code is not code:
+        scope = scope.f_back
+    if scope is not None:
+        line = rewriting(scope, number)
     if line is None:
         return "Make it an array that takes traced values, by np.zeros(n, like=x) or np.array(a, like=x)"
     return f"Make it an array that takes traced values: {line}"

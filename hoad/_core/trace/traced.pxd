@@ -17,7 +17,7 @@ cdef enum:
 cdef class Scalar:
     cdef Graph graph
     cdef int32_t node
-    cdef bint truth         # a truth value
+    cdef bint truth         # a boolean
     cdef uint8_t stands     # for what, as its class says
     cdef double value
 

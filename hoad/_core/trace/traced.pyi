@@ -17,7 +17,7 @@ BOXING: Final[set[Any]]
 
 @final
 class Scalar:
-    """A float (or truth value) that is being recorded."""
+    """A float (or boolean) that is being recorded."""
 
     __array_priority__: float
     def __init__(self, *args: Any) -> None: ...
@@ -204,7 +204,7 @@ def standing_as(made: Any, like: Any) -> Any: ...
 def bind_operators() -> None: ...
 
 @final
-class Items:
+class ItemIterator:
     """The items of an array, each read when it is asked for: it may be written to in between."""
 
     def __iter__(self) -> Self: ...

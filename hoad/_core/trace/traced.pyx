@@ -1,6 +1,6 @@
 """The two traced types.
 
-`Scalar` stands for a float or a truth value, `Array` for everything with a shape or another dtype. Both refuse to
+`Scalar` stands for a float or a boolean, `Array` for everything with a shape or another dtype. Both refuse to
 become plain numbers behind the user's back. ``__array__`` raises; real numbers have none, so that ``np.array([x, y])``
 of them is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here; everything
 else in `hoad._core.trace.calls`.
@@ -48,7 +48,7 @@ from hoad._core.graph.tape cimport (
     OP_NEGATIVE,
     OP_POWER,
     OP_SUBTRACT,
-    Aval,
+    AbstractValue,
     Graph,
     Slot,
     aval_of,
@@ -115,7 +115,7 @@ cdef inline Scalar new_scalar(Graph graph, int32_t node, double value, bint trut
     x.node = node
     x.value = value
     x.truth = truth
-    graph.frame.live += 1
+    graph.scope.live += 1
     return x
 
 
@@ -193,7 +193,7 @@ cdef inline bint of_python(object x):
 
 
 cdef bint is_whole(object x) except -1:
-    """Whether a traced value stands for an integer, or for a truth value of Python's, which repeat a sequence."""
+    """Whether a traced value stands for an integer, or for a boolean of Python's, which repeat a sequence."""
     if type(x) is Scalar:
         return (<Scalar>x).stands & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
     return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
@@ -224,7 +224,7 @@ cdef object binary(int op, object x, object y):
 @cython.no_gc
 @cython.freelist(512)
 cdef class Scalar:
-    """A float (or truth value) that is being recorded."""
+    """A float (or boolean) that is being recorded."""
 
     __array_priority__ = 1000.0
 
@@ -329,7 +329,7 @@ cdef class Scalar:
     def __invert__(self):
         if not self.truth:
             raise DTypeError(
-                f"~ of a traced float ({here()}): only truth values can be inverted. Write -x, or ~(x > 0)."
+                f"~ of a traced float ({here()}): only booleans can be inverted. Write -x, or ~(x > 0)."
             )
         return unary(self, LOGICAL_NOT)
 
@@ -487,12 +487,12 @@ cdef object unary(Scalar x, int op):
 
 
 cdef object logical(object x, object other, int op):
-    """&, | and ^, which are for truth values only."""
+    """&, | and ^, which are for booleans only."""
     if not is_traced(other) and isinstance(other, TRUTHS):
         return binary(op, x, other)
     if getattr(x, "dtype", None) != BOOL or getattr(other, "dtype", None) != BOOL:
         raise DTypeError(
-            f"&, | and ^ of traced values need truth values on both sides ({here()}). Use np.logical_and and the like, "
+            f"&, | and ^ of traced values need booleans on both sides ({here()}). Use np.logical_and and the like, "
             "or compare first: (x > 0) & (x < 1)."
         )
     return binary(op, x, other)
@@ -514,7 +514,7 @@ cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
 cdef int check_own(Array x) except -1:
     """Raise where `x` is of the function around one that is being recorded apart."""
     cdef int64_t born = x.born if x.buffer is None else x.buffer.born
-    if born < x.graph.frame.apart:
+    if born < x.graph.scope.apart:
         raise TracedValueError(
             "the body of a loop or a map, a checkpoint and a composite are recorded apart, so they cannot write to an "
             f"array of the function around them ({here()}). Take it as an argument (in a loop, carry it), write to a "
@@ -563,7 +563,7 @@ cdef inline int64_t along(object index, int64_t length) except? -2:
     return k if 0 <= k < length and not overflow else -1
 
 
-cdef int64_t item_number(Aval aval, object index) except? -2:
+cdef int64_t item_number(AbstractValue aval, object index) except? -2:
     """The flat number of the item at an index of plain integers, -1 for any other index."""
     cdef int64_t at = 0
     cdef int64_t k
@@ -687,7 +687,7 @@ cdef class Array:
     def __invert__(self):
         if self.dtype != BOOL:
             raise DTypeError(
-                f"~ of a traced array of {self.dtype} ({here()}): only truth values can be inverted. Write -x, or "
+                f"~ of a traced array of {self.dtype} ({here()}): only booleans can be inverted. Write -x, or "
                 "~(x > 0)."
             )
         return record_call(primitive_of(LOGICAL_NOT), None, (self,))
@@ -746,7 +746,7 @@ cdef class Array:
     # ---- what would make a number of it
 
     def __bool__(self):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         cdef object value
         check_usable(self.graph)
         if aval.size != 1:
@@ -770,7 +770,7 @@ cdef class Array:
         return self.__index__()
 
     def __index__(self):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim or aval.dtype.kind not in "iu":
             raise cut_off("using a traced array as an integer",
                           "Use hoad.value(x) if plain numbers are meant.", self.graph)
@@ -783,13 +783,13 @@ cdef class Array:
     def __array__(self):
         cdef Method bound
         if is_number(self):     # NumPy makes object arrays of what has no __array__
-            raise AttributeError("a traced number is no array")
+            raise AttributeError("a traced number is not an array")
         bound = Method.__new__(Method)
         bound.implementation, bound.owner = as_plain_array, self
         return bound
 
     def __setitem__(self, index, value):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         cdef int64_t at
         if type(index) is int and type(value) is Array and (<Array>value).buffer is not None and (
                 (<Array>value).buffer is self.buffer and (<Array>value).taken < self.buffer.version):
@@ -841,7 +841,7 @@ cdef class Array:
 
     @property
     def __class__(self):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         if (aval.ndim or self.aval <= AVAL_BOOL or self.stands & NO_AXES
                 or (self.buffer is not None and not self.stands)):
             return ndarray
@@ -910,19 +910,19 @@ cdef class Array:
         METHODS["__set_flat__"](self, value)
 
     def __len__(self):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim == 0:
             raise TypeError("len() of unsized object")
         return aval.shape[0]
 
     def __iter__(self):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return Items(self, aval.shape[0])
+        return ItemIterator(self, aval.shape[0])
 
     def __getitem__(self, index):
-        cdef Aval aval = aval_of(self.aval)
+        cdef AbstractValue aval = aval_of(self.aval)
         cdef int64_t at
         if aval.is_float64:
             at = item_number(aval, index)
@@ -949,7 +949,7 @@ cdef class Array:
 
 
 @cython.final
-cdef class Items:
+cdef class ItemIterator:
     """The items of an array, each read when it is asked for: it may be written to in between."""
 
     cdef Array array
@@ -977,7 +977,7 @@ cdef bint is_number(Array x) except -1:
 
     Complex numbers do not count: NumPy takes the imaginary part of an array of objects for zero.
     """
-    cdef Aval aval = aval_of(x.aval)
+    cdef AbstractValue aval = aval_of(x.aval)
     if aval.ndim or aval.dtype.kind != "f":
         return False
     return x.buffer is None or (x.sealed is not None and x.view is None)
@@ -1057,8 +1057,8 @@ cdef object wrap(Graph graph, int32_t operand):
     if aval > AVAL_BOOL:
         return new_array(graph, operand, aval)
     x = new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
-    if operand < graph.frame.start:
-        graph.frame.live -= 1       # a new scalar counts for the innermost
+    if operand < graph.scope.start:
+        graph.scope.live -= 1       # a new scalar counts for the innermost
         graph.held(operand)
     return x
 

@@ -480,7 +480,7 @@ cdef object plain(object dtype, object value):
 
 
 cdef int check_kind(object dtype, object found) except -1:
-    """Raise where a cast would lose what a derivative hangs on."""
+    """Raise where a cast would lose what a derivative depends on."""
     if found.kind == "c" and dtype.kind != "c":
         raise DTypeError(
             f"an array of {dtype} cannot hold {found} ({here()}). Take np.real or np.imag, or make it complex."

@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 cimport numpy as cnp
 
-from hoad._core.graph.tape cimport Aval, Graph, aval_of, hold_aval, int32_t, int64_t, release_aval
+from hoad._core.graph.tape cimport AbstractValue, Graph, aval_of, hold_aval, int32_t, int64_t, release_aval
 
 cnp.import_array()
 
@@ -117,7 +117,7 @@ cdef class Buffer:
     cdef cnp.ndarray shadow_of_root(self):
         """The shadow of the root."""
         cdef cnp.npy_intp dims[MOST_DIMS]
-        cdef Aval aval
+        cdef AbstractValue aval
         cdef int d
         if self.shadow is None:
             aval = aval_of(self.aval)

@@ -7,14 +7,15 @@ import difflib
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-__all__ = ["UsageError", "find_function", "read_point", "told"]
+from hoad.errors import told
+
+__all__ = ["UsageError", "find_function", "read_point"]
 
 
 class UsageError(ValueError):
@@ -31,7 +32,7 @@ def find_function(target: str) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> from hoad._pytree.target import find_function
+    >>> from hoad._cli.target import find_function
     >>> find_function("numpy:linalg.det").__name__
     'det'
     """
@@ -84,7 +85,7 @@ def read_point(text: str) -> Any:
 
     Examples
     --------
-    >>> from hoad._pytree.target import read_point
+    >>> from hoad._cli.target import read_point
     >>> read_point("1,2")
     array([1., 2.])
     >>> read_point("1e-3")
@@ -96,23 +97,7 @@ def read_point(text: str) -> Any:
         array = np.asarray(None)
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
         raise UsageError(
-            f"{text!r} is no point. Write a finite number (1.5), numbers with commas (1.0,2.0; one of them: 1.0,), or "
-            "rows in brackets ([[1,2],[3,4]])."
+            f"{text!r} is not a point. Write a finite number (1.5), numbers with commas (1.0,2.0; one of them: 1.0,), "
+            "or rows in brackets ([[1,2],[3,4]])."
         )
     return array.astype(np.float64) if array.ndim else float(array)
-
-
-def told(error: BaseException) -> str:
-    """An exception in a line, with the place in the user's file."""
-    name, text = type(error).__name__, str(error).strip()
-    return f"{name}: {text}{_place(error)}" if text else f"{name}{_place(error)}"
-
-
-def _place(error: BaseException) -> str:
-    """`` (model.py:42)``: the last line in the current directory, or else the last that is not hoad's."""
-    if isinstance(error, SyntaxError):  # its text has the place
-        return ""
-    package = str(Path(__file__).parent) + os.sep
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(package)]
-    own = [frame for frame in frames if frame.filename.startswith(os.getcwd() + os.sep)] or frames
-    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

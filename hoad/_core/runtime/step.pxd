@@ -1,0 +1,18 @@
+"""The steps of a lowered program that have a number or nothing for a result: what runs and what rewrites them."""
+
+from libc.stdint cimport int32_t, uint16_t
+
+cdef enum Form:
+    SCALAR_STEP       # out = op(a, b) on doubles
+    ITEM_STEP         # out = (array a)[b]
+    ARRAY_STEP        # row a of the array steps
+    FUSED_STEP        # part a, a `Chain`
+    COPY_STEP         # part a, a `Pack`
+    BYTECODE_STEP       # part a, a `Serial`
+
+cdef struct Step:
+    uint16_t op
+    uint16_t form
+    int32_t out
+    int32_t a
+    int32_t b

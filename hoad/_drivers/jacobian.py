@@ -1,0 +1,107 @@
+"""Jacobians, in lanes of either sweep."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from hoad._core.record.recording import differentiating
+from hoad._drivers.dense import check_chunk, jacobian_blocks
+from hoad._drivers.holomorphic import check_jacobian
+from hoad._program.trace import call_traced, output_name, outputs, plain, split_aux
+from hoad._pytree.arguments import Argnames, Argnums, Choice
+from hoad.errors import ArgumentError
+
+
+def jacobian(
+    f: Callable[..., Any],
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    mode: str = "auto",
+    *,
+    argnames: Argnames = None,
+    chunk: int | None = None,
+) -> Callable[..., Any]:
+    """The Jacobian function ``x -> ∂f/∂x``.
+
+    Parameters
+    ----------
+    f : callable
+        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    argnums : int, tuple or list of int, optional
+        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
+    has_aux : bool, optional
+        f returns ``(value, aux)``; aux is handed through.
+    holomorphic : bool, optional
+        f is a holomorphic function of complex arguments, and its complex derivative is meant.
+    mode : {"auto", "forward", "reverse"}, optional
+        How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
+    argnames : str, tuple or list of str, optional
+        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    chunk : int, optional
+        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
+        another derivative `vmap` decides.
+
+    Returns
+    -------
+    callable
+        Called like f; returns an array of shape ``(*S, *x.shape)``, or ``(jacobian, aux)``. Several arguments give what
+        they give for `grad`. Containers nest: the structure of f(x) outside, that of x within it, None in the place of
+        constants. Units: those of f over those of x, entry by entry.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, there is no such mode, or `chunk` is not a number of lanes.
+    ShapeError, DTypeError
+        If the result or an argument is neither a number nor an array of them, or both are complex and f is not said to
+        be holomorphic.
+
+    Notes
+    -----
+    Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
+    f(x) (reverse); where the recorded operations give a band or blocks along the diagonal, for each column of the band.
+    `dense_plan` says which. Inside another derivative it is one node, a map over the entries.
+
+    Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
+    it even where others are infinite.
+
+    Complex numbers: the Jacobian of a complex function of real arguments is that of its real part and i times that of
+    its imaginary part; that of a real function by z = x + iy is ∂f/∂x - i ∂f/∂y.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, sections 3.1 to 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> hoad.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
+    array([[3., 2.],
+           [1., 0.]])
+    >>> hoad.jacobian(lambda p: (p["a"] * p["b"], p["b"] ** 2))({"a": 2.0, "b": 3.0})
+    ({'a': 3.0, 'b': 2.0}, {'a': 0.0, 'b': 6.0})
+    """
+    choice = Choice("jacobian", f, argnums, argnames)
+    check_chunk("jacobian", chunk)
+    if mode not in ("auto", "forward", "reverse"):
+        raise ArgumentError(f"jacobian takes mode 'auto', 'forward' or 'reverse', not {mode!r}.")
+
+    @functools.wraps(f, updated=())
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        with differentiating() as d:
+            returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "jacobian", kwargs)
+            result, aux = split_aux(returned, has_aux, "jacobian")
+            ys, parts = outputs(d, result, "jacobian")
+            for n, y in enumerate(ys):
+                check_jacobian(d, y, holomorphic, output_name(parts, n))
+            aux = plain(aux, d.nested)
+            del returned, result
+            rows = [choice.arranged(row, forms) for row in jacobian_blocks(d, ys, d.inputs, mode, chunk)]
+        found = rows[0] if parts is None else parts.derivative(rows)
+        return (found, aux) if has_aux else found
+
+    return jacobian_of
