@@ -1,4 +1,4 @@
-"""The compiled floor, hoad/_core. All else about the package stands in pyproject.toml.
+"""The compiled core, hoad/_core. All else about the package stands in pyproject.toml.
 
 HOAD_CHECKED=1 in the environment builds it for tests: bounds and initialisation are checked, tables move whenever they
 grow, so that a pointer held for too long is noticed, and Cython's warnings are errors (of a negative index under
@@ -82,7 +82,7 @@ EXTENSIONS = [
     "jit.jit_cache",
 ]
 
-# A first call runs most of the floor once, and takes the longer the larger that is. So what runs at each replay, or
+# A first call runs most of the core once, and takes the longer the larger that is. So what runs at each replay, or
 # over numbers, is compiled for speed (-O3), what runs once for a function for size (-Os), and all else in between.
 REPLAY = [
     "base.blocks",

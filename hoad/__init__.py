@@ -65,7 +65,7 @@ Memory
 Checks
     check            Taylor tests, gradients and Hessians written by hand, rules of one's own
     explain          on which inputs each output hangs, where a function branches, what it captured
-    debug_nans       a block that names where a nan or an infinity was born, in values and derivatives
+    debug_nans       a block that names where a nan or an infinity first appears, in values and derivatives
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
     NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)

@@ -1,6 +1,6 @@
 """Programs made visible: as tables, as graphs, and as a page to explore them in.
 
-`Program.table`, `records`, `to_dot` and `explore` are the doors; ``print(program)`` shows the table of its tapes.
+`Program.table`, `records`, `to_dot` and `explore` are the methods; ``print(program)`` shows the table of its tapes.
 """
 
 from hoad._display import formats

@@ -1,4 +1,4 @@
-"""The ways to show a program, each made in its own room, which is entered when it is first asked for."""
+"""The ways to show a program, each in a module of its own, imported when it is first asked for."""
 
 from __future__ import annotations
 

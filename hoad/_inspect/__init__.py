@@ -1,4 +1,4 @@
-"""The first nan or infinity of a computation: where it was born, and how the user is told."""
+"""The first nan or infinity of a computation: where it first appears, and how the user is told."""
 
 from hoad._inspect.debug_nans import debug_nans
 

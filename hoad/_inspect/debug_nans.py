@@ -44,12 +44,12 @@ class Test:
 
 
 class debug_nans(contextlib.ContextDecorator):
-    """Inside the block, raise where a nan or an infinity was born, in the value or in a derivative of any order.
+    """Inside the block, raise where a nan or an infinity first appears, in the value or in a derivative of any order.
 
-    An operation gives birth to a nan or an infinity if its result is not finite, though every operand is. What is
+    A nan or an infinity first appears in an operation whose result is not finite, though every operand is. What is
     computed inside the block is looked at when a driver returns it. If it is finite, nothing is raised, whatever was on
     the way to it: what ``np.where`` or a finite quotient absorbed is not an error. If it is not, the search goes back
-    from it to the first birth that reached it.
+    from it to the first that reached it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class debug_nans(contextlib.ContextDecorator):
     ...     hoad.grad(lambda x: np.sqrt(x * x))(0.0)
     Traceback (most recent call last):
         ...
-    hoad.errors.NanError: grad of f gave nan. It was born in the first derivative at ...
+    hoad.errors.NanError: grad of f gave nan. It first appears in the first derivative at ...
     """
 
     def __init__(self, *, nan: bool = True, inf: bool = True) -> None:
@@ -106,7 +106,7 @@ class debug_nans(contextlib.ContextDecorator):
                 break
         WATCHERS.set(tuple(held))
 
-    # ---- what is looked at: the search itself is a room that is imported when it is first needed
+    # ---- what is looked at: the search itself is a module that is imported when it is first needed
 
     def recorded(self, recording: Recording, operands: list[int], values: list[Any]) -> None:
         """The results of a driver."""

@@ -1,9 +1,9 @@
 """From results that are not finite back to the nodes where that began.
 
-An item of a result that is not finite while every item it depends on is, is *born*. What depends on others that are not
-finite is passed on. So the search follows items, from a result through what it depends on, and ends at births, at
-inputs and at constants that were not finite before. What a strong zero, a ``where`` or a finite quotient absorbed is
-never reached.
+A nan or an infinity first appears where an item of a result is not finite though every item it depends on is. All
+others are passed on. So the search follows items, from a result through what it depends on, and ends where they first
+appear, at inputs and at constants that were not finite before. What a strong zero, a ``where`` or a finite quotient
+absorbed is never reached.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hoad._transform.loops import Loop
 LONG = 64  # steps of a loop after which a search goes to where the trouble began at once
 
 
-class Birth(NamedTuple):
+class FirstNonfinite(NamedTuple):
     """A node where it begins: which of its items; which operand, if that is a constant that was not finite before."""
 
     graph: Graph
@@ -42,10 +42,10 @@ class Birth(NamedTuple):
 
 
 class Inner(NamedTuple):
-    """The birth within the program of a node."""
+    """The nonfinite within the program of a node."""
 
     program: Program
-    birth: Birth
+    nonfinite: FirstNonfinite
     place: str  # what that is, for messages, as "step 3 of a loop"; nothing where there is no need to say it
     transposed: tuple[bool, ...] = ()  # of each derivation of the program, whether it transposes the one before
 
@@ -78,12 +78,12 @@ class Causes:
     """What items that are not finite come of."""
 
     def __init__(self) -> None:
-        self.births: list[Birth] = []
+        self.nonfinites: list[FirstNonfinite] = []
         self.inputs: dict[int, Mask] = {}
 
 
 def find_causes(graph: Graph, wanted: dict[int, Mask], test: Test) -> Causes:
-    """The births, and the inputs not finite before, that these items of operands come of; values must be there."""
+    """The nonfinite values, and inputs not finite before, that these items of operands come of; values must be there."""
     found = Causes()
     pending = {i: mask for i, mask in wanted.items() if i >= 0}
     ahead = [-i for i in pending]
@@ -97,37 +97,37 @@ def find_causes(graph: Graph, wanted: dict[int, Mask], test: Test) -> Causes:
         if operation.primitive is INPUT:
             found.inputs[i] = mask
             continue
-        passed, births = _origins(graph, i, operation, mask, test)
-        found.births += births
+        passed, nonfinites = _origins(graph, i, operation, mask, test)
+        found.nonfinites += nonfinites
         for k, items in passed.items():
             operand = operation.numbers[k]
             if operand < 0:
-                found.births.append(Birth(graph, i, items, k))
+                found.nonfinites.append(FirstNonfinite(graph, i, items, k))
                 continue
             pending[operand] = items | pending[operand] if operand in pending else items
             heapq.heappush(ahead, -operand)
     return found
 
 
-def earliest(births: list[Birth]) -> Birth:
-    """The birth at the first node."""
-    return min(births, key=lambda birth: birth.node)
+def earliest(nonfinites: list[FirstNonfinite]) -> FirstNonfinite:
+    """The nonfinite at the first node."""
+    return min(nonfinites, key=lambda nonfinite: nonfinite.node)
 
 
 Passed = dict[int, Mask]  # by operand, the items that were not finite before
 
 
-def _origins(graph: Graph, i: int, x: Operation, mask: Mask, test: Test) -> tuple[Passed, list[Birth]]:
-    """Where items of a node come from: operands, births here."""
+def _origins(graph: Graph, i: int, x: Operation, mask: Mask, test: Test) -> tuple[Passed, list[FirstNonfinite]]:
+    """Where items of a node come from: operands, nonfinite values here."""
     within = WITHIN.get(x.primitive.name) if x.primitive.of_programs else None
     found = None if within is None else within(x, mask, test)
     if found is None:
-        passed, born = _passed(x, mask, test)
-        return passed, [Birth(graph, i, born)] if born.any() else []
+        passed, new = _passed(x, mask, test)
+        return passed, [FirstNonfinite(graph, i, new)] if new.any() else []
     passed, inner = found
     if inner is None and not passed:
-        return {}, [Birth(graph, i, mask)]
-    return passed, [] if inner is None else [Birth(graph, i, mask, None, inner)]
+        return {}, [FirstNonfinite(graph, i, mask)]
+    return passed, [] if inner is None else [FirstNonfinite(graph, i, mask, None, inner)]
 
 
 def _passed(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
@@ -138,7 +138,7 @@ def _passed(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
     if x.primitive.kind == UFUNC and x.result.shape == () and x.primitive not in (MASK, SELECT):
         return _passed_by_numbers(x, mask, test)
     passed: Passed = {}
-    born = np.zeros_like(mask)
+    new = np.zeros_like(mask)
     suspects = {k: items for k, value in enumerate(x.values) if (items := test.items(value)).any()}
     if not suspects:
         return passed, mask
@@ -154,8 +154,8 @@ def _passed(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
                     sources = ties[k].back(reach) & chosen[k]
                     passed[k] = passed[k] | sources if k in passed else sources
             left = left & ~np.logical_or.reduce(list(reached.values()))
-        born |= left
-    return passed, born
+        new |= left
+    return passed, new
 
 
 def _passed_by_numbers(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
@@ -182,8 +182,8 @@ def valued(program: Program, values: Sequence[Any]) -> Program:
 
 def _inside(
     program: Program, values: Sequence[Any], wanted: Passed, test: Test, fixed: int = 0
-) -> tuple[Passed, Birth | None]:
-    """Of items of outputs: items of inputs, by their place, and the first birth; the first inputs may be constants."""
+) -> tuple[Passed, FirstNonfinite | None]:
+    """Of items of outputs: items of inputs, and the first nonfinite value; the first inputs may be constants."""
     made = valued(program, values)
     outputs = made._last._outputs
     nodes: dict[int, Mask] = {}
@@ -192,10 +192,10 @@ def _inside(
     causes = find_causes(made._last._graph, nodes, test)
     place = {node: k for k, node in enumerate(program._input_nodes())}
     passed = {place[node]: mask for node, mask in causes.inputs.items() if place[node] >= fixed}
-    births = causes.births + [
-        Birth(made._last._graph, node, mask) for node, mask in causes.inputs.items() if place[node] < fixed
+    nonfinites = causes.nonfinites + [
+        FirstNonfinite(made._last._graph, node, mask) for node, mask in causes.inputs.items() if place[node] < fixed
     ]
-    return passed, earliest(births) if births else None
+    return passed, earliest(nonfinites) if nonfinites else None
 
 
 def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | None] | None:
@@ -205,12 +205,12 @@ def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
         return None
     program, values, operands, place = entered
     fixed = len(values) - len(operands)  # first inputs that are not operands
-    inside, birth = _inside(program, values, {x.which: mask}, test, fixed)
+    inside, nonfinite = _inside(program, values, {x.which: mask}, test, fixed)
     passed: Passed = {}
     for k, items in inside.items():
         operand = operands[k - fixed]
         passed[operand] = items | passed[operand] if operand in passed else items
-    return passed, None if birth is None else Inner(program, birth, place, _transposed(program))
+    return passed, None if nonfinite is None else Inner(program, nonfinite, place, _transposed(program))
 
 
 def _entered(callee: Callee, values: list[Any]) -> tuple[Program, list[Any], list[int], str] | None:
@@ -308,7 +308,7 @@ def _within_loop(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
 
 
 def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
-    """What items of a result of a loop come of: items of its inputs, by their place, and the first birth within."""
+    """What items of a loop's result come of: items of its inputs, by their place, and the first nonfinite value within."""
     steps = _Steps(loop, values)
     if not loop.length:
         return {steps.carried[steps.returned.index(which)]: mask}, None
@@ -318,10 +318,10 @@ def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test:
     while wanted:
         t, asked = wanted.popitem()
         t, asked = _earlier(steps, t, asked, test)
-        into, birth = _inside(loop.program, steps.inputs(t), asked, test)
-        if birth is not None:
+        into, nonfinite = _inside(loop.program, steps.inputs(t), asked, test)
+        if nonfinite is not None:
             place = f"input {t} of a map" if loop.is_parallel else f"step {steps.row(t)} of a loop"
-            found = Inner(loop.program, birth, place, _transposed(loop))
+            found = Inner(loop.program, nonfinite, place, _transposed(loop))
         for k, items in into.items():
             letter = loop.takes[k]
             if letter == "c" and t:
@@ -363,7 +363,7 @@ WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None] 
 }
 
 __all__ = [
-    "Birth",
+    "FirstNonfinite",
     "Inner",
     "Mask",
     "Operation",

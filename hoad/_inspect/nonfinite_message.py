@@ -1,4 +1,4 @@
-"""What the user is told of a birth."""
+"""What the user is told of a nonfinite value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hoad._core.graph.primitive import UFUNC
 from hoad._display.notation import INFIX, PREFIX
 from hoad._display.values import constant_text
 from hoad._inspect.debug_nans import Mask, Test
-from hoad._inspect.first_nonfinite import Birth, Inner, Operation, operation_of, within_loop
+from hoad._inspect.first_nonfinite import FirstNonfinite, Inner, Operation, operation_of, within_loop
 from hoad._inspect.origin import Origin, Story, Taped, origin
 from hoad._ops.primitives import IDENTITY, INPUT
 from hoad._transform.loops import Loop
@@ -57,15 +57,15 @@ OF_DERIVATIVES = {
 }
 
 
-def nan_error(story: Story, birth: Birth, gave: str) -> NanError:
-    """The error that tells of a birth; `gave` says what the computation gave."""
-    if birth.inner is None:
-        return _told(story, birth, gave, Origin(None, 0, None, None), [])
-    return _inner_error(birth, birth.inner, gave, origin(story, birth.node))
+def nan_error(story: Story, nonfinite: FirstNonfinite, gave: str) -> NanError:
+    """The error that tells of a nonfinite value; `gave` says what the computation gave."""
+    if nonfinite.inner is None:
+        return _told(story, nonfinite, gave, Origin(None, 0, None, None), [])
+    return _inner_error(nonfinite, nonfinite.inner, gave, origin(story, nonfinite.node))
 
 
 def loop_error(loop: Loop, values: Sequence[Any], which: int, items: Mask, test: Test, gave: str) -> NanError:
-    """The error that tells of the birth within a loop on plain numbers, at items of one of its results."""
+    """The error that tells of the nonfinite value within a loop on plain numbers, at items of one of its results."""
     passed, inner = within_loop(loop, values, which, items, test)
     if inner is not None:
         return _inner_error(None, inner, gave, Origin(here(), 0, None, None))
@@ -80,47 +80,47 @@ def constant_error(gave: str) -> NanError:
     return NanError(f"{gave}, a constant that depends on no argument. Compute it from finite numbers.")
 
 
-def _inner_error(birth: Birth | None, inner: Inner, gave: str, outer: Origin) -> NanError:
-    """Of a birth within a program, which may be within another."""
+def _inner_error(nonfinite: FirstNonfinite | None, inner: Inner, gave: str, outer: Origin) -> NanError:
+    """Of a nonfinite value within a program, which may be within another."""
     within: list[str] = []
     while True:
         within += [inner.place] if inner.place else []
         story = Taped(inner.program, "a program", (), inner.transposed)
         # Of a call that a rule makes, the order is more than that of the program. A loop of values within a sweep is
         # none of those: it computes again what the loop has carried.
-        is_call = birth is not None and operation_of(birth.graph, birth.node).primitive.name == "call"
+        is_call = nonfinite is not None and operation_of(nonfinite.graph, nonfinite.node).primitive.name == "call"
         order = max(0, outer.order - story.order(inner.program._last._end - 1)) if is_call else 0
-        birth, around = inner.birth, Origin(outer.where, order, outer.mode if order else None, None)
-        if birth.inner is None:
-            return _told(story, birth, gave, around, within)
-        found = origin(story, birth.node)
+        nonfinite, around = inner.nonfinite, Origin(outer.where, order, outer.mode if order else None, None)
+        if nonfinite.inner is None:
+            return _told(story, nonfinite, gave, around, within)
+        found = origin(story, nonfinite.node)
         outer = Origin(found.where or outer.where, found.order + order, found.mode or around.mode, None)
-        inner = birth.inner
+        inner = nonfinite.inner
 
 
-def _told(story: Story, birth: Birth, gave: str, outer: Origin, within: list[str]) -> NanError:
-    x, found = operation_of(birth.graph, birth.node), origin(story, birth.node)
+def _told(story: Story, nonfinite: FirstNonfinite, gave: str, outer: Origin, within: list[str]) -> NanError:
+    x, found = operation_of(nonfinite.graph, nonfinite.node), origin(story, nonfinite.node)
     found = Origin(found.where or outer.where, found.order + outer.order, found.mode or outer.mode, found.swept)
     place = "".join(f", in {place}" for place in within)
-    if birth.operand is not None and found.mode is not None and x.primitive is not IDENTITY:
-        error = _of_rule(birth, x, found, gave, place)
-    elif birth.operand is not None or x.primitive is INPUT:
-        error = _of_given(story, birth, x, found, gave, place)
+    if nonfinite.operand is not None and found.mode is not None and x.primitive is not IDENTITY:
+        error = _of_rule(nonfinite, x, found, gave, place)
+    elif nonfinite.operand is not None or x.primitive is INPUT:
+        error = _of_given(story, nonfinite, x, found, gave, place)
     else:
-        error = _of_operation(birth, x, found, gave, place)
+        error = _of_operation(nonfinite, x, found, gave, place)
     error.where, error.order, error.mode = found.where, found.order, found.mode
     return error
 
 
-def _of_given(story: Story, birth: Birth, x: Operation, found: Origin, gave: str, place: str) -> NanError:
+def _of_given(story: Story, nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
     """Of an input, or a constant, that was not finite before."""
-    of_input = birth.operand is None or x.primitive is IDENTITY
-    value = x.value if birth.operand is None else x.values[birth.operand]
-    index, number = _first(birth, value)
+    of_input = nonfinite.operand is None or x.primitive is IDENTITY
+    value = x.value if nonfinite.operand is None else x.values[nonfinite.operand]
+    index, number = _first(nonfinite, value)
     if of_input and place:
         told = f"an input{place} is already {_kind(number)}. Give finite ones"
     elif of_input:
-        name = story.name(birth.node)
+        name = story.name(nonfinite.node)
         called = "a seed" if name is None else f"the argument {name}"
         told = f"{called}{_item(index, np.shape(value))} is already {_kind(number)}. Give a finite one"
     else:
@@ -131,49 +131,49 @@ def _of_given(story: Story, birth: Birth, x: Operation, found: Origin, gave: str
     return error
 
 
-def _of_operation(birth: Birth, x: Operation, found: Origin, gave: str, place: str) -> NanError:
-    index, number = _first(birth, x.value)
+def _of_operation(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
+    index, number = _first(nonfinite, x.value)
     operands, name = _operands(x, index), x.primitive.name
     told = f"{_text(name, operands)} = {_number(number)}"
     if not _is_pointwise(x) and np.shape(x.value):
         told = f"item {_index(index)} of {_text(name, operands)} is {_number(number)}"
     elif index:
-        others = int(birth.items.sum()) - 1
+        others = int(nonfinite.items.sum()) - 1
         told += f", item {_index(index)} of shape {np.shape(x.value)}" + (f" and {others} more" if others else "")
-    error = NanError(f"{gave}. {_born(birth, x, found, index, place)}: {told}. {_advice(birth, x, found)}")
+    error = NanError(f"{gave}. {_appears(nonfinite, x, found, index, place)}: {told}. {_advice(nonfinite, x, found)}")
     error.operation, error.operands, error.result, error.index = name, operands, number, index
     return error
 
 
-def _of_rule(birth: Birth, x: Operation, found: Origin, gave: str, place: str) -> NanError:
+def _of_rule(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
     """Of a constant that a rule, or a seed, puts into a derivative."""
-    index, number = _first(birth, x.values[birth.operand or 0])
+    index, number = _first(nonfinite, x.values[nonfinite.operand or 0])
     told = f"a constant of the rule, or of the seed, is {_kind(number)} there"
-    error = NanError(f"{gave}. {_born(birth, x, found, index, place)}: {told}. {POLE}")
+    error = NanError(f"{gave}. {_appears(nonfinite, x, found, index, place)}: {told}. {POLE}")
     error.operation, error.operands, error.result, error.index = x.primitive.name, (number,), number, index
     return error
 
 
-def _born(birth: Birth, x: Operation, found: Origin, index: tuple[int, ...], place: str) -> str:
+def _appears(nonfinite: FirstNonfinite, x: Operation, found: Origin, index: tuple[int, ...], place: str) -> str:
     """Of which derivative, on which line, in which sweep."""
     order = ORDINALS[found.order] if found.order < len(ORDINALS) else f"{found.order}th derivative"
     sweep = "" if found.mode is None else f", in the {found.mode} sweep"
     if found.swept is not None:
-        rule = operation_of(birth.graph, found.swept)
+        rule = operation_of(nonfinite.graph, found.swept)
         sweep += f" through {_text(rule.primitive.name, _operands(rule, index))}"
-    return f"It was born in the {order}{_at(found)}{place}{sweep}"
+    return f"It first appears in the {order}{_at(found)}{place}{sweep}"
 
 
-def _advice(birth: Birth, x: Operation, found: Origin) -> str:
+def _advice(nonfinite: FirstNonfinite, x: Operation, found: Origin) -> str:
     of_value = OF_VALUES.get(x.primitive.name, POLE)
     if found.swept is None:
         return of_value
-    return OF_DERIVATIVES.get(operation_of(birth.graph, found.swept).primitive.name, of_value)
+    return OF_DERIVATIVES.get(operation_of(nonfinite.graph, found.swept).primitive.name, of_value)
 
 
-def _first(birth: Birth, value: Any) -> tuple[tuple[int, ...], Any]:
+def _first(nonfinite: FirstNonfinite, value: Any) -> tuple[tuple[int, ...], Any]:
     """The index of the first item that counts, and the item."""
-    k = int(np.argmax(birth.items))
+    k = int(np.argmax(nonfinite.items))
     index = tuple(int(i) for i in np.unravel_index(k, np.shape(value)))
     return index, np.ravel(value)[k].item()
 

@@ -1,4 +1,4 @@
-"""What is found when a result is not finite: its values computed once more, the first birth, and the error."""
+"""The search when a result is not finite: values computed once more, the first nonfinite one, and the error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hoad._core.graph.tape import Graph
 from hoad._core.record.recording import Recording, evaluate_nodes, revalued
 from hoad._drivers.linear_map import LinearMap
 from hoad._inspect.debug_nans import Mask, Test
-from hoad._inspect.first_nonfinite import Birth, earliest, find_causes, valued
+from hoad._inspect.first_nonfinite import FirstNonfinite, earliest, find_causes, valued
 from hoad._inspect.nonfinite_message import constant_error, given, loop_error, nan_error
 from hoad._inspect.origin import Recorded, Story, Taped
 from hoad._program.program import Program
@@ -82,7 +82,7 @@ def _computed(graph: Graph, operands: Sequence[int]) -> Graph:
 def _tell(
     test: Test, graph: Graph, operands: Sequence[int], values: list[Any], story: Story, placed: bool = True
 ) -> NoReturn:
-    """Raise what the first birth, or an input or a constant that was not finite before, has led to."""
+    """Raise what the first nonfinite value, or an input or a constant that was not finite before, has led to."""
     masks = [test.items(value) for value in values]
     wanted: dict[int, Mask] = {}
     for k, mask in zip(operands, masks, strict=True):
@@ -91,8 +91,8 @@ def _tell(
     which = next(k for k, mask in enumerate(masks) if mask.any())
     gave = given(story.title, values[which], masks[which], placed)
     causes = find_causes(graph, wanted, test)
-    births = causes.births + [Birth(graph, i, items) for i, items in causes.inputs.items()]
-    raise nan_error(story, earliest(births), gave) if births else constant_error(gave)
+    nonfinites = causes.nonfinites + [FirstNonfinite(graph, i, items) for i, items in causes.inputs.items()]
+    raise nan_error(story, earliest(nonfinites), gave) if nonfinites else constant_error(gave)
 
 
 __all__ = ["applied", "lanes", "looped", "recorded", "replayed", "swept"]

@@ -1,4 +1,4 @@
-"""What a Python function may read besides its arguments, as watches of a `Environment`.
+"""What a Python function may read besides its arguments, as guards of a `Environment`.
 
 Found by reading code, before the function is called: the globals and closure cells that it names, and those that the
 functions named there name; of modules, classes and objects met on the way, the attributes that any of this code names;
@@ -49,13 +49,13 @@ def writes_outside(code: types.CodeType) -> bool:
 
 
 class Reader(Walk):
-    """Goes through everything that functions may read, and watches it."""
+    """Goes through everything that functions may read, and guards it."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
         super().__init__(VISITS, WHOLE, MOST_WATCHES)
         self.walk(list(roots))
 
-    def world(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> Environment:
+    def environment(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> Environment:
         """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
         watches = dict(self.watches)
         for array in live:

@@ -39,7 +39,7 @@ from hoad._core.trace.errors import note_origin
 from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
-from hoad._jit.rebinding import Twin, are_alike, twin_of
+from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
 from hoad._program.program import Program, Tape
 from hoad._program.trace import is_number, recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
@@ -379,7 +379,7 @@ def _changing(signature: CallSignature, given: _Given) -> str:
     """What differs between what was recorded and now, most often."""
     found = Counter(signature.reasons)
     for recorded in signature.recorded:
-        changed = recorded.world.change()
+        changed = recorded.environment.change()
         found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
     most = found.most_common(1)[0][0]
     return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
@@ -460,7 +460,7 @@ class _Given:
         return made[:n], dict(zip(self.kwargs, made[n:], strict=True))
 
     def run(self, *inputs: Any, f: Callable[..., Any] | None = None, asks: Callable[[], bool] | None = None) -> Any:
-        """The function, or its twin, with these inputs; `asks` is of `compared`."""
+        """The function, or its rebinding, with these inputs; `asks` is of `compared`."""
         args, kwargs = self.filled(iter(inputs))
         values = (*args, *kwargs.values()) if self.form is not None else ()
         before = [None if form is None else _state(x) for form, x in zip(self.structures, values, strict=False)]
@@ -522,20 +522,20 @@ class _Given:
     def recorded(self, signature: CallSignature) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
-        made, result = self.traced(reader, self.world(signature, reader, ()))
+        made, result = self.traced(reader, self.environment(signature, reader, ()))
         live = self.live(signature, reader) if isinstance(made, CompiledTrace) else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
-    def world(self, signature: CallSignature, reader: Reader, live: Sequence[Any]) -> Environment:
-        """What the function reads as it is now: a world that is there already, if it is so."""
-        former = (r.world for r in signature.recorded if _are(r.live, live) and r.world.change() is None)
-        return next(former, None) or reader.world(live)
+    def environment(self, signature: CallSignature, reader: Reader, live: Sequence[Any]) -> Environment:
+        """What the function reads as it is now: a environment that is there already, if it is so."""
+        former = (r.environment for r in signature.recorded if _are(r.live, live) and r.environment.change() is None)
+        return next(former, None) or reader.environment(live)
 
     def live(self, signature: CallSignature, reader: Reader) -> list[Any]:
         """Captured arrays that have changed, of which the function is recorded once more, with these as inputs."""
         if isinstance(signature.live, str) or not signature.recorded:
             return []
-        changed = [array for recorded in signature.recorded for array in recorded.world.changed_arrays()]
+        changed = [array for recorded in signature.recorded for array in recorded.environment.changed_arrays()]
         able = (a for a in (*signature.live, *changed) if type(a) is np.ndarray and a.dtype.kind in "fc")
         found = {id(array): array for array in able}
         signature.live = list(found.values())
@@ -547,7 +547,7 @@ class _Given:
         A traced array is an input only where no code may notice that it is not an array. What code cannot be found for
         the comparison finds, or the arrays count by their contents from then on.
         """
-        twin, live = twin_of(self.f, live)
+        rebinding, live = rebinding_of(self.f, live)
         if not live:
             return None
         test = first_test(reader.codes.values(), reader.met.values())
@@ -555,7 +555,7 @@ class _Given:
             signature.live = f"Arrays are compared byte by byte, not read live, because of {test}"
             return None
         try:
-            made, found = self.traced(reader, self.world(signature, reader, live), twin, live)
+            made, found = self.traced(reader, self.environment(signature, reader, live), rebinding, live)
             if isinstance(made, CompiledTrace) and are_alike(found, result):
                 return made
         except Exception:  # it takes an array, and no traced one
@@ -564,9 +564,9 @@ class _Given:
         return None
 
     def traced(
-        self, reader: Reader, world: Environment, twin: Twin | None = None, live: Sequence[Any] = ()
+        self, reader: Reader, environment: Environment, rebinding: Rebinding | None = None, live: Sequence[Any] = ()
     ) -> tuple[CompiledTrace | str | Untrackable, Any]:
-        """What is recorded for the function, or its twin to which `live` arrays are given; and what it gives."""
+        """What is recorded for the function, or its rebinding to which `live` arrays are given; and what it gives."""
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
@@ -577,20 +577,20 @@ class _Given:
                 stores = Stores(d.graph, (), reader)
                 if d.alive > len({id(x) for x in known if stores.is_own(x)}):
                     kept.extend(stores.found())
-                return watch.is_steady() and world.change() is None  # or a plain call would change it again
+                return watch.is_steady() and environment.change() is None  # or a plain call would change it again
 
-            if twin is not None:
-                twin.fill([d.input(array) for array in live])
+            if rebinding is not None:
+                rebinding.fill([d.input(array) for array in live])
             sees = sees_what_it_has(reader.codes.values())
             needed = are_needed(reader.codes.values(), reader.met.values())
             with CallWatch(reader.codes) as watch, comparing(needed and not live, look):
                 asks = lambda: needed or watch.unknown is not None  # noqa: E731
-                returned = self.run(*inputs, f=self.f if twin is None else twin.f, asks=asks)
+                returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
             results = _Results(d, returned)
             values = d.compute(results.operands)
             del inputs, returned
-            if twin is not None:
-                twin.fill(live)
+            if rebinding is not None:
+                rebinding.fill(live)
             stores = self.stored(d, reader, kept) if d.alive or kept else None
             d.keep()
             d.drop_arrays()
@@ -601,7 +601,7 @@ class _Given:
         tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
         tape._source = None if live else (self.kept(), {})
         program = Program([tape])
-        changed = world.change()
+        changed = environment.change()
         if changed is not None:
             why = _Changes(f"it changes {changed}, which it reads")
             why.asks = sees
@@ -618,9 +618,11 @@ class _Given:
         if watch.impure is not None:
             return Impure(f"{watch.impure}, which may give something else each time"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
-        world.share(graph)
+        environment.share(graph)
         lowered, constant = program._lowered(), results.has_constants
-        made = CompiledTrace(program, lowered, world, list(live), arrange, _into, constant, self.threads, self.zeros)
+        made = CompiledTrace(
+            program, lowered, environment, list(live), arrange, _into, constant, self.threads, self.zeros
+        )
         return made, results.arranged(values)
 
     def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:

@@ -1,8 +1,8 @@
 """Copies of functions that find other values where the originals find arrays.
 
-An array that a function captures, and that changes from call to call, is read live: the function is recorded as a twin
-that finds a traced value in place of the array, in its closure cells and globals and in those of the functions that it
-names. The originals are left alone, so that no other thread meets a traced value.
+An array that a function captures, and that changes from call to call, is read live: what is recorded is a copy of the
+function that finds a traced value in place of the array, in its closure cells and globals and in those of the
+functions that it names. The originals are left alone, so that no other thread meets a traced value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 ROUNDING = 64  # ulps by which a result may differ where arrays that are read live are added up in another order
 
 
-class Twin:
+class Rebinding:
     """A function that finds what `fill` says where the original finds arrays."""
 
     def __init__(self, f: Any, arrays: Sequence[Array]) -> None:
@@ -33,7 +33,7 @@ class Twin:
         self.functions: dict[int, Any] = {}
         self.spaces: dict[int, dict[str, Any]] = {}
         self.writes = False  # whether one of the functions assigns to globals or cells
-        self.f = self.twin(f)
+        self.f = self.rebinding(f)
 
     def fill(self, values: Sequence[Any]) -> None:
         """Put something in the place of each array."""
@@ -44,13 +44,13 @@ class Twin:
                 place.cell_contents = values[k]
 
     def finds(self, array: Array) -> bool:
-        """Whether the twin, too, may come to an array by another way; or would not do what the original does."""
+        """Whether the rebinding, too, may come to an array by another way; or would not do what the original does."""
         return self.writes or id(array) in Reader([("f", self.f)]).met
 
-    def twin(self, x: Any) -> Any:
-        """The twin of a function or method; anything else as it is."""
+    def rebinding(self, x: Any) -> Any:
+        """The rebinding of a function or method; anything else as it is."""
         if isinstance(x, types.MethodType):
-            return types.MethodType(self.twin(x.__func__), x.__self__)
+            return types.MethodType(self.rebinding(x.__func__), x.__self__)
         if not isinstance(x, types.FunctionType):
             return x
         found = self.functions.get(id(x))
@@ -62,35 +62,35 @@ class Twin:
             return f
         space = f.__globals__ if library else self.spaces.setdefault(id(f.__globals__), dict(f.__globals__))
         cells = tuple(types.CellType() for _ in f.__closure__ or ())
-        twin = types.FunctionType(f.__code__, space, f.__name__, f.__defaults__, cells)
-        twin.__kwdefaults__ = f.__kwdefaults__
-        twin.__dict__.update(f.__dict__)
-        self.functions[id(f)] = twin
+        rebinding = types.FunctionType(f.__code__, space, f.__name__, f.__defaults__, cells)
+        rebinding.__kwdefaults__ = f.__kwdefaults__
+        rebinding.__dict__.update(f.__dict__)
+        self.functions[id(f)] = rebinding
         for cell, own in zip(f.__closure__ or (), cells, strict=True):
             self.put(own, "", content_of(cell))
         if not library:
             self.writes |= writes_outside(f.__code__)
             for key in reads_of(f.__code__).globals & set(f.__globals__):
                 self.put(space, key, f.__globals__[key])
-        return twin
+        return rebinding
 
     def put(self, place: Any, key: str, x: Any) -> None:
-        """Let a place hold the twin of what the original holds there."""
+        """Let a place hold the rebinding of what the original holds there."""
         if id(x) in self.arrays:
             self.places.append((place, key, self.arrays[id(x)]))
             x = None
-        held = self.twin(x)
+        held = self.rebinding(x)
         if isinstance(place, dict):
             place[key] = held
         else:
             place.cell_contents = held
 
 
-def twin_of(f: Any, arrays: Sequence[Array]) -> tuple[Twin, list[Array]]:
-    """A twin, and those of the arrays that it finds nowhere."""
-    twin = Twin(f, arrays)
-    hidden = [array for array in arrays if not twin.finds(array)]
-    return (twin, hidden) if len(hidden) == len(arrays) else (Twin(f, hidden), hidden)
+def rebinding_of(f: Any, arrays: Sequence[Array]) -> tuple[Rebinding, list[Array]]:
+    """A rebinding, and those of the arrays that it finds nowhere."""
+    rebinding = Rebinding(f, arrays)
+    hidden = [array for array in arrays if not rebinding.finds(array)]
+    return (rebinding, hidden) if len(hidden) == len(arrays) else (Rebinding(f, hidden), hidden)
 
 
 def are_alike(x: Any, y: Any) -> bool:
@@ -112,4 +112,4 @@ def _is_alike(x: Any, y: Any) -> bool:
         return np.allclose(a, b, rtol=ROUNDING * float(np.finfo(a.dtype).eps), atol=0.0, equal_nan=True)
 
 
-__all__ = ["Twin", "are_alike", "twin_of"]
+__all__ = ["Rebinding", "are_alike", "rebinding_of"]

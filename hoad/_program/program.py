@@ -228,7 +228,7 @@ def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
 
 
 class Display(Protocol):
-    """How programs are shown, by a floor above this one."""
+    """How programs are shown, by a layer above this one."""
 
     def table(self, program: Program, format: str, rows: int | None, ascii: bool) -> str: ...
     def records(self, program: Program, lines: bool) -> list[dict[str, Any]]: ...
@@ -307,7 +307,7 @@ class Callee:
     # None where those of the program are all there is to know.
     _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
 
-    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the floor above.
+    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the layer above.
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
 

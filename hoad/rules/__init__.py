@@ -1,4 +1,4 @@
-"""The derivative table, a line per primitive, and the door for rules of one's own."""
+"""The derivative table, a line per primitive, and how rules of one's own are registered."""
 
 from hoad._core.graph.primitive import TABLES
 from hoad.rules import decompositions, elementwise, fft, linalg, reduction, removable, shaping

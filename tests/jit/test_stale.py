@@ -1,7 +1,7 @@
-"""Ways to change the world between two calls of a jitted function: none of them may give a stale answer.
+"""Ways to change the environment between two calls of a jitted function: none of them may give a stale answer.
 
-Each case makes a function and what changes the world; the jitted function must give what the function itself gives,
-before, after, and when the world is changed back as far as it can be. What cannot be seen is in the table of
+Each case makes a function and what changes the environment; the jitted function must give what the function gives,
+before, after, and when the environment is changed back as far as it can be. What cannot be seen is in the table of
 docs/reference/what-hoad-sees.md, and held at the end.
 """
 

@@ -1,4 +1,4 @@
-"""Loops that carry complex numbers: against their unrolled twins and closed forms, in every mode."""
+"""Loops that carry complex numbers: against their unrolled versions and closed forms, in every mode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops.twins import unrolled
+from loops.unrolled import unrolled
 
 import hoad
 from hoad._transform import loops as room
@@ -69,9 +69,9 @@ def spectrum(scan: Any) -> F:
 
 @pytest.mark.parametrize("make", [rotated, mixed, spectrum])
 def test_every_mode_is_that_of_the_unrolled_loop(make: Callable[[Any], F]) -> None:
-    f, twin = make(hoad.scan), make(unrolled)
-    gradient, hessian = hoad.grad(twin)(X), hoad.hessian(twin)(X)
-    close(f(X), twin(X))
+    f, unrolled_loop = make(hoad.scan), make(unrolled)
+    gradient, hessian = hoad.grad(unrolled_loop)(X), hoad.hessian(unrolled_loop)(X)
+    close(f(X), unrolled_loop(X))
     close(hoad.grad(f)(X), gradient)
     close(hoad.jvp(f, (X,), (V,))[1], gradient @ V)
     close(hoad.linearize(f, X)[1](V), gradient @ V)
@@ -81,9 +81,9 @@ def test_every_mode_is_that_of_the_unrolled_loop(make: Callable[[Any], F]) -> No
     for inner in ("forward", "reverse"):
         for outer in ("forward", "reverse"):
             close(hoad.jacobian(hoad.jacobian(f, mode=inner), mode=outer)(X), hessian)
-    close(hoad.gradient(hoad.record(f, X)).evaluate(1.5 * X), hoad.grad(twin)(1.5 * X))
+    close(hoad.gradient(hoad.record(f, X)).evaluate(1.5 * X), hoad.grad(unrolled_loop)(1.5 * X))
     for order in (3, 4):
-        along = [hoad.derivative(lambda t, g=g: g(X + t * V), order)(0.0) for g in (f, twin)]
+        along = [hoad.derivative(lambda t, g=g: g(X + t * V), order)(0.0) for g in (f, unrolled_loop)]
         close(along[0], along[1], 1e-12)
 
 
@@ -118,9 +118,9 @@ def test_counted_and_conditional_loops() -> None:
         (lambda c: np.abs(hoad.while_loop(outside, lambda z: z * z + c + 1, 0 * c, max_steps=10)) ** 2, escaped),
         (lambda c: np.abs(hoad.fori_loop(0, 4, lambda i, z: z * z + c * i, c)) ** 2, counted),
     ]
-    for f, twin in loops:
-        close(hoad.grad(f)(C), hoad.grad(twin)(C))
-        close(hoad.hvp(f)(C, 1j), hoad.hvp(twin)(C, 1j))
+    for f, unrolled_loop in loops:
+        close(hoad.grad(f)(C), hoad.grad(unrolled_loop)(C))
+        close(hoad.hvp(f)(C, 1j), hoad.hvp(unrolled_loop)(C, 1j))
 
 
 def test_single_precision_stays_single() -> None:

@@ -1,4 +1,4 @@
-"""Loops recorded once against their unrolled twins, in every mode and to the fourth order."""
+"""Loops recorded once against their unrolled versions, in every mode and to the fourth order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loops.twins import nested, unrolled, vector_loss
+from loops.unrolled import nested, unrolled, vector_loss
 
 import hoad
 from hoad._transform import loops as room
@@ -37,10 +37,10 @@ def kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 @pytest.mark.parametrize("n", [1, 2, 4, 7, 30])
 def test_every_mode_is_that_of_the_unrolled_loop(n: int, reverse: bool, kept: str) -> None:
     rows = RNG.normal(size=(n, 3)) * 0.5
-    f, twin = vector_loss(hoad.scan, rows, reverse), vector_loss(unrolled, rows, reverse)
-    gradient = hoad.grad(twin)(POINT)
-    product = hoad.hvp(twin)(POINT, DIRECTION)
-    close(f(POINT), twin(POINT))
+    f, unrolled_loop = vector_loss(hoad.scan, rows, reverse), vector_loss(unrolled, rows, reverse)
+    gradient = hoad.grad(unrolled_loop)(POINT)
+    product = hoad.hvp(unrolled_loop)(POINT, DIRECTION)
+    close(f(POINT), unrolled_loop(POINT))
     close(hoad.grad(f)(POINT), gradient)
     close(hoad.jvp(f, (POINT,), (DIRECTION,))[1], gradient @ DIRECTION)
     close(hoad.hvp(f)(POINT, DIRECTION), product)
@@ -53,21 +53,21 @@ def test_every_mode_is_that_of_the_unrolled_loop(n: int, reverse: bool, kept: st
 @pytest.mark.parametrize("reverse", [False, True])
 def test_orders_two_to_four(reverse: bool, kept: str) -> None:
     rows = RNG.normal(size=(7, 3)) * 0.5
-    f, twin = vector_loss(hoad.scan, rows, reverse), vector_loss(unrolled, rows, reverse)
+    f, unrolled_loop = vector_loss(hoad.scan, rows, reverse), vector_loss(unrolled, rows, reverse)
     for order in (2, 3, 4):
         close(
             hoad.derivative(lambda t: f(POINT + t * DIRECTION), order)(0.0),
-            hoad.derivative(lambda t: twin(POINT + t * DIRECTION), order)(0.0),
+            hoad.derivative(lambda t: unrolled_loop(POINT + t * DIRECTION), order)(0.0),
             1e-12,
         )
-    close(hoad.hessian(f)(POINT), hoad.hessian(twin)(POINT))
+    close(hoad.hessian(f)(POINT), hoad.hessian(unrolled_loop)(POINT))
 
     def thrice(g: Any) -> Any:
         return lambda v: hoad.jvp(
             lambda w: hoad.jvp(lambda u: hoad.grad(g)(u), (w,), (DIRECTION,))[1], (v,), (DIRECTION,)
         )[1]
 
-    close(thrice(f)(POINT), thrice(twin)(POINT), 1e-12)
+    close(thrice(f)(POINT), thrice(unrolled_loop)(POINT), 1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -226,10 +226,10 @@ def filled_outside(scan: Any, count: int) -> Any:
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_what_is_first_read_in_the_body_is_kept_behind_it(count: int) -> None:
     x = np.array([0.5, -0.4, 0.7])
-    f, twin = filled_outside(hoad.scan, count), filled_outside(unrolled, count)
-    close(f(x), twin(x))
-    close(hoad.grad(f)(x), hoad.grad(twin)(x))
-    close(hoad.hessian(f)(x), hoad.hessian(twin)(x), 1e-12)
+    f, unrolled_loop = filled_outside(hoad.scan, count), filled_outside(unrolled, count)
+    close(f(x), unrolled_loop(x))
+    close(hoad.grad(f)(x), hoad.grad(unrolled_loop)(x))
+    close(hoad.hessian(f)(x), hoad.hessian(unrolled_loop)(x), 1e-12)
 
 
 def test_containers_and_constants_in_carry_and_rows() -> None:
@@ -316,9 +316,13 @@ def test_random_bodies(n: int, reverse: bool, steps: list[str], data: st.DataObj
         return f
 
     point = np.array([weight, start])
-    twin = loss(unrolled) if n else (lambda v: v[1] * v[1])
-    np.testing.assert_allclose(hoad.grad(loss(hoad.scan))(point), hoad.grad(twin)(point), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(hoad.hessian(loss(hoad.scan))(point), hoad.hessian(twin)(point), rtol=1e-11, atol=1e-11)
+    unrolled_loop = loss(unrolled) if n else (lambda v: v[1] * v[1])
+    np.testing.assert_allclose(
+        hoad.grad(loss(hoad.scan))(point), hoad.grad(unrolled_loop)(point), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        hoad.hessian(loss(hoad.scan))(point), hoad.hessian(unrolled_loop)(point), rtol=1e-11, atol=1e-11
+    )
 
 
 # ---- counted and conditional loops ----------------------------------------------------------------------------------

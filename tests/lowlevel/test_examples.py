@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.house import ROOT, fenced, section
+from quality.project import ROOT, fenced, section
 
 import hoad
 

@@ -18,7 +18,7 @@ def error_of(call: Callable[..., Any], *args: Any, **options: Any) -> hoad.NanEr
     return caught.value
 
 
-def marked(function: Callable[..., Any], mark: str = "# born") -> str:
+def marked(function: Callable[..., Any], mark: str = "# nonfinite") -> str:
     """'file:line' of the one line of a function with a mark."""
     lines, first = inspect.getsourcelines(function)
     found = [first + k for k, line in enumerate(lines) if mark in line]

@@ -85,7 +85,7 @@ def test_many_nested_derivatives_leave_nothing():
     def f(x):
         for _ in range(200):
             hoad.grad(lambda t: t * t)(1.0)
-        return np.log(x)  # born
+        return np.log(x)  # nonfinite
 
     with hoad.debug_nans():
         program = hoad.record(f, 1.0)
@@ -222,7 +222,7 @@ def test_arguments_that_are_not_finite(f, args, told):
 
 def test_constants_that_are_not_finite():
     def f(x):
-        y = x * np.array([1.0, math.nan])  # born
+        y = x * np.array([1.0, math.nan])  # nonfinite
         return np.sum(y)
 
     error = error_of(hoad.grad(f), np.ones(2))
@@ -262,16 +262,16 @@ def test_the_advice_works():
 
 def test_what_was_given_is_told():
     message = str(error_of(hoad.jacobian(lambda x: np.sqrt(x)), np.array([1.0, 0.0, 4.0])))
-    assert message.startswith("jacobian of f gave inf. It was born in the first derivative")
+    assert message.startswith("jacobian of f gave inf. It first appears in the first derivative")
     message = str(error_of(hoad.value_and_grad(pole), 0.0))
-    assert message.startswith("value_and_grad of pole gave inf. It was born in the value")
+    assert message.startswith("value_and_grad of pole gave inf. It first appears in the value")
     message = str(error_of(hoad.value_and_grad(lambda x: np.sum(np.log(x))), np.zeros(3)))
     assert "log(0.0) = -inf, item [0] of shape (3,) and 2 more" in message
 
 
 def test_long_programs_are_searched():
     def f(x):
-        y = np.log(x)  # born
+        y = np.log(x)  # nonfinite
         for _ in range(20_000):
             y = y * 1.0
         return y

@@ -14,7 +14,7 @@ import hoad
 INF = math.inf
 
 
-# ---- births: each kind of callee, around a body with one marked line ------------------------------------------------
+# ---- nonfinites: each kind of callee, around a body with one marked line --------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -25,12 +25,12 @@ def _quiet():
 
 def root(x):
     y = 2.0 * x
-    return np.sqrt(y)  # born
+    return np.sqrt(y)  # nonfinite
 
 
 def power(x):
     y = 2.0 * x
-    return y**1.5  # born
+    return y**1.5  # nonfinite
 
 
 def ruled(body):
@@ -101,7 +101,7 @@ def test_births_in_values(driver, place):
     error = error_of(VALUED[driver](outer(behind(root))), -1.0)
     assert (error.operation, error.operands, error.order, error.mode) == ("sqrt", (-2.0,), 0, None)
     assert error.where == marked(root)
-    assert f"born in the value at {marked(root)}, {told}: sqrt(-2.0) = nan" in str(error)
+    assert f"first appears in the value at {marked(root)}, {told}: sqrt(-2.0) = nan" in str(error)
 
 
 @pytest.mark.parametrize("driver", FIRST)
@@ -112,7 +112,7 @@ def test_births_in_first_derivatives(driver, place):
     error = error_of(call(outer(behind(root))), 0.0)
     assert (error.operation, error.order, error.mode) == ("divide", 1, mode)
     assert error.where == marked(root)
-    assert f"born in the first derivative at {marked(root)}, {told}, in the {mode} sweep" in str(error)
+    assert f"first appears in the first derivative at {marked(root)}, {told}, in the {mode} sweep" in str(error)
     assert "through sqrt(0.0)" in str(error)
 
 
@@ -123,7 +123,7 @@ def test_births_in_second_derivatives(driver, place):
     error = error_of(SECOND[driver](outer(behind(power))), 0.0)
     assert (error.operation, error.operands, error.order) == ("power", (0.0, -0.5), 2)
     assert error.where == marked(power)
-    assert f"born in the second derivative at {marked(power)}, {told}" in str(error)
+    assert f"first appears in the second derivative at {marked(power)}, {told}" in str(error)
 
 
 def test_births_in_rules():
@@ -131,7 +131,7 @@ def test_births_in_rules():
     f.defvjp(lambda g, p, x: (g * np.sqrt(x - 1.0),))
 
     def call(x):
-        return 2.0 * f(x)  # born
+        return 2.0 * f(x)  # nonfinite
 
     for driver in (hoad.grad, hoad.derivative):
         error = error_of(driver(call), 0.0)
@@ -173,7 +173,7 @@ def test_births_in_what_a_gradient_computes_again(place):
 
 def test_derivatives_within_what_is_called():
     def slope(t):
-        return hoad.grad(lambda s: s**1.5)(t)  # born
+        return hoad.grad(lambda s: s**1.5)(t)  # nonfinite
 
     error = error_of(hoad.grad(hoad.checkpoint(slope)), 0.0)
     assert (error.operation, error.order, error.where) == ("power", 2, marked(slope))
@@ -181,7 +181,7 @@ def test_derivatives_within_what_is_called():
 
 def test_births_at_items_of_what_is_called():
     def f(x):
-        y = hoad.checkpoint(lambda t: (np.log(t), t * 2.0))(x)  # born
+        y = hoad.checkpoint(lambda t: (np.log(t), t * 2.0))(x)  # nonfinite
         return y[1][0] + y[0][1]
 
     with hoad.debug_nans():
@@ -195,7 +195,7 @@ def test_what_goes_in(place):
     behind = PLACES.get(place, (ruled,))[0]
 
     def f(x):
-        y = np.log(x)  # born
+        y = np.log(x)  # nonfinite
         return behind(lambda t: t * t + 1.0)(y)
 
     for driver in (hoad.value_and_grad, hoad.hessian):
@@ -238,7 +238,7 @@ def test_containers_and_captured_arrays():
 def test_the_state_of_several_steps():
     def step(k, s, a):
         x, y = s
-        z = np.sqrt(x - a)  # born
+        z = np.sqrt(x - a)  # nonfinite
         return z, y + x
 
     def f(x, a):
@@ -278,7 +278,7 @@ def test_programs_recorded_outside(place):
 
 def test_maps_on_plain_numbers():
     def f(x):
-        return np.log(x * 1.0)  # born
+        return np.log(x * 1.0)  # nonfinite
 
     error = error_of(hoad.vmap(f), np.array([1.0, 2.0, 0.5, 0.0]))
     assert str(error).startswith("a map gave -inf at [3]")
@@ -309,7 +309,7 @@ def test_flows():
     assert explained.operations["flow"] == 1
 
     def before(y):
-        z = np.sqrt(y) + 1.0  # born
+        z = np.sqrt(y) + 1.0  # nonfinite
         return solution(z, 1.0)
 
     for driver in (hoad.grad, hoad.derivative):
@@ -317,7 +317,7 @@ def test_flows():
         assert (error.operation, error.order, error.where) == ("divide", 1, marked(before))
 
     def behind(y):
-        return np.sqrt(solution(y, 1.0))  # born
+        return np.sqrt(solution(y, 1.0))  # nonfinite
 
     error = error_of(hoad.grad(behind), 0.0)
     assert (error.operation, error.operands, error.order, error.where) == ("divide", (1.0, 0.0), 1, marked(behind))

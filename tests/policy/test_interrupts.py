@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.house import CORE
+from quality.project import CORE
 
 import hoad
 

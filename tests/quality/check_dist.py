@@ -12,7 +12,7 @@ import zipfile
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from quality.house import ROOT, carried_files, extension_names, source_files
+from quality.project import ROOT, carried_files, extension_names, source_files
 
 LARGEST_WHEEL = 5_000_000  # bytes
 

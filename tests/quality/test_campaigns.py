@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from campaigns.__main__ import Campaign, Tally, campaigns
-from quality.house import ROOT
+from quality.project import ROOT
 
 BROKEN = """
 import os

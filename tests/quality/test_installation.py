@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from quality.house import CORE, PACKAGE, ROOT, carried_files, extension_names
+from quality.project import CORE, PACKAGE, ROOT, carried_files, extension_names
 
 import hoad
 

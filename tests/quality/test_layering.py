@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from quality.house import CORE, CORE_FOLDERS, PACKAGE, ROOT, extension_names, source_files
+from quality.project import CORE, CORE_FOLDERS, PACKAGE, ROOT, extension_names, source_files
 
 import hoad
 

@@ -12,7 +12,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from quality.house import ROOT, fenced, section
+from quality.project import ROOT, fenced, section
 
 import hoad
 

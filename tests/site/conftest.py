@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from quality.house import ROOT
+from quality.project import ROOT
 
 ASKED = os.environ.get("HOAD_SITE")
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from quality.house import ROOT
+from quality.project import ROOT
 
 FOLDER = ROOT / "docs" / "gallery"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.name != "index.md")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.house import ROOT
+from quality.project import ROOT
 
 PAGE = ROOT / "docs" / "howto" / "coming-from.md"
 TAB = re.compile(r"^:sync: (\w+)\n\n```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)

@@ -20,6 +20,6 @@ cdef void give(void* block, size_t nbytes) noexcept
 cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1
 
 
-cdef inline int room(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
+cdef inline int reserve(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
     """Make room for `wanted` rows of a table, which has begun as NULL with no capacity."""
     return 0 if wanted <= capacity[0] else widen(table, capacity, wanted, itemsize)

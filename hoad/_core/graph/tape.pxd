@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     ZERO = -2147483647 - 1
 
-# What every floor of the core knows by number. The rest of the operations are numbered as they are declared.
+# What every layer of the core knows by number. The rest of the operations are numbered as they are declared.
 cdef enum Op:
     OP_INPUT = 0      # value supplied at every evaluation
     OP_IDENTITY       # where a nested derivative enters

@@ -11,7 +11,7 @@ cdef struct ValueGuard:
 cdef class Environment:
     cdef ValueGuard* watches
     cdef readonly int size
-    cdef list alive             # what the watches point to: (kind, owner, key, expected, name)
+    cdef list alive             # what the guards point to: (kind, owner, key, expected, name)
 
     cdef int first_change(self) except -2
 

@@ -109,7 +109,7 @@ cdef class Environment:
     def share(self, Graph graph not None):
         """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep.
 
-        Other recordings may have this world, too: what they find in it holds the same. That no pointer is read while it
+        Other recordings may have this environment, too: what they find in it holds the same. That no pointer is read while it
         is exchanged rests on the GIL; who compares holds what it compares.
         """
         cdef int k
@@ -175,7 +175,7 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
 
 
 cdef bint holds(ValueGuard* w) except -1:
-    """Whether a watch finds what was there."""
+    """Whether a guard finds what was there."""
     if w.kind == ITEM:
         return is_same(PyDict_GetItemWithError(w.owner, w.key), w.expected)
     if w.kind == CELL:

@@ -40,7 +40,7 @@ cdef class Workspace:                # the memory of one run
 
 cdef class CompiledTrace:
     cdef readonly object program
-    cdef readonly Environment world
+    cdef readonly Environment environment
     cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
     cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
     cdef object into                # writes what the function gives to arrays, or says why it cannot be written there
@@ -48,8 +48,8 @@ cdef class CompiledTrace:
     cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
     cdef ArgumentPlace* targets             # of each output
-    cdef Workspace free_workspace                 # a room that nobody uses, and more of them
-    cdef list rooms
+    cdef Workspace free_workspace                 # a workspace that nobody uses, and more of them
+    cdef list workspaces
     cdef int32_t threads            # that a run may use; 0 for as many as may be
     cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
     cdef bint may_stop              # a run may end before its results are there
@@ -57,12 +57,12 @@ cdef class CompiledTrace:
     cdef Zeros zeros                # whether they are, or None
 
     cdef Workspace enter(self)
-    cdef int leave(self, Workspace room) except -1
-    cdef int run(self, Workspace room, bint is_over) except -1
-    cdef bint run_into(self, Workspace room, object out) except -1
+    cdef int leave(self, Workspace workspace) except -1
+    cdef int run(self, Workspace workspace, bint is_over) except -1
+    cdef bint run_into(self, Workspace workspace, object out) except -1
     cdef bint fits(self, object out) except -1
-    cdef object values(self, Workspace room, list made)
-    cdef object write(self, Workspace room, object out)
+    cdef object values(self, Workspace workspace, list made)
+    cdef object write(self, Workspace workspace, object out)
 
 cdef class CallSignature:
     cdef ArgumentPlace* places

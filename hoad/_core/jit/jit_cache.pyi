@@ -23,13 +23,13 @@ class Zeros:
     def other(self) -> None: ...
 
 class CompiledTrace:
-    """A program that was recorded for a signature, and the world that its function read."""
+    """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(
         self,
         program: Any,
         lowered: Lowered,
-        world: Environment,
+        environment: Environment,
         live: list[Any],
         arrange: Callable[[list[Any]], Any] | None,
         into: Callable[[Any, Any], Any],
@@ -40,7 +40,7 @@ class CompiledTrace:
     @property
     def program(self) -> Any: ...
     @property
-    def world(self) -> Environment: ...
+    def environment(self) -> Environment: ...
     @property
     def live(self) -> list[Any]: ...
     @property

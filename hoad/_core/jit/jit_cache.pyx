@@ -1,7 +1,7 @@
 """Calling recorded functions again: what was given is matched, what was read is checked, and the program is run.
 
 A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with
-what was recorded for it: programs, and the world that the function read. A call takes the first recording whose world
+what was recorded for it: programs, and the environment that the function read. A call takes the first recording whose environment
 is as it was and whose guards hold. Only if there is none is Python asked.
 """
 
@@ -93,21 +93,21 @@ cdef class Workspace:
 
 
 cdef class CompiledTrace:
-    """A program that was recorded for a signature, and the world that its function read."""
+    """A program that was recorded for a signature, and the environment that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, Environment world not None, list live not None, arrange, into,
+    def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None, arrange, into,
                  bint has_constants=False, int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
         self.lowered = lowered
-        self.world = world
+        self.environment = environment
         self.live = live
         self.arrange = arrange
         self.into = into
         self.has_constants = has_constants
         self.threads = threads
-        self.rooms = []
+        self.workspaces = []
         self.epoch = EPOCH
         self.targets = <ArgumentPlace*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(ArgumentPlace))
         if self.targets == NULL:
@@ -125,65 +125,65 @@ cdef class CompiledTrace:
         PyMem_RawFree(self.targets)
 
     cdef Workspace enter(self):
-        """A room that nobody uses."""
-        cdef Workspace room = self.free_workspace
+        """A workspace that nobody uses."""
+        cdef Workspace workspace = self.free_workspace
         cdef int32_t k
         cdef AbstractValue aval
-        if room is not None:
+        if workspace is not None:
             self.free_workspace = None
-            return room
-        if self.rooms:
-            return <Workspace>self.rooms.pop()
-        room = Workspace.__new__(Workspace)
-        room.size = self.lowered.workspace_size(1)
-        room.memory = <char*>take(room.size)
-        if room.memory == NULL:
-            room.size = 0
+            return workspace
+        if self.workspaces:
+            return <Workspace>self.workspaces.pop()
+        workspace = Workspace.__new__(Workspace)
+        workspace.size = self.lowered.workspace_size(1)
+        workspace.memory = <char*>take(workspace.size)
+        if workspace.memory == NULL:
+            workspace.size = 0
             raise MemoryError(f"no memory for a workspace of {self.lowered.workspace_size(1)} bytes")
-        self.lowered.lay_out(room.memory, 1, &room.work)
-        room.held = []
+        self.lowered.lay_out(workspace.memory, 1, &workspace.work)
+        workspace.held = []
         for k in range(self.lowered.n_inputs):
             aval = aval_of(self.lowered.inputs[k].aval)
-            room.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
-        return room
+            workspace.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
+        return workspace
 
-    cdef int leave(self, Workspace room) except -1:
-        """Keep a room for the next run, without the arrays that it was given."""
+    cdef int leave(self, Workspace workspace) except -1:
+        """Keep a workspace for the next run, without the arrays that it was given."""
         cdef int32_t k
         for k in range(self.lowered.n_inputs):
             if self.lowered.inputs[k].aval > AVAL_BOOL:
-                room.held[k] = None
+                workspace.held[k] = None
         if self.free_workspace is None:
-            self.free_workspace = room
+            self.free_workspace = workspace
         else:
-            self.rooms.append(room)
+            self.workspaces.append(workspace)
         return 0
 
-    cdef int run(self, Workspace room, bint is_over) except -1:
-        """Run the program on what the room holds; `is_over` if the result is made where its zeros are already."""
+    cdef int run(self, Workspace workspace, bint is_over) except -1:
+        """Run the program on what the workspace holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
-        self.lowered.place_inputs(room.held, &room.work)
+        self.lowered.place_inputs(workspace.held, &workspace.work)
         if is_over and self.blank >= 0:
-            room.work.uniform[self.blank].o = room.work.uniform[self.lowered.outputs[0].register].o
-        room.work.threads = self.lowered.threads(self.threads)
+            workspace.work.uniform[self.blank].o = workspace.work.uniform[self.lowered.outputs[0].register].o
+        workspace.work.threads = self.lowered.threads(self.threads)
         if self.is_long:
             with nogil:
-                code = self.lowered.interpret(&room.work)
+                code = self.lowered.interpret(&workspace.work)
         else:
-            code = self.lowered.interpret(&room.work)
+            code = self.lowered.interpret(&workspace.work)
         if not code:
             return DONE
         if code == GUARD_FAILED or code == FAILED_WITHIN:
             return OTHER_BRANCH
         try:
-            self.lowered.raise_failure(code, &room.work)
+            self.lowered.raise_failure(code, &workspace.work)
         except GuardError:
             return OTHER_BRANCH
         except Exception:
             pass
         return RAISED
 
-    cdef bint run_into(self, Workspace room, object out) except -1:
+    cdef bint run_into(self, Workspace workspace, object out) except -1:
         """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
         cdef int32_t register
         if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
@@ -193,10 +193,10 @@ cdef class CompiledTrace:
         register = self.lowered.outputs[0].register
         if self.lowered.uniform[register] <= 0:
             return False
-        for held in room.held:
+        for held in workspace.held:
             if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
                 return False
-        room.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
+        workspace.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
         return True
 
     cdef bint fits(self, object out) except -1:
@@ -214,36 +214,36 @@ cdef class CompiledTrace:
                 return False
         return True
 
-    cdef object values(self, Workspace room, list made):
+    cdef object values(self, Workspace workspace, list made):
         """What the function gives, of the arrays that were made for it if there are any."""
         cdef int32_t k
         if made is None:
             made = [None] * self.lowered.n_outputs if self.arrange is not None else None
         if made is None:
-            return self.lowered.result(&self.lowered.outputs[0], &room.work)
+            return self.lowered.result(&self.lowered.outputs[0], &workspace.work)
         for k in range(self.lowered.n_outputs):
             if made[k] is None:
-                made[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+                made[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
         return made[0] if self.arrange is None else self.arrange(made)
 
-    cdef object write(self, Workspace room, object out):
+    cdef object write(self, Workspace workspace, object out):
         """Write what the function gives to arrays."""
         cdef int32_t k
         if not self.fits(out):
-            return self.into(out, self.values(room, None))
+            return self.into(out, self.values(workspace, None))
         if type(out) is not tuple:
-            copy_out(self.lowered, room, 0, <cnp.ndarray>out)
+            copy_out(self.lowered, workspace, 0, <cnp.ndarray>out)
             return out
         given = {}          # what lies in an argument, which an output before it may be written over
         for k in range(self.lowered.n_outputs):
             if self.lowered.outputs[k].aval > AVAL_BOOL and (
                     self.lowered.uniform[self.lowered.outputs[k].register] == 0):
-                given[k] = self.lowered.result(&self.lowered.outputs[k], &room.work)
+                given[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
         for k in range(self.lowered.n_outputs):
             if k in given:
                 (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
             else:
-                copy_out(self.lowered, room, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+                copy_out(self.lowered, workspace, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
         return out
 
 
@@ -253,15 +253,15 @@ cdef bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
         cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
 
 
-cdef int copy_out(Lowered program, Workspace room, int32_t k, cnp.ndarray out) except -1:
+cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1:
     """Copy an output to an array that fits."""
     cdef Output* output = &program.outputs[k]
     if output.aval == AVAL_FLOAT and is_ready(out):
-        (<double*>cnp.PyArray_DATA(out))[0] = room.work.uniform[output.register].d
+        (<double*>cnp.PyArray_DATA(out))[0] = workspace.work.uniform[output.register].d
     elif output.aval == AVAL_BOOL or not is_ready(out):
-        (<object>out)[...] = program.result(output, &room.work)
+        (<object>out)[...] = program.result(output, &workspace.work)
     else:
-        memmove(cnp.PyArray_DATA(out), <char*>room.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+        memmove(cnp.PyArray_DATA(out), <char*>workspace.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
     return 0
 
 
@@ -355,8 +355,8 @@ cdef class CallSignature:
         cdef Py_ssize_t k
         for k in range(len(self.recorded)):
             recorded = <CompiledTrace>self.recorded[k]
-            if recorded.world is not checked:
-                checked = recorded.world
+            if recorded.environment is not checked:
+                checked = recorded.environment
                 changed = checked.first_change() >= 0
             if changed or recorded.epoch != EPOCH:
                 continue
@@ -370,29 +370,29 @@ cdef class CallSignature:
 
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
-        cdef Workspace room = recorded.enter()
+        cdef Workspace workspace = recorded.enter()
         cdef list made = None
         cdef bint is_there = False
         cdef bint is_over = False
         cdef int code
         try:
-            self.place(recorded, room.held, args)
+            self.place(recorded, workspace.held, args)
             if recorded.is_long and out is None:
-                made = recorded.lowered.place_outputs(&room.work)
+                made = recorded.lowered.place_outputs(&workspace.work)
             elif out is not None:
-                is_there = recorded.run_into(room, out)
+                is_there = recorded.run_into(workspace, out)
             if out is not None and recorded.zeros is not None:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
-            code = recorded.run(room, is_over)
+            code = recorded.run(workspace, is_over)
             if code == DONE and is_there:
                 return out
             if code == DONE:
-                return recorded.values(room, made) if out is None else recorded.write(room, out)
+                return recorded.values(workspace, made) if out is None else recorded.write(workspace, out)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
             if made is not None or is_there:    # the registers of results pointed to them
-                recorded.lowered.lay_out(room.memory, 1, &room.work)
-            recorded.leave(room)
+                recorded.lowered.lay_out(workspace.memory, 1, &workspace.work)
+            recorded.leave(workspace)
 
 
 cdef inline int first_of(PyObject** args, int k) noexcept:

@@ -1,4 +1,4 @@
-"""Runs: operations on rows, and the chains they join."""
+"""Runs: operations on rows, and the fused loops they join."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
@@ -46,12 +46,12 @@ cdef struct VectorOp:
     int32_t home            # the register of the array that the results are written to, or SLOTS
     int64_t base            # where in it
     int64_t step            # from one of them to the next there
-    bint kept               # somebody reads the results but the chain
+    bint kept               # somebody reads the results but the fused loop
     bint is_truth           # they are booleans
     int64_t along, behind   # of sums along an axis: its length, and the numbers behind it
-    int32_t next            # in the chain
-    int32_t row, last       # of the block; the last run of the chain that reads it
-    int32_t users           # how many sources of the chain it is
+    int32_t next            # in the fused loop
+    int32_t row, last       # of the block; the last run of the fused loop that reads it
+    int32_t users           # how many sources of the fused loop it is
     int32_t inner           # a run that is done together with this one
     int32_t again           # the run that this one does again, or NONE
     bint is_inner
@@ -59,9 +59,9 @@ cdef struct VectorOp:
     bint is_free            # nobody would mind if it held its negative
     bint minus              # it does, or it is a negation that its readers look through
     bint leads              # of a difference: the negative of the first is meant
-    int64_t reach           # how many before a block its chain reads, also by way of others
+    int64_t reach           # how many before a block its fused loop reads, also by way of others
 
-cdef struct Link:           # a chain to be
+cdef struct Link:           # a fused loop to be
     int32_t stage
     int64_t count           # members of its first run
     int32_t head, tail      # runs
@@ -71,7 +71,7 @@ cdef class RowAllocator:
     cdef list borrowed      # by one instruction
     cdef dict last          # loads: the last run that reads each
     cdef dict loaded        # the rows of those that are there
-    cdef int32_t now        # the run that is put in the chain
+    cdef int32_t now        # the run that is put in the fused loop
     cdef int32_t count
 
     cdef int32_t new(self) except -1

@@ -1,11 +1,11 @@
-"""Runs: operations on rows, and the chains they join.
+"""Runs: operations on rows, and the fused loops they join.
 
-Time is cut into *stages*: in odd ones chains work on runs, in even ones single steps on what is left. A run waits for
-the stage of its operands, except that it joins the chain that makes them where it reads them at its own coordinate or
-at an earlier one. What is read otherwise than at its own coordinate, or by anything but its chain, is kept in memory.
+Time is cut into *stages*: in odd ones fused loops work on runs, in even ones single steps on what is left. A run waits for
+the stage of its operands, except that it joins the fused loop that makes them where it reads them at its own coordinate or
+at an earlier one. What is read otherwise than at its own coordinate, or by anything but its fused loop, is kept in memory.
 """
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.runtime.fused_loop cimport (
     BLOCK,
     M_BYTES,
@@ -58,7 +58,7 @@ cdef enum:
 
 
 cdef class Fusion:
-    """The runs of a program, and the chains they join; what they come of is its child's business."""
+    """The runs of a program, and the fused loops they join; what they come of is its child's business."""
 
     def __cinit__(self, *_):
         self.minus_one = NONE
@@ -70,7 +70,7 @@ cdef class Fusion:
     cdef VectorOp* new_run(self, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
         """A run to be filled in, and then settled."""
         cdef VectorOp* run
-        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
+        reserve(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
         run = &self.runs[self.n_runs]
         run.work, run.op, run.count, run.sides = <uint8_t>work, <uint16_t>op, <int32_t>count, <uint8_t>sides
         run.first = 0
@@ -83,7 +83,7 @@ cdef class Fusion:
     # ---- stages
 
     cdef int settle(self) except -1:
-        """Find stage, chain and coordinate of the new run, whose sources are known."""
+        """Find stage, fused loop and coordinate of the new run, whose sources are known."""
         self.do_again()
         return self.join()
 
@@ -97,7 +97,7 @@ cdef class Fusion:
             if not self.is_worth_again(&run, &run.source[side], stage):
                 continue
             of = run.source[side].of
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(VectorOp))
+            reserve(<void**>&self.runs, &self.cap_runs, self.n_runs + 2, sizeof(VectorOp))
             made = &self.runs[self.n_runs]
             made[0] = self.runs[of]
             make_new(made, stage)
@@ -139,7 +139,7 @@ cdef class Fusion:
         return stage
 
     cdef int join(self) except -1:
-        """Put the new run in a chain."""
+        """Put the new run in a fused loop."""
         cdef int32_t number = self.n_runs
         cdef VectorOp* run = &self.runs[number]
         cdef VectorOp* other
@@ -151,7 +151,7 @@ cdef class Fusion:
             if not self.joins(&run.source[side], run.stage):
                 continue
             other = &self.runs[run.source[side].of]
-            if run.chain != NONE and run.chain != other.chain:      # two chains cannot be one any more
+            if run.chain != NONE and run.chain != other.chain:      # two fused loops cannot be one any more
                 run.stage += 2
                 run.chain, run.low = NONE, 0
                 break
@@ -159,7 +159,7 @@ cdef class Fusion:
                 other.low + run.source[side].start)
             run.chain = other.chain
         if run.work == SUM and run.low % BLOCK or run.work == SUMS_ALONG and run.low:
-            # its blocks are to be its own, whatever chain it is in
+            # its blocks are to be its own, whatever fused loop it is in
             run.stage += 2
             run.chain, run.low = NONE, 0
         if run.chain == NONE:
@@ -175,7 +175,7 @@ cdef class Fusion:
         return may_join(source) and self.runs[source.of].stage == stage
 
     cdef int32_t chain_for(self, int32_t stage, int64_t count) except -2:
-        """A chain of that stage for a run that joins none by its operands."""
+        """A fused loop of that stage for a run that joins none by its operands."""
         cdef int32_t k
         cdef int64_t difference
         cdef Link* link
@@ -184,7 +184,7 @@ cdef class Fusion:
             difference = link.count - count
             if link.stage == stage and -link.count <= 8 * difference <= link.count:
                 return k
-        room(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
+        reserve(<void**>&self.links, &self.cap_links, self.n_links + 1, sizeof(Link))
         link = &self.links[self.n_links]
         link.stage, link.count = stage, count
         link.head = link.tail = NONE
@@ -200,7 +200,7 @@ cdef class Fusion:
         link.tail = number
 
     cdef int64_t shift(self, VectorOp* run, Source* source) noexcept:
-        """How many coordinates before its own a run reads another of its chain."""
+        """How many coordinates before its own a run reads another of its fused loop."""
         return run.low - self.runs[source.of].low - source.start
 
     cdef int note_use(self, VectorOp* run, Source* source) except -1:
@@ -226,14 +226,14 @@ cdef class Fusion:
             more_registers(self.program, run.count)
         return 0
 
-    # ---- chains
+    # ---- fused loops
 
     cdef list chains_of(self):
-        """Numbers of the chains, by stage."""
+        """Numbers of the fused loops, by stage."""
         return sorted(range(self.n_links), key=lambda k: self.links[<int32_t>k].stage)
 
     cdef FusedLoop build(self, int32_t number):
-        """A chain of the runs that joined it."""
+        """A fused loop of the runs that joined it."""
         cdef FusedLoop chain = FusedLoop.__new__(FusedLoop)
         cdef RowAllocator rows = RowAllocator()
         cdef list members = self.members(number)
@@ -254,7 +254,7 @@ cdef class Fusion:
         return chain
 
     cdef list members(self, int32_t number):
-        """The runs of a chain that somebody reads, as they were made."""
+        """The runs of a fused loop that somebody reads, as they were made."""
         cdef list found = []
         cdef list busy = []
         cdef int32_t side
@@ -279,11 +279,11 @@ cdef class Fusion:
                 and self.shift(run, source) <= MARGIN)
 
     cdef bint is_within(self, int32_t number, Source* source) noexcept:
-        """Whether a source is a run of the chain with that number."""
+        """Whether a source is a run of the fused loop with that number."""
         return may_join(source) and self.runs[source.of].chain == number
 
     cdef int find_reach(self, int32_t number, list members) except -1:
-        """Find how far back the runs of a chain are read by others."""
+        """Find how far back the runs of a fused loop are read by others."""
         cdef int32_t k, side
         cdef Source* source
         cdef VectorOp* other
@@ -296,7 +296,7 @@ cdef class Fusion:
         return 0
 
     cdef list in_turn(self, list members):
-        """The runs of a chain as they are done: many that write side by side follow each other."""
+        """The runs of a fused loop as they are done: many that write side by side follow each other."""
         cdef list found = []
         cdef list stores = []
         for k in members:
@@ -386,7 +386,7 @@ cdef class Fusion:
     # ---- pairs
 
     cdef int pair(self, list members) except -1:
-        """Find which runs of a chain are done together with the one run that reads them."""
+        """Find which runs of a fused loop are done together with the one run that reads them."""
         cdef int32_t k, side, inner
         cdef VectorOp* run
         for k in members:
@@ -615,7 +615,7 @@ cdef class Fusion:
         return chain.add_place(ROW, other.row, -self.shift(run, source), 1)
 
     cdef bint is_in_row(self, VectorOp* run, Source* source) noexcept:
-        """Whether a run of the chain is read from a row of the block."""
+        """Whether a run of the fused loop is read from a row of the block."""
         cdef VectorOp* other = &self.runs[source.of]
         return not other.kept or (other.is_truth and self.reads_row(run, source))
 
@@ -684,7 +684,7 @@ cdef class RowAllocator:
 
 
 cdef inline void make_new(VectorOp* run, int32_t stage) noexcept:
-    """A run that is in no chain yet."""
+    """A run that is in no fused loop yet."""
     run.stage, run.chain, run.low, run.kept = stage, NONE, 0, False
     run.next = run.row = run.last = run.inner = run.again = NONE
     run.users, run.is_inner, run.remembered, run.reach = 0, False, False, 0
@@ -697,7 +697,7 @@ cdef inline bint is_idle(VectorOp* run) noexcept:
 
 
 cdef inline bint may_join(Source* source) noexcept:
-    """Whether a run may join the chain that makes a source of it."""
+    """Whether a run may join the fused loop that makes a source of it."""
     return source.kind == IN_RUN and source.stride == 1 and source.view == NULL and not source.gathered
 
 
@@ -750,7 +750,7 @@ cdef inline int first_of(uint16_t op) noexcept:
 cdef int32_t add_preset(Lowered program, double value) except -1:
     """The register of a number that is there before the run."""
     cdef Preset* preset
-    room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+    reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
     preset = &program.presets[program.n_presets]
     preset.register, preset.value.d = program.n_uniform, value
     program.n_presets += 1
@@ -761,7 +761,7 @@ cdef int32_t add_preset(Lowered program, double value) except -1:
 cdef int more_registers(Lowered program, int32_t count) except -1:
     """Further registers of numbers."""
     cdef int32_t j
-    room(<void**>&program.uniform, &program.cap_uniform, <int64_t>program.n_uniform + count, sizeof(int64_t))
+    reserve(<void**>&program.uniform, &program.cap_uniform, <int64_t>program.n_uniform + count, sizeof(int64_t))
     for j in range(count):
         program.uniform[program.n_uniform + j] = -1
     program.n_uniform += count

@@ -1,7 +1,7 @@
-"""The door between tapes and the engine."""
+"""The interface between tapes and the engine."""
 
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.graph.tape cimport Graph, int32_t
 
-cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=*, int32_t guards=*,
+cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t start=*, int32_t guards=*,
                     bint keep=*, bint once=*)

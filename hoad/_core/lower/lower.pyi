@@ -1,4 +1,4 @@
-"""The door between tapes and the engine."""
+"""The interface between tapes and the engine."""
 
 from typing import final
 
@@ -18,7 +18,7 @@ def lower(
     outputs: list[int],
     inputs: list[int],
     varying: list[bool],
-    floor: int = 0,
+    start: int = 0,
     guards: int = 0,
     keep: bool = False,
     once: bool = False,

@@ -1,6 +1,6 @@
 """Lowering: from a stretch of a graph, the outputs asked for and the inputs that vary, to a program that runs.
 
-This is the one door between tapes and the engine. A node that depends on no input and has a value is not computed
+This is the one interface between tapes and the engine. A node that depends on no input and has a value is not computed
 again; what depends on a varying input is computed for every lane, the rest once.
 """
 
@@ -11,7 +11,7 @@ cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
-from hoad._core.base.blocks cimport give, room, take, take_zeroed
+from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.runtime.engine cimport (
     ARRAY_STEP,
     ITEM_STEP,
@@ -233,8 +233,8 @@ cdef class Lowering:
     cdef int make_room(self) except -1:
         """Room for all steps and registers at once, lest the tables grow bit by bit."""
         cdef Lowered program = self.program
-        room(<void**>&program.steps, &program.cap_steps, self.needed, sizeof(Step))
-        room(<void**>&program.uniform, &program.cap_uniform, self.needed + <int64_t>self.n_consts, sizeof(int64_t))
+        reserve(<void**>&program.steps, &program.cap_steps, self.needed, sizeof(Step))
+        reserve(<void**>&program.uniform, &program.cap_uniform, self.needed + <int64_t>self.n_consts, sizeof(int64_t))
         return 0
 
     cdef int32_t new_register(self, int32_t aval, bint varies, bint owns) except? -2147483648:
@@ -247,14 +247,14 @@ cdef class Lowering:
             nbytes = max(kind.size * kind.itemsize, 1)
             nbytes = (nbytes + 15) & ~<int64_t>15 if not varies else nbytes
         if varies:
-            room(<void**>&program.varying, &program.cap_varying, program.n_varying + 1, sizeof(int64_t))
+            reserve(<void**>&program.varying, &program.cap_varying, program.n_varying + 1, sizeof(int64_t))
             program.varying[program.n_varying] = nbytes if nbytes > 0 else <int64_t>sizeof(double)
             program.n_varying += 1
             return ~(program.n_varying - 1)
-        room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+        reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         program.uniform[program.n_uniform] = nbytes if owns or nbytes < 0 else 0
         if program.uniform[program.n_uniform] > 0:
-            room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
+            reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
             program.owned[program.n_owned] = program.n_uniform
             program.n_owned += 1
         program.n_uniform += 1
@@ -276,7 +276,7 @@ cdef class Lowering:
         """A register that holds this value before the run, or zeros that lie nowhere, for no array."""
         cdef Lowered program = self.program
         cdef int32_t register = self.new_register(aval, False, False)
-        room(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
         if aval > AVAL_BOOL and slot.o != NULL:
             program.alive.append(<object>slot.o)
             slot.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
@@ -326,7 +326,7 @@ cdef class Lowering:
         if known is not None:
             return <int32_t>known
         lanes = ~self.new_register(0, True, True)
-        room(<void**>&program.broadcasts, &program.cap_broadcasts, 2 * program.n_broadcasts + 2, sizeof(int32_t))
+        reserve(<void**>&program.broadcasts, &program.cap_broadcasts, 2 * program.n_broadcasts + 2, sizeof(int32_t))
         program.broadcasts[2 * program.n_broadcasts] = register
         program.broadcasts[2 * program.n_broadcasts + 1] = lanes
         program.n_broadcasts += 1
@@ -392,7 +392,7 @@ cdef class Lowering:
 
     cdef Step* new_step(self) except NULL:
         cdef Lowered program = self.program
-        room(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
+        reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
         program.n_steps += 1
         return &program.steps[program.n_steps - 1]
 
@@ -466,8 +466,8 @@ cdef class Lowering:
         cdef int32_t a = self.register_of(node.a)
         cdef int32_t b = self.register_of(node.b) if ARITY[op] == 2 else a
         cdef Step* step
-        room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
-        room(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
+        reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+        reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
         program.uniform[program.n_uniform] = -1
         self.place[i - self.low] = program.n_uniform
         step = &program.steps[program.n_steps]
@@ -504,8 +504,8 @@ cdef class Lowering:
         program.alive.append(plan)
         program.worth = max(program.worth, 0 if plan.native is None else plan.native.worth)
         at = program.n_places
-        room(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
-        room(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)
+        reserve(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
+        reserve(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)
         program.n_places += count + nout
         for k in range(count):
             self.set_place(at + k, self.graph.pool[first + k])
@@ -515,7 +515,7 @@ cdef class Lowering:
         for k in range(nout):
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
-        room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
+        reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
         array_step = &program.array_steps[program.n_array_steps]
         array_step.plan = <void*>plan
         array_step.n_in = count
@@ -545,7 +545,7 @@ cdef class Lowering:
         cdef Lowered program = self.program
         if self.place[i - self.low] < 0:
             return 0
-        room(<void**>&program.kept, &program.cap_kept, 2 * program.n_kept + 2, sizeof(int32_t))
+        reserve(<void**>&program.kept, &program.cap_kept, 2 * program.n_kept + 2, sizeof(int32_t))
         program.kept[2 * program.n_kept] = i
         program.kept[2 * program.n_kept + 1] = self.place[i - self.low]
         program.n_kept += 1
@@ -556,7 +556,7 @@ cdef class Lowering:
     cdef int place_inputs(self, list inputs) except -1:
         cdef Lowered program = self.program
         cdef int32_t k, i
-        room(<void**>&program.inputs, &program.cap_inputs, max(1, len(inputs)), sizeof(Input))
+        reserve(<void**>&program.inputs, &program.cap_inputs, max(1, len(inputs)), sizeof(Input))
         program.n_inputs = len(inputs)
         for k in range(program.n_inputs):
             i = inputs[k]
@@ -570,7 +570,7 @@ cdef class Lowering:
     cdef int place_outputs(self, list outputs) except -1:
         cdef Lowered program = self.program
         cdef int32_t k
-        room(<void**>&program.outputs, &program.cap_outputs, max(1, len(outputs)), sizeof(Output))
+        reserve(<void**>&program.outputs, &program.cap_outputs, max(1, len(outputs)), sizeof(Output))
         program.n_outputs = len(outputs)
         for k in range(program.n_outputs):
             program.outputs[k].register = self.register_of(outputs[k])
@@ -588,7 +588,7 @@ cdef class Lowering:
             guard = &self.graph.guards[k]
             if not (self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS):
                 continue
-            room(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(GuardCheck))
+            reserve(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(GuardCheck))
             check = &program.checks[program.n_checks]
             check.register = self.register_of(guard.node)
             check.guard = k
@@ -612,7 +612,7 @@ cdef bint are_valued(Graph graph, list operands) except -1:
     return True
 
 
-cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t floor=0, int32_t guards=0,
+cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_t start=0, int32_t guards=0,
                     bint keep=False, bint once=False):
     """Make `outputs` (operands) computable from `inputs` (nodes).
 
@@ -620,7 +620,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     ----------
     varying
         For each input, whether it has lanes.
-    floor
+    start
         No node below is looked at: all that is needed of them has a value.
     guards
         Check so many guards, those of them that depend on the inputs, after every run.
@@ -630,7 +630,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         The program is to run a single time: it is not worth to be arranged for more. What is computed once, or kept,
         has no inputs.
     """
-    cdef int32_t high = floor
+    cdef int32_t high = start
     cdef Lowering lowering
     cdef Lowered program
     for i in outputs + inputs:
@@ -639,8 +639,8 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         high = max(high, graph.guards[i].node + 1)
     high = past_results(graph, high)
     if not inputs and not guards and are_valued(graph, outputs):
-        floor = high        # and no node is looked at
-    lowering = Lowering(graph, floor, high, keep)
+        start = high        # and no node is looked at
+    lowering = Lowering(graph, start, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     if keep or once:
         lowering.compute_numbers()

@@ -220,7 +220,7 @@ cdef class Contractions:
         return register, (1,) * (ndim - len(shape)) + tuple(shape)
 
     cdef bint is_computed(self, int32_t register) except -1:
-        """Whether an array is made number by number: a chain that sums it as it goes need not write it."""
+        """Whether an array is made number by number: a fused loop that sums it as it goes need not write it."""
         cdef int32_t by = self.maker_of(register)
         while by >= 0 and signature_at(self.program, by).primitive.kind == K_STRIDED:
             by = self.maker_of(self.place(by, 0))

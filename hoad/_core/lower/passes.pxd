@@ -1,4 +1,4 @@
-"""From steps on single numbers to chains of rows."""
+"""From steps on single numbers to fused loops of rows."""
 
 from hoad._core.runtime.engine cimport Lowered
 

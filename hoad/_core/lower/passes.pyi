@@ -1,4 +1,4 @@
-"""Schedules: the steps of a program rewritten, as chains, packs and serial code."""
+"""Schedules: the steps of a program rewritten, as fused loops, gather copies and bytecode."""
 
 from typing import final
 

@@ -1,6 +1,6 @@
-"""Schedules: the steps of a program rewritten, as chains, packs and serial code.
+"""Schedules: the steps of a program rewritten, as fused loops, gather copies and bytecode.
 
-`hoad._core.lower.slp` finds the runs, `hoad._core.lower.fusion` the chains they join; what is left is done step by
+`hoad._core.lower.slp` finds the runs, `hoad._core.lower.fusion` the fused loops they join; what is left is done step by
 step.
 """
 
@@ -95,7 +95,7 @@ cdef class Scheduler:
             self.uses[register] += 1
 
     cdef int emit(self, Slp section) except -1:
-        """Steps for the stages, in turn: those that are left, then chains."""
+        """Steps for the stages, in turn: those that are left, then fused loops."""
         cdef int32_t stage, i, k
         cdef int64_t rows = section.n + section.stages + 1
         cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same stage, each plus one

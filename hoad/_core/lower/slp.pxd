@@ -41,7 +41,7 @@ cdef class Slp(Fusion):
     cdef dict known                 # arrays that are there before the run: which preset, by register
     cdef dict constants             # numbers that are there before the run, by register
     cdef uint16_t logical_not
-    cdef set truths                 # registers of arrays of booleans that chains meet
+    cdef set truths                 # registers of arrays of booleans that fused loops meet
     cdef int32_t* group
     cdef int32_t* order             # steps, by group
     cdef int32_t* run               # the run it is a member of

@@ -10,7 +10,7 @@ cimport cython
 
 from libc.string cimport memcmp, memset
 
-from hoad._core.base.blocks cimport give, room, take, take_zeroed
+from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.ops.plan cimport Plan, product_of_views
@@ -173,7 +173,7 @@ cdef class Slp(Fusion):
     # ---- isomorphic groups
 
     cdef Rowwise rows_of(self, int32_t i):
-        """How a step on arrays goes through chains, or None."""
+        """How a step on arrays goes through fused loops, or None."""
         cdef Rowwise rows = rowwise(<Plan>self.program.array_steps[self.steps[i].a].plan)
         return None if rows is None or rows.size > LONGEST else rows
 
@@ -487,7 +487,7 @@ cdef class Slp(Fusion):
     # ---- steps by themselves
 
     cdef int place(self, int32_t i) except -1:
-        """Find the stage of a step, or what it is in a chain."""
+        """Find the stage of a step, or what it is in a fused loop."""
         cdef Step* step = &self.steps[i]
         cdef ArrayStep* array_step
         cdef int32_t k
@@ -562,7 +562,7 @@ cdef class Slp(Fusion):
         return self.program.places[self.program.array_steps[self.steps[i].a].first + k]
 
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1:
-        """Take a step on arrays into chains, if it can be."""
+        """Take a step on arrays into fused loops, if it can be."""
         cdef VectorOp* run
         cdef Source source
         cdef Plan plan
@@ -587,7 +587,7 @@ cdef class Slp(Fusion):
             return False
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
-        room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
+        reserve(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
             self.runs[self.n_runs].source[k] = source
@@ -625,7 +625,7 @@ cdef class Slp(Fusion):
         return 0
 
     cdef bint is_made_in_chain(self, int32_t register) except -1:
-        """Whether a chain makes an array, number by number."""
+        """Whether a fused loop makes an array, number by number."""
         cdef int32_t i = self.maker[register] - 1
         if i >= 0 and self.placement[i] == A_VIEW and self.rows_of(i).views[0].ndim <= 1:
             return self.is_made_in_chain(self.operand(i, 0))
@@ -782,8 +782,8 @@ cdef class Slp(Fusion):
         return True
 
     cdef int add_extra(self, Step step, int32_t stage) except -1:
-        room(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))
-        room(<void**>&self.extra_stage, &self.cap_extra_stage, self.n_extra + 1, sizeof(int32_t))
+        reserve(<void**>&self.extra, &self.cap_extra, self.n_extra + 1, sizeof(Step))
+        reserve(<void**>&self.extra_stage, &self.cap_extra_stage, self.n_extra + 1, sizeof(int32_t))
         self.extra[self.n_extra] = step
         self.extra_stage[self.n_extra] = stage
         self.n_extra += 1
@@ -814,7 +814,7 @@ cdef class Slp(Fusion):
             if n == 0 and len(covering) > 1:
                 first = source
                 continue
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
+            reserve(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
             if len(covering) == 1:
                 self.runs[self.n_runs].source[0] = source
                 run = self.new_run(COPY, 0, high - low, 1)
@@ -843,7 +843,7 @@ cdef class Slp(Fusion):
         cdef Source source
         for k in range(rows.n):
             self.find_source(&source, self.operand(i, k), NULL, 0)
-            room(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
+            reserve(<void**>&self.runs, &self.cap_runs, self.n_runs + 1, sizeof(VectorOp))
             self.runs[self.n_runs].source[0] = source
             run = self.new_run(STORE, 0, rows.views[k].count, 1)
             run.home, run.base, run.step, run.kept = out, rows.views[k].offset, rows.views[k].strides[0], True

@@ -12,7 +12,7 @@ question the one is taken for which the fewest numbers are to be put in another 
 
 cimport cython
 
-from hoad._core.base.blocks cimport room
+from hoad._core.base.blocks cimport reserve
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, StepList
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, signature
@@ -321,9 +321,9 @@ cdef Step new_array_step(Lowered program, Primitive primitive, params, list aval
     sig = signature(primitive, params, numbers, len(avals))
     plan = plan_of(sig)
     program.alive.append(plan)
-    room(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-    room(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
-    room(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
+    reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
+    reserve(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
+    reserve(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
     made = &program.array_steps[program.n_array_steps]
     made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
     for aval, register in zip([*avals, sig.results[0]], registers):
@@ -337,8 +337,8 @@ cdef Step new_array_step(Lowered program, Primitive primitive, params, list aval
 
 cdef int32_t new_register(Lowered program, AbstractValue aval) except? -2147483648:
     """A register with a buffer of its own."""
-    room(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
-    room(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
+    reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
+    reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
     program.uniform[program.n_uniform] = (max(aval.size * aval.itemsize, 1) + 15) & ~<int64_t>15
     program.owned[program.n_owned] = program.n_uniform
     program.n_owned += 1

@@ -55,7 +55,7 @@ cdef class Plan:
     cdef int n_parts
     cdef int64_t* blocks                    # concatenate: bytes of each operand's block
     cdef Signature signature
-    cdef object rows                        # how it goes through chains: see `hoad._core.runtime.access_pattern`
+    cdef object rows                        # how it goes through fused loops: see `hoad._core.runtime.access_pattern`
     cdef bint is_sorted_out                 # `rows` is known
     cdef bint batched                       # its primitive takes all lanes at once
     cdef NativeCall native                      # what runs it, or None

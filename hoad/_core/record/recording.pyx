@@ -1,4 +1,4 @@
-"""Running derivatives and sealed tapes, as the Python floors handle them: by operand numbers.
+"""Running derivatives and sealed tapes, as the Python layers handle them: by operand numbers.
 
 A `Recording` is one derivative being taken. The outermost one owns a graph of its own; one that begins while another
 runs records into the same graph, beyond identity nodes, and is rewound when nothing of it is left in use.

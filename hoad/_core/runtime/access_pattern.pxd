@@ -1,4 +1,4 @@
-"""How operations on arrays go through chains: which of their operands lie how."""
+"""How operations on arrays go through fused loops: which of their operands lie how."""
 
 cimport cython
 

@@ -1,7 +1,7 @@
-"""How operations on arrays go through chains."""
+"""How operations on arrays go through fused loops."""
 
 from typing import final
 
 @final
 class Rowwise:
-    """How one signature goes through chains."""
+    """How one signature goes through fused loops."""

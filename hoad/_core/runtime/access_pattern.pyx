@@ -1,6 +1,6 @@
-"""How operations on arrays go through chains: which of their operands lie how.
+"""How operations on arrays go through fused loops: which of their operands lie how.
 
-A chain writes the numbers of an array in C order along its coordinate. What broadcasts, and what is a view, lies
+A fused loop writes the numbers of an array in C order along its coordinate. What broadcasts, and what is a view, lies
 otherwise: at an offset, with a stride for each of some dimensions.
 """
 
@@ -28,7 +28,7 @@ cdef frozenset OF_TRUTHS = frozenset([
 
 @cython.final
 cdef class Rowwise:
-    """How one signature goes through chains."""
+    """How one signature goes through fused loops."""
 
     def __dealloc__(self):
         cdef int k
@@ -66,7 +66,7 @@ cdef Rowwise made(int form, int n, int64_t size):
 
 
 cdef Rowwise rowwise(Plan plan):
-    """How a plan goes through chains, or None."""
+    """How a plan goes through fused loops, or None."""
     if not plan.is_sorted_out:
         plan.rows = sort_out(plan, plan.signature)
         plan.is_sorted_out = True
@@ -103,7 +103,7 @@ cdef bint is_truth(AbstractValue aval):
 
 
 cdef Rowwise with_truths(Plan plan, Signature sig):
-    """Booleans are bytes in memory, and doubles in chains."""
+    """Booleans are bytes in memory, and doubles in fused loops."""
     if plan.kind == K_UFUNC and sig.primitive.name in OF_TRUTHS:
         return elementwise(sig)
     if plan.kind == K_STRIDED:

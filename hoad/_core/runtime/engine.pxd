@@ -47,9 +47,9 @@ cdef struct GuardCheck:          # a guard: the register must hold what it held 
 cdef struct Registers:
     Slot* uniform           # a double, or a pointer to the buffer
     char** varying
-    char* scratch           # room for the blocks of chains
+    char* scratch           # room for the blocks of fused loops
     int32_t lanes
-    int32_t threads         # that a chain may use
+    int32_t threads         # that a fused loop may use
     int32_t failed_check
     int32_t failed_step     # of the array steps, and at which lane
     int32_t failed_lane
@@ -85,7 +85,7 @@ cdef class Lowered:
     cdef int32_t n_kept, cap_kept
     cdef void** parts
     cdef int32_t n_parts, cap_parts
-    cdef int64_t scratch                # bytes that the widest chain takes
+    cdef int64_t scratch                # bytes that the widest fused loop takes
     cdef readonly int32_t worth         # how many threads a step is worth
     cdef list alive                     # what the pointers and the numbers of abstract values above name
     cdef bint has_lanes

@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, room, take
+from hoad._core.base.blocks cimport give, reserve, take
 from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.runtime.gather_copy cimport GatherCopy
@@ -249,7 +249,7 @@ cdef class Lowered:
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""
-        room(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
+        reserve(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
         self.parts[self.n_parts] = <void*>part
         self.alive.append(part)
         self.n_parts += 1
@@ -663,7 +663,7 @@ cdef class StepList:
         give(self.rows, self.cap_rows * sizeof(Step))
 
     cdef int add(self, Step step) except -1:
-        room(<void**>&self.rows, &self.cap_rows, self.count + 1, sizeof(Step))
+        reserve(<void**>&self.rows, &self.cap_rows, self.count + 1, sizeof(Step))
         self.rows[self.count] = step
         self.count += 1
         return 0

@@ -1,4 +1,4 @@
-"""Chains: rows of doubles that go block by block through many operations."""
+"""Fused loops: rows of doubles that go block by block through many operations."""
 
 cimport cython
 
@@ -10,7 +10,7 @@ from hoad._core.runtime.access_pattern cimport AccessPattern
 cdef enum:
     BLOCK = 512                 # coordinates of a block
     MARGIN = 16                 # coordinates before it that a row may keep
-    BLOCKS_A_PART = 32          # at least, of a chain that threads share
+    BLOCKS_A_PART = 32          # at least, of a fused loop that threads share
     SLOTS = -1                  # a place among the numbers of a workspace
     ROW = -2                    # a row of the block
 
@@ -51,7 +51,7 @@ cdef struct Instruction:
     int32_t a, b, c, out        # places
     int64_t low, high           # coordinates that it covers
     int64_t reach               # how many before a block are read of what it makes
-    int32_t sum                 # which of the sums of the chain it is
+    int32_t sum                 # which of the sums of the fused loop it is
     int64_t along, behind       # of sums along an axis: its length, and the numbers behind it
     int32_t* k                  # which numbers are gathered, from coordinate `low` on
     int32_t* m

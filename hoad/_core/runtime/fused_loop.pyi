@@ -1,7 +1,7 @@
-"""Chains: rows of doubles that go block by block through many operations."""
+"""Fused loops: rows of doubles that go block by block through many operations."""
 
 from typing import final
 
 @final
 class FusedLoop:
-    """A chain, as `schedule` makes it."""
+    """A fused loop, as `schedule` makes it."""

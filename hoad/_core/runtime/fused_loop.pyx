@@ -1,14 +1,14 @@
-"""Chains: rows of doubles that go block by block through many operations, so that what is between them stays in cache.
+"""Fused loops: rows of doubles that go block by block through many operations, so that what is between them stays in cache.
 
-The rows of a chain are written along one coordinate. An instruction covers a range of it and reads what lies at its own
-coordinate, or at an earlier one, of the rows that the chain makes; so the blocks are taken in turn. A row that nothing
-outside of the chain reads has no other room than the block, and a margin where it keeps the last numbers of the block
+The rows of a fused loop are written along one coordinate. An instruction covers a range of it and reads what lies at its own
+coordinate, or at an earlier one, of the rows that the fused loop makes; so the blocks are taken in turn. A row that nothing
+outside of the fused loop reads has no other room than the block, and a margin where it keeps the last numbers of the block
 before.
 
-Threads share a chain in parts of many blocks, which begin where they would in one thread. What a part reads of the
+Threads share a fused loop in parts of many blocks, which begin where they would in one thread. What a part reads of the
 blocks before its own it makes once more, by the same operations on the same numbers, and so the same bits; where the
-chain keeps that in an array, two threads may write them to the same place. Loops of NumPy's, which may take other ways
-for other lengths, are not done twice: a chain that would need it is left whole.
+fused loop keeps that in an array, two threads may write them to the same place. Loops of NumPy's, which may take other ways
+for other lengths, are not done twice: a fused loop that would need it is left whole.
 """
 
 cimport cython
@@ -18,7 +18,7 @@ from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
@@ -41,7 +41,7 @@ cdef struct Shared:             # a run that threads share
 
 @cython.final
 cdef class FusedLoop:
-    """A chain, as `hoad._core.lower.passes` makes it."""
+    """A fused loop, as `hoad._core.lower.passes` makes it."""
 
     def __dealloc__(self):
         cdef int32_t i
@@ -54,7 +54,7 @@ cdef class FusedLoop:
 
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1:
         cdef RowPlace* place
-        room(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(RowPlace))
+        reserve(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(RowPlace))
         place = &self.places[self.n_places]
         place.space = space
         place.row = row
@@ -69,7 +69,7 @@ cdef class FusedLoop:
     cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
                           int64_t high) except NULL:
         cdef Instruction* made
-        room(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
+        reserve(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
         made = &self.code[self.n_code]
         made.move = move
         made.function = function
@@ -107,7 +107,7 @@ cdef class FusedLoop:
 
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""
-        room(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
+        reserve(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
         self.remembered[self.n_remembered] = row
         self.n_remembered += 1
         return 0
@@ -115,7 +115,7 @@ cdef class FusedLoop:
     cdef int32_t* new_table(self, int64_t count) except NULL:
         """Room for the numbers that an instruction gathers."""
         cdef int32_t* table
-        room(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
+        reserve(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
         table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
         if table == NULL:
             raise MemoryError

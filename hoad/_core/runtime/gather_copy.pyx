@@ -5,7 +5,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy, memset
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 
 
 @cython.final
@@ -47,7 +47,7 @@ cdef GatherCopy pack(int32_t register, const int32_t* slots, const int64_t* offs
             if last != NULL and source[i] == (last.slot + last.count if last.slot >= 0 else -1):
                 last.count += 1
                 continue
-            room(<void**>&made.stretches, &made.cap_stretches, made.n_stretches + 1, sizeof(Stretch))
+            reserve(<void**>&made.stretches, &made.cap_stretches, made.n_stretches + 1, sizeof(Stretch))
             last = &made.stretches[made.n_stretches]
             last.start, last.count, last.slot = i, 1, source[i]
             made.n_stretches += 1

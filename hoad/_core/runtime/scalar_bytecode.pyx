@@ -2,7 +2,7 @@
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, room, take_zeroed
+from hoad._core.base.blocks cimport give, reserve, take_zeroed
 from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
@@ -55,7 +55,7 @@ cdef class ScalarBytecode:
         for k in range(self.n_functions):
             if self.functions[k] == function:
                 return k
-        room(<void**>&self.functions, &self.cap_functions, self.n_functions + 1, sizeof(void*))
+        reserve(<void**>&self.functions, &self.cap_functions, self.n_functions + 1, sizeof(void*))
         self.functions[self.n_functions] = function
         self.n_functions += 1
         return self.n_functions - 1
@@ -148,7 +148,7 @@ cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, in
         kept = 0
         for i in range(n):
             kept += not taken[i]
-        room(<void**>&made.code, &made.capacity, <int64_t>MOST_WORDS * kept + 1, sizeof(int32_t))
+        reserve(<void**>&made.code, &made.capacity, <int64_t>MOST_WORDS * kept + 1, sizeof(int32_t))
         for i in range(n):
             if partner[i]:
                 made.add_both(&steps[partner[i] - 1], &steps[i])

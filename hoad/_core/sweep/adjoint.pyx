@@ -1,6 +1,6 @@
 """The reverse sweep: from adjoints of outputs to adjoints of inputs, on any stretch of a graph.
 
-It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is spliced
+It follows reachability: nodes that depend on an input and that an output depends on. Each node's template is inlined
 with its adjoint in place of g. A rule is linear in g, so the sign of an adjoint is kept beside it. Contributions to
 items and slices of one array are collected and become one assemble node.
 """

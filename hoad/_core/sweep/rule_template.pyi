@@ -1,4 +1,4 @@
-"""Rules recorded once and spliced into tapes."""
+"""Rules recorded once and inlined into tapes."""
 
 from typing import Any, final
 

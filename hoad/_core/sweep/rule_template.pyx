@@ -238,7 +238,7 @@ cdef class RuleTemplate:
                             self.placed(builder, node.b, place) if ARITY[node.op] == 2 else 0)
 
     cdef int32_t placed(self, Builder builder, int32_t operand, const int32_t* place) except? -1:
-        """The operand of the graph spliced into for one of the template's."""
+        """The operand of the graph inlined into for one of the template's."""
         cdef int32_t aval
         if operand >= 0:
             return place[operand]

@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.runtime.engine cimport GUARD_FAILED
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
@@ -141,7 +141,7 @@ cdef class Series(NativeCall):
     def row(self, AbstractValue aval not None, int32_t top):
         """A row for series of this shape and dtype, which are zero beyond the order `top`."""
         cdef Row* row
-        room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
+        reserve(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
         row = &self.rows[self.n_rows]
         row.is_truth = aval.dtype == np.bool_
         row.is_real = row.is_truth or aval.is_float64
@@ -186,7 +186,7 @@ cdef class Series(NativeCall):
 
     def integrate(self, int32_t row, int32_t slope):
         """Let a row of `integral` be the integral of another."""
-        room(<void**>&self.feedback, &self.cap_feedback, 2 * self.n_feedback + 2, sizeof(int32_t))
+        reserve(<void**>&self.feedback, &self.cap_feedback, 2 * self.n_feedback + 2, sizeof(int32_t))
         self.feedback[2 * self.n_feedback] = row
         self.feedback[2 * self.n_feedback + 1] = slope
         self.n_feedback += 1
@@ -221,7 +221,7 @@ cdef class Series(NativeCall):
         self.may_fail = True
         array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
-        room(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(SeriesCheck))
+        reserve(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(SeriesCheck))
         self.checks[self.n_checks].row = row
         self.checks[self.n_checks].expected = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
         self.n_checks += 1
@@ -263,7 +263,7 @@ cdef class Series(NativeCall):
             if rule in ("pairs", "solve", "invert"):
                 step.a, step.c = self.row_like(out), self.row_like(out)
         self.is_narrow = self.is_narrow and not self.has_plans
-        room(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
+        reserve(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
         self.steps[self.n_steps] = step
         self.n_steps += 1
         return self.n_steps - 1
@@ -313,7 +313,7 @@ cdef class Series(NativeCall):
     cdef int32_t row_like(self, int32_t row) except -1:
         """A row for one coefficient as large as those of another."""
         cdef Row* made
-        room(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
+        reserve(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
         made = &self.rows[self.n_rows]
         made[0] = self.rows[row]
         made.top = 0
@@ -325,14 +325,14 @@ cdef class Series(NativeCall):
 
     def end_part(self):
         """Let what was put in since the last part be done to the highest order before what follows."""
-        room(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(int32_t))
+        reserve(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(int32_t))
         self.parts[self.n_parts] = self.n_steps
         self.n_parts += 1
 
     def term(self, int32_t h, int32_t x, int32_t y, double sign, bint strong):
         """A further term ``sign h x'`` of the slopes of the step put in last, where y is t x'."""
         cdef SeriesTerm* term
-        room(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
+        reserve(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
         term = &self.terms[self.n_terms]
         term.h = h
         term.x = x
@@ -797,7 +797,7 @@ cdef inline char* aligned(char* memory) noexcept nogil:
 
 cdef int add_port(SeriesPort** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count,
                   bint has_lanes) except -1:
-    room(<void**>ports, capacity, n[0] + 1, sizeof(SeriesPort))
+    reserve(<void**>ports, capacity, n[0] + 1, sizeof(SeriesPort))
     ports[0][n[0]].row = row
     ports[0][n[0]].count = count
     ports[0][n[0]].has_lanes = has_lanes

@@ -7,7 +7,7 @@ import heapq
 
 import numpy as np
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.taylor.derivative_closure cimport Closure
 from hoad._core.graph.primitive cimport (
     K_CONCATENATE,
@@ -181,7 +181,7 @@ cdef class Ordering:
         cdef int32_t i
         cdef int32_t size = self.closure.graph.size
         cdef int32_t ahead
-        room(<void**>&self.ends, &self.cap_ends, 2 * size, sizeof(int32_t))
+        reserve(<void**>&self.ends, &self.cap_ends, 2 * size, sizeof(int32_t))
         self.n_asks = 0
         for i in range(size):
             name, _, operands, _, _ = self.row(i)
@@ -201,7 +201,7 @@ cdef class Ordering:
         """Note that the node in question asks for an operand, if that is a node."""
         if operand is None or operand < 0:
             return 0
-        room(<void**>&self.asks, &self.cap_asks, self.n_asks + 1, sizeof(Ask))
+        reserve(<void**>&self.asks, &self.cap_asks, self.n_asks + 1, sizeof(Ask))
         self.asks[self.n_asks].node = operand
         self.asks[self.n_asks].ahead = ahead
         self.n_asks += 1

@@ -10,7 +10,7 @@ from libc.stdlib cimport qsort
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
-from hoad._core.base.blocks cimport room
+from hoad._core.base.blocks cimport reserve
 from hoad._core.taylor.series cimport Series
 from hoad._core.kernels.vector cimport (
     SERIES_ADD,
@@ -179,8 +179,8 @@ cdef int put_group(Series series, const Member* members, int32_t n, int32_t widt
     cdef SeriesGroup* made
     cdef int32_t i
     cdef int32_t size = max(n, width)
-    room(<void**>&series.groups, &series.cap_groups, series.n_groups + 1, sizeof(SeriesGroup))
-    room(<void**>&series.members, &series.cap_members, series.n_members + size, sizeof(int32_t))
+    reserve(<void**>&series.groups, &series.cap_groups, series.n_groups + 1, sizeof(SeriesGroup))
+    reserve(<void**>&series.members, &series.cap_members, series.n_members + size, sizeof(int32_t))
     made = &series.groups[series.n_groups]
     made.rule = members[0].rule if width or members[0].kind == PLAIN else SERIES_NONE
     made.top = members[0].top if made.rule != SERIES_NONE else series.degree

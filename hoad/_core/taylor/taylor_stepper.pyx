@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, room
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_WITHIN
 from hoad._core.taylor.series cimport Series
 
@@ -195,7 +195,7 @@ cdef class Stepper:
             i += 1
         while i < count and not code:
             if keep:
-                room(<void**>&self.kept, &self.cap_kept, self.n_kept + 1, self.width() * sizeof(double))
+                reserve(<void**>&self.kept, &self.cap_kept, self.n_kept + 1, self.width() * sizeof(double))
             until = self.taken + BETWEEN_SIGNALS
             with nogil:
                 while i < count and self.taken < until:

@@ -31,7 +31,7 @@ cdef class Array:
     cdef int64_t taken          # the version of the buffer when this view was made
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
-    cdef int64_t born           # after how many entries of the graph it was made
+    cdef int64_t made_at           # after how many entries of the graph it was made
     cdef uint8_t stands         # for what, as its class says, where it has no axes
     cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
 

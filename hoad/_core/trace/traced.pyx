@@ -79,7 +79,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
 
-# What the floors above put in: NumPy function -> implementation, name of a method -> implementation.
+# What the layers above put in: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
@@ -506,15 +506,15 @@ cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
     x.node = operand
     x.aval = aval
     hold_aval(aval)
-    x.born = graph.entries
+    x.made_at = graph.entries
     graph.held(operand)
     return x
 
 
 cdef int check_own(Array x) except -1:
     """Raise where `x` is of the function around one that is being recorded apart."""
-    cdef int64_t born = x.born if x.buffer is None else x.buffer.born
-    if born < x.graph.scope.apart:
+    cdef int64_t made_at = x.made_at if x.buffer is None else x.buffer.made_at
+    if made_at < x.graph.scope.apart:
         raise TracedValueError(
             "the body of a loop or a map, a checkpoint and a composite are recorded apart, so they cannot write to an "
             f"array of the function around them ({here()}). Take it as an argument (in a loop, carry it), write to a "
@@ -527,7 +527,7 @@ cdef Buffer buffer_of(Array x):
     """The buffer of `x`, made now if it has none."""
     if x.buffer is None:
         x.buffer = Buffer(x.graph, x.node, x.aval)
-        x.buffer.born = x.born
+        x.buffer.made_at = x.made_at
     return x.buffer
 
 
@@ -1105,7 +1105,7 @@ def standing_as(made, like):
     return standing_for(made, standing(like))
 
 
-# ---- for the rooms and floors above ---------------------------------------------------------------------------------
+# ---- for the layers above -------------------------------------------------------------------------------------------
 
 def traced_node(Graph graph, int node):
     """The traced value of a node of a running recording."""
@@ -1159,7 +1159,7 @@ def guard_value(x):
     return value
 
 
-# Numbers of operations that operators name; set when the floor above has declared them.
+# Numbers of operations that operators name; set when the layer above has declared them.
 cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
 cdef int NOT_EQUAL
 

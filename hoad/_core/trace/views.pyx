@@ -187,7 +187,7 @@ def constant_like(x, value):
     cdef int32_t operand = graph.const_object(value)
     cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
     made.buffer = Buffer(graph, operand, made.aval, is_blank(value))
-    made.buffer.born = made.born
+    made.buffer.made_at = made.made_at
     return made
 
 
@@ -494,7 +494,7 @@ cdef int check_kind(object dtype, object found) except -1:
 
 
 def store(Array x, result, str symbol):
-    """`overwrite`, for the floors above."""
+    """`overwrite`, for the layers above."""
     return overwrite(x, result, symbol)
 
 

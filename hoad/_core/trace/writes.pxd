@@ -10,7 +10,7 @@ cdef class Buffer:
     cdef int32_t aval           # of the root, the array that all of them are views of
     cdef int64_t size
     cdef int64_t version        # counts writes
-    cdef int64_t born           # as that of the root
+    cdef int64_t made_at           # as that of the root
     cdef bint blank             # the content is zero throughout
     cdef list values            # what was written since, in turn; each is owned by the buffer and does not change
     cdef int32_t* owner         # of each place of the root: the number of the value written there last, or CONTENT

@@ -15,42 +15,42 @@ import hoad
 INF = math.inf
 
 
-# ---- functions with one birth each; the marked line is where it is, or what its derivative comes of ------------------
+# ---- functions with one nonfinite each; the marked line is where it is, or what its derivative comes of -------------
 
 
 def logarithm(x):
     y = x + 1.0
-    z = np.log(x)  # born
+    z = np.log(x)  # nonfinite
     return y * z
 
 
 def quotient(x):
     y = x * x
-    return y / x  # born
+    return y / x  # nonfinite
 
 
 def root(x):
     y = 3.0 * x
-    z = np.sqrt(y)  # born
+    z = np.sqrt(y)  # nonfinite
     return z + x
 
 
 def overflow(x):
     y = 1000.0 * x
-    return np.exp(y)  # born
+    return np.exp(y)  # nonfinite
 
 
 def power(exponent: float) -> Callable[[Any], Any]:
     def f(x):
         y = x * 1.0
-        return 2.0 * y**exponent  # born
+        return 2.0 * y**exponent  # nonfinite
 
     return f
 
 
 def angle(x):
     y = 2.0 * x
-    return np.arctan2(y, y)  # born
+    return np.arctan2(y, y)  # nonfinite
 
 
 VALUES = [  # function, x, operation, operands, result
@@ -64,7 +64,7 @@ VALUES = [  # function, x, operation, operands, result
 
 
 def summed(f):
-    """f of each item, summed: births are at items then."""
+    """f of each item, summed: nonfinites are at items then."""
     return lambda x: np.sum(f(x))
 
 
@@ -89,7 +89,7 @@ def test_births_in_values(driver, f, x, operation, operands, result):
     assert (error.operation, error.operands, error.order, error.mode) == (operation, operands, 0, None)
     assert is_result(error.result, result)
     assert error.where == marked(f)
-    assert f"born in the value at {marked(f)}" in str(error)
+    assert f"first appears in the value at {marked(f)}" in str(error)
     assert str(error).startswith(f"{driver} of ")
 
 
@@ -128,7 +128,7 @@ def test_births_in_first_derivatives(driver, f, operations):
     assert error.operation in operations
     assert (error.order, error.mode, error.result) == (1, mode, INF)
     assert error.where == marked(f)
-    assert f"born in the first derivative at {marked(f)}" in str(error)
+    assert f"first appears in the first derivative at {marked(f)}" in str(error)
     assert f"in the {mode} sweep" in str(error)
 
 
@@ -162,7 +162,7 @@ def test_births_in_second_derivatives(driver):
     error = error_of(SECOND[driver], f, 0.0)
     assert (error.operation, error.operands, error.result) == ("power", (0.0, -0.5), INF)
     assert (error.order, error.where) == (2, marked(f))
-    assert f"born in the second derivative at {marked(f)}" in str(error)
+    assert f"first appears in the second derivative at {marked(f)}" in str(error)
 
 
 @pytest.mark.parametrize("driver", SECOND)
@@ -210,7 +210,7 @@ def test_arctan2_at_the_origin():
 
 def test_a_norm_without_a_subgradient():
     def f(x):
-        return np.sqrt(np.sum(x * x))  # born
+        return np.sqrt(np.sum(x * x))  # nonfinite
 
     error = error_of(hoad.grad(f), np.zeros(2))
     assert (error.operands, error.result, error.where) == ((1.0, 0.0), INF, marked(f))
@@ -221,7 +221,7 @@ def test_a_norm_without_a_subgradient():
 def test_differences_of_infinities_where_these_are_allowed():
     def f(x):
         y = 1.0 / x
-        return y - y * 2.0  # born
+        return y - y * 2.0  # nonfinite
 
     error = error_of(hoad.value_and_grad(f), 0.0, inf=False)
     assert (error.operation, error.operands, error.where) == ("subtract", (INF, INF), marked(f))
@@ -231,7 +231,7 @@ def test_differences_of_infinities_where_these_are_allowed():
 
 def test_nested_derivatives_are_named_by_the_outer_driver():
     def inner(t):
-        return t**1.5  # born
+        return t**1.5  # nonfinite
 
     def f(x):
         return x * hoad.grad(inner)(x)
@@ -243,7 +243,7 @@ def test_nested_derivatives_are_named_by_the_outer_driver():
 
 def test_a_nested_driver_on_plain_numbers_is_looked_at_itself():
     def inner(t):
-        return np.sqrt(t)  # born
+        return np.sqrt(t)  # nonfinite
 
     def f(x):
         return x * hoad.grad(inner)(0.0)
@@ -255,7 +255,7 @@ def test_a_nested_driver_on_plain_numbers_is_looked_at_itself():
 
 def test_the_first_birth_is_told():
     def f(x):
-        a = np.log(x)  # born
+        a = np.log(x)  # nonfinite
         b = 1.0 / x
         return a + b + np.sqrt(-1.0 - x)
 
@@ -265,7 +265,7 @@ def test_the_first_birth_is_told():
 def test_only_births_that_reach_the_result_are_told():
     def f(x):
         a = np.log(x)
-        b = np.sqrt(x - 2.0)  # born
+        b = np.sqrt(x - 2.0)  # nonfinite
         return np.concatenate([a, b])[len(x) + 1]
 
     error = error_of(hoad.grad(f), np.array([0.0, 1.0, 4.0]))
@@ -274,7 +274,7 @@ def test_only_births_that_reach_the_result_are_told():
 
 def test_items_are_followed_through_matrices_and_sums():
     def f(x):
-        y = np.log(x)  # born
+        y = np.log(x)  # nonfinite
         z = np.reshape(y, (2, 2)) @ np.ones((2, 3))
         return z[1, 2] + np.cumsum(y)[1]
 
@@ -298,7 +298,7 @@ def test_items_are_followed_through_matrices_and_sums():
 def test_births_in_loops():
     def step(c, x):
         y = c - x
-        return np.log(y), y  # born
+        return np.log(y), y  # nonfinite
 
     def f(a):
         return hoad.scan(step, a, np.array([0.0, 0.0, 3.0]))[0]
@@ -323,7 +323,7 @@ def test_births_in_loops():
 def test_births_in_derivatives_of_loops(order):
     def step(i, c):
         d = c * 1.0
-        return d ** (order - 0.5)  # born
+        return d ** (order - 0.5)  # nonfinite
 
     def f(a):
         return hoad.fori_loop(0, 1, step, a)
@@ -336,7 +336,7 @@ def test_births_in_derivatives_of_loops(order):
 
 def test_the_step_of_an_adjoint_is_that_of_the_loop():
     def step(c, x):
-        return c + np.sqrt(x), None  # born
+        return c + np.sqrt(x), None  # nonfinite
 
     xs = np.array([4.0, 0.0, 1.0, 9.0])
     for reverse in (False, True):
@@ -347,7 +347,7 @@ def test_the_step_of_an_adjoint_is_that_of_the_loop():
 
 def test_births_in_while_loops():
     def body(c):
-        return np.sqrt(c - 2.0)  # born
+        return np.sqrt(c - 2.0)  # nonfinite
 
     def f(a):
         return hoad.while_loop(lambda c: c > 1.0, body, a)
@@ -362,7 +362,7 @@ def test_births_in_while_loops():
 
 def test_long_loops_are_searched_from_where_it_began():
     def step(i, c):
-        return np.where(i == 7, np.log(c - c), c + 1.0)  # born
+        return np.where(i == 7, np.log(c - c), c + 1.0)  # nonfinite
 
     def f(a):
         return hoad.fori_loop(0, 3000, step, a)
@@ -374,7 +374,7 @@ def test_long_loops_are_searched_from_where_it_began():
 
 def test_what_goes_into_a_loop():
     def f(x):
-        rows = np.log(x)  # born
+        rows = np.log(x)  # nonfinite
         return hoad.scan(lambda c, r: (c + r, None), 0.0, rows)[0]
 
     error = error_of(hoad.value_and_grad(f), np.array([1.0, 2.0, 0.0, 0.0]))
@@ -383,7 +383,7 @@ def test_what_goes_into_a_loop():
 
 def test_births_in_implicit_functions():
     def residual(y, a):
-        return y - np.sqrt(a)  # born
+        return y - np.sqrt(a)  # nonfinite
 
     x = hoad.implicit.root(residual, np.sqrt)
     error = error_of(hoad.grad(x), 0.0)
@@ -394,7 +394,7 @@ def test_births_in_implicit_functions():
 
 def test_births_in_solutions_of_differential_equations():
     def rate(y, t):
-        return -np.sqrt(y - 1.0)  # born
+        return -np.sqrt(y - 1.0)  # nonfinite
 
     def f(y):
         return hoad.ode.odeint(rate, y, np.array([0.0, 0.5, 1.0]), method="rk4", steps=1)[-1]
@@ -406,7 +406,7 @@ def test_births_in_solutions_of_differential_equations():
 
 def test_births_in_programs_that_are_called():
     def inner(x):
-        return np.log(x)  # born
+        return np.log(x)  # nonfinite
 
     program = hoad.record(inner, 1.0)
     error = error_of(hoad.value_and_grad(lambda x: 2.0 * program(x - 1.0)), 1.0)
@@ -426,7 +426,7 @@ hoad.rules.vjp(shifted, lambda g, p, x: (g / (x - 4.0),))
 def test_births_in_primitives_of_the_users():
     def f(x):
         y = x + 1.0
-        return shifted(y)  # born
+        return shifted(y)  # nonfinite
 
     error = error_of(hoad.grad(f), 2.0)
     assert (error.operation, error.operands, error.result, error.order) == ("shifted", (3.0,), INF, 0)
@@ -439,7 +439,7 @@ def test_births_in_primitives_of_the_users():
 
 def test_rules_that_say_nan():
     def f(a):
-        return np.sum(np.linalg.eigh(a)[1] ** 2 * np.arange(2.0))  # born
+        return np.sum(np.linalg.eigh(a)[1] ** 2 * np.arange(2.0))  # nonfinite
 
     error = error_of(hoad.grad(f), np.eye(2))  # equal eigenvalues have no vectors of their own
     assert (error.order, error.mode, error.where) == (1, "reverse", marked(f))
@@ -474,7 +474,7 @@ def test_single_precision():
 
 def test_containers():
     def f(p):
-        return np.sum(np.log(p["w"])) + p["b"][0]  # born
+        return np.sum(np.log(p["w"])) + p["b"][0]  # nonfinite
 
     p = {"w": np.array([1.0, 0.0]), "b": (2.0, 3)}
     error = error_of(hoad.grad(f), p)

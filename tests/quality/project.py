@@ -1,4 +1,4 @@
-"""Where things stand in the house, for the tests of its order."""
+"""Where things stand in the project, for the tests of its order."""
 
 from __future__ import annotations
 
