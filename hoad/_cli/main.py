@@ -251,7 +251,7 @@ def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     # Imported when asked for: the data and the drawing are no part of `import hoad`.
-    from hoad.demo.command import UnknownSetError, resolve, run, show_list
+    from hoad._demo.command import UnknownSetError, resolve, run, show_list
 
     if options.list:
         return show_list(sys.stdout)

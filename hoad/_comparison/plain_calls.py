@@ -212,7 +212,9 @@ def _seen_by(code: CodeType) -> int:
 
 def _is_own(code: Any) -> bool:
     """Whether code is hoad's."""
-    return code is not None and code.co_filename.startswith(PACKAGE) and f"{os.sep}demo{os.sep}" not in code.co_filename
+    if code is None:
+        return False
+    return code.co_filename.startswith(PACKAGE) and f"{os.sep}_demo{os.sep}" not in code.co_filename
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ class Follower:
 
     def _call(self, frame: types.FrameType, event: str, argument: Any) -> Any:
         name = frame.f_code.co_filename
-        own = name.startswith((_PACKAGE, _NUMPY)) and os.sep + "demo" + os.sep not in name
+        own = name.startswith((_PACKAGE, _NUMPY)) and os.sep + "_demo" + os.sep not in name
         library = name.startswith(_LIBRARY) and "-packages" + os.sep not in name
         return None if own or library else self._line
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hoad.demo.study import Study, study
+from hoad._demo.study import Study, study
 
 
 class Stream(io.TextIOWrapper):

@@ -11,7 +11,7 @@ import pytest
 
 import hoad
 from hoad._cli import main as cli
-from hoad.demo import command, datasets
+from hoad._demo import command, datasets
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -100,6 +100,6 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_importing_hoad_does_not_import_the_demo() -> None:
-    code = "import sys, hoad, hoad._cli.main; print([name for name in sys.modules if name.startswith('hoad.demo')])"
+    code = "import sys, hoad, hoad._cli.main; print([name for name in sys.modules if name.startswith('hoad._demo')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hoad.demo import certified, datasets
-from hoad.demo.certified import agreeing_digits
-from hoad.demo.models import MODELS
+from hoad._demo import certified, datasets
+from hoad._demo.certified import agreeing_digits
+from hoad._demo.models import MODELS
 from hoad.errors import ArgumentError
 
 NAMES = datasets.names()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from hoad.demo import datasets
-from hoad.demo.differences import (
+from hoad._demo import datasets
+from hoad._demo.differences import (
     DOUBLE_DIGITS,
     difference_hessian,
     matrix_digits,
     median_seconds,
     standard_errors_from,
 )
-from hoad.demo.study import Study, compare_hessians, fit_from
+from hoad._demo.study import Study, compare_hessians, fit_from
 
 
 def quartic(b: np.ndarray) -> float:

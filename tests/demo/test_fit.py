@@ -9,12 +9,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from hoad.demo import certified, datasets, study
-from hoad.demo.certified import agreeing_digits
-from hoad.demo.differences import matrix_digits
-from hoad.demo.fit import fit
-from hoad.demo.least_squares import LeastSquares
-from hoad.demo.trust_region import minimise_quadratic
+from hoad._demo import certified, datasets, study
+from hoad._demo.certified import agreeing_digits
+from hoad._demo.differences import matrix_digits
+from hoad._demo.fit import fit
+from hoad._demo.least_squares import LeastSquares
+from hoad._demo.trust_region import minimise_quadratic
 
 # The fewest agreeing digits of a parameter and of a standard error, from either start. Eleven are certified,
 # and a number that is right in all of them may differ by half a unit in the last: that is 10.3 digits.
@@ -102,7 +102,7 @@ def test_nothing_that_fits_imports_the_certified_values() -> None:
         reached.add(name)
         tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))
         modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        found = {module.split(".")[-1] for module in modules if module.startswith("hoad.demo.")}
+        found = {module.split(".")[-1] for module in modules if module.startswith("hoad._demo.")}
         waiting += found - reached
     assert reached == {
         "fit", "datasets", "descent", "least_squares", "models", "refinement", "tables", "trust_region",

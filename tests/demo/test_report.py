@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hoad.demo import command, datasets, study
-from hoad.demo.fit import Fit, fit
-from hoad.demo.least_squares import LeastSquares
-from hoad.demo.machine import SCHEMA, as_json
-from hoad.demo.panel import duration, panel
-from hoad.demo.plot import picture, sparkline
-from hoad.demo.report import closing, listing, opening
-from hoad.demo.screen import Progress, Screen
-from hoad.demo.study import Study
+from hoad._demo import command, datasets, study
+from hoad._demo.fit import Fit, fit
+from hoad._demo.least_squares import LeastSquares
+from hoad._demo.machine import SCHEMA, as_json
+from hoad._demo.panel import duration, panel
+from hoad._demo.plot import picture, sparkline
+from hoad._demo.report import closing, listing, opening
+from hoad._demo.screen import Progress, Screen
+from hoad._demo.study import Study
 
 ESCAPE = re.compile(r"\x1b\[[\d;]*m")
 Streams = Callable[..., Any]

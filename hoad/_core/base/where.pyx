@@ -67,7 +67,7 @@ cdef bint is_own(object code):
     cdef object name = code.co_filename
     cdef object known = IS_OWN.get(name)
     if known is None:
-        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
+        known = name.startswith(OWN_FOLDERS) and os.sep + "_demo" + os.sep not in name or (
             name.startswith(LIBRARY) and "-packages" + os.sep not in name)
         remember(IS_OWN, name, known)
     return known

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo.least_squares import LeastSquares
-from hoad.demo.trust_region import minimise_quadratic
+from hoad._demo.least_squares import LeastSquares
+from hoad._demo.trust_region import minimise_quadratic
 from hoad.errors import count
 
 __all__ = ["CONVERGED", "Descent", "column_lengths", "descend"]

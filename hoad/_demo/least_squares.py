@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hoad
-from hoad.demo.models import Model
+from hoad._demo.models import Model
 
 __all__ = ["LeastSquares"]
 
@@ -25,7 +25,7 @@ class LeastSquares:
 
     Examples
     --------
-    >>> from hoad.demo.least_squares import LeastSquares
+    >>> from hoad._demo.least_squares import LeastSquares
     >>> x, y = np.array([0.0, 1.0]), np.array([1.0, 2.0])
     >>> problem = LeastSquares(lambda b, x: b[0] * np.exp(b[1] * x), x, y)
     >>> problem.hessian(np.array([1.0, 0.0]))

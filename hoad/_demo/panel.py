@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo.certified import CERTIFIED_DIGITS, agree_entirely, written
-from hoad.demo.differences import DOUBLE_DIGITS
-from hoad.demo.plot import picture, sparkline
-from hoad.demo.screen import Screen, Text
-from hoad.demo.study import Agreement, Study
+from hoad._demo.certified import CERTIFIED_DIGITS, agree_entirely, written
+from hoad._demo.differences import DOUBLE_DIGITS
+from hoad._demo.plot import picture, sparkline
+from hoad._demo.screen import Screen, Text
+from hoad._demo.study import Agreement, Study
 from hoad.errors import count
 
 __all__ = ["AIM", "digits_text", "duration", "panel"]
@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> from hoad.demo.panel import duration
+    >>> from hoad._demo.panel import duration
     >>> duration(0.00123)
     '1.23 ms'
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo.descent import CONVERGED, Descent, descend
-from hoad.demo.least_squares import LeastSquares
-from hoad.demo.refinement import Factors, refine
+from hoad._demo.descent import CONVERGED, Descent, descend
+from hoad._demo.least_squares import LeastSquares
+from hoad._demo.refinement import Factors, refine
 
 __all__ = ["Fit", "fit"]
 
@@ -84,8 +84,8 @@ def fit(problem: LeastSquares, start: Array, max_steps: int = 500, radius_factor
 
     Examples
     --------
-    >>> from hoad.demo.fit import fit
-    >>> from hoad.demo.least_squares import LeastSquares
+    >>> from hoad._demo.fit import fit
+    >>> from hoad._demo.least_squares import LeastSquares
     >>> x = np.array([0.0, 1.0, 2.0])
     >>> decay = LeastSquares(lambda b, x: b[0] * np.exp(-b[1] * x), x, np.array([4.0, 2.0, 1.1]))
     >>> result = fit(decay, np.ones(2))

@@ -37,7 +37,7 @@ def minimise_quadratic(
 
     Examples
     --------
-    >>> from hoad.demo.trust_region import minimise_quadratic
+    >>> from hoad._demo.trust_region import minimise_quadratic
     >>> minimise_quadratic(np.diag([2.0, 4.0]), np.array([2.0, 4.0]), 10.0)
     (array([-1., -1.]), True)
     >>> minimise_quadratic(np.diag([-1.0, 1.0]), np.array([0.0, 1.0]), 2.0)[0].round(6)  # the hard case

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hoad.demo.tables import read_rows
+from hoad._demo.tables import read_rows
 from hoad.errors import ArgumentError
 
 __all__ = ["CERTIFIED_DIGITS", "Certified", "agree_entirely", "agreeing_digits", "load", "written"]
@@ -82,7 +82,7 @@ def agreeing_digits(value: ArrayLike, reference: ArrayLike, most: float = CERTIF
 
     Examples
     --------
-    >>> from hoad.demo.certified import agreeing_digits
+    >>> from hoad._demo.certified import agreeing_digits
     >>> agreeing_digits([3.1416, 2.0], [np.pi, 2.0]).round(1)
     array([ 5.6, 11. ])
     """

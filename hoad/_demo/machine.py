@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad.demo.study import Agreement, Study
+from hoad._demo.study import Agreement, Study
 
 __all__ = ["SCHEMA", "as_json"]
 

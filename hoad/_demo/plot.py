@@ -71,7 +71,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
 
     Examples
     --------
-    >>> from hoad.demo.plot import sparkline
+    >>> from hoad._demo.plot import sparkline
     >>> sparkline([1e3, 1e2, 1e1, 1.0], 8)
     '█▆▃▁'
     """

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo import certified, datasets
-from hoad.demo.certified import Certified, agreeing_digits
-from hoad.demo.datasets import Dataset
-from hoad.demo.differences import (
+from hoad._demo import certified, datasets
+from hoad._demo.certified import Certified, agreeing_digits
+from hoad._demo.datasets import Dataset
+from hoad._demo.differences import (
     DOUBLE_DIGITS,
     difference_hessian,
     matrix_digits,
     median_seconds,
     standard_errors_from,
 )
-from hoad.demo.fit import Fit, fit
-from hoad.demo.least_squares import LeastSquares
+from hoad._demo.fit import Fit, fit
+from hoad._demo.least_squares import LeastSquares
 
 __all__ = ["Agreement", "HessianComparison", "Study", "compare_hessians", "fit_from", "study"]
 
@@ -164,7 +164,7 @@ def study(name: str, starts: Sequence[int] = (1, 2), progress: Callable[[str], N
 
     Examples
     --------
-    >>> from hoad.demo.study import study
+    >>> from hoad._demo.study import study
     >>> study("Misra1a").succeeded
     True
     """

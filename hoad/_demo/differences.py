@@ -31,7 +31,7 @@ def difference_hessian(f: Callable[[Array], float], b: Array, factor: float = 1.
 
     Examples
     --------
-    >>> from hoad.demo.differences import difference_hessian
+    >>> from hoad._demo.differences import difference_hessian
     >>> difference_hessian(lambda b: float(b[0] ** 2 * b[1]), np.array([1.0, 2.0])).round(4)
     array([[4., 2.],
            [2., 0.]])

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import hoad
-from hoad.demo import datasets
-from hoad.demo.differences import DOUBLE_DIGITS
-from hoad.demo.panel import AIM, digits_text, duration
-from hoad.demo.screen import Screen, Text
-from hoad.demo.study import Study
+from hoad._demo import datasets
+from hoad._demo.differences import DOUBLE_DIGITS
+from hoad._demo.panel import AIM, digits_text, duration
+from hoad._demo.screen import Screen, Text
+from hoad._demo.study import Study
 
 __all__ = ["closing", "listing", "opening"]
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo.descent import column_lengths
-from hoad.demo.least_squares import LeastSquares
+from hoad._demo.descent import column_lengths
+from hoad._demo.least_squares import LeastSquares
 
 __all__ = ["Factors", "refine"]
 

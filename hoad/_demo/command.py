@@ -7,12 +7,12 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from hoad.demo import datasets
-from hoad.demo.machine import as_json
-from hoad.demo.panel import panel
-from hoad.demo.report import closing, listing, opening
-from hoad.demo.screen import Progress, Screen, Text
-from hoad.demo.study import study
+from hoad._demo import datasets
+from hoad._demo.machine import as_json
+from hoad._demo.panel import panel
+from hoad._demo.report import closing, listing, opening
+from hoad._demo.screen import Progress, Screen, Text
+from hoad._demo.study import study
 
 __all__ = ["UnknownSetError", "resolve", "run", "show_list"]
 
@@ -31,7 +31,7 @@ def resolve(wanted: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> from hoad.demo.command import resolve
+    >>> from hoad._demo.command import resolve
     >>> resolve(["thurber", "MISRA1A"])
     ['Thurber', 'Misra1a']
     """

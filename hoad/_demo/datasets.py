@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad.demo.models import MODELS, Model
-from hoad.demo.tables import read_rows
+from hoad._demo.models import MODELS, Model
+from hoad._demo.tables import read_rows
 from hoad.errors import ArgumentError
 
 __all__ = ["Dataset", "load", "names"]

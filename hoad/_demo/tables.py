@@ -10,5 +10,5 @@ __all__ = ["read_rows"]
 
 def read_rows(name: str) -> list[dict[str, str]]:
     """Return the rows of ``data/<name>.csv``, each a dictionary from column to text."""
-    text = files("hoad.demo").joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
+    text = files("hoad._demo").joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
