@@ -2,90 +2,55 @@
 
 from __future__ import annotations
 
-import difflib
-import json
+import importlib.util
+import shutil
 from collections.abc import Sequence
 from typing import TextIO
 
-from hoad._demo import datasets
-from hoad._demo.machine import as_json
-from hoad._demo.panel import panel
-from hoad._demo.report import closing, listing, opening
-from hoad._demo.screen import Progress, Screen, Text
+from hoad._demo import figures, nist, report
 from hoad._demo.study import study
+from hoad.errors import ArgumentError
+from hoad.target import UsageError
 
-__all__ = ["UnknownSetError", "resolve", "run", "show_list"]
-
-
-class UnknownSetError(ValueError):
-    """A data set was asked for that there is not."""
+__all__ = ["run"]
 
 
-def resolve(wanted: Sequence[str]) -> list[str]:
-    """Return the names of the sets that are meant, without regard to case; all of them for an empty list.
+def run(
+    sets: Sequence[str], starts: Sequence[int], lists: bool, for_machines: bool, plot: str, out: TextIO, err: TextIO
+) -> int:
+    """Fit the sets (all, if none is named) and report; return the exit status: 1 if a fit has failed."""
+    missing = [name for name in ("rich", "matplotlib", "scipy") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"needs {' and '.join(missing)}: pip install 'hoad[demo]'.")
+    from rich.console import Console
+    from rich.progress import Progress
 
-    Raises
-    ------
-    UnknownSetError
-        Naming the closest there is, if one is close.
-
-    Examples
-    --------
-    >>> from hoad._demo.command import resolve
-    >>> resolve(["thurber", "MISRA1A"])
-    ['Thurber', 'Misra1a']
-    """
-    known = {name.lower(): name for name in datasets.names()}
-    chosen: list[str] = []
-    for name in wanted or known:
-        if name.lower() not in known:
-            close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-            advice = f" Did you mean {known[close[0]]}?" if close else ""
-            raise UnknownSetError(f"no data set is called {name!r}.{advice}")
-        chosen.append(known[name.lower()])
-    return list(dict.fromkeys(chosen))
-
-
-def run(names: Sequence[str], starts: Sequence[int], for_machines: bool, out: TextIO, err: TextIO) -> int:
-    """Fit the sets and report.
-
-    Parameters
-    ----------
-    names : sequence of str
-    starts : sequence of int
-        Which of NIST's starting values to begin from.
-    for_machines : bool
-        JSON instead of tables.
-    out, err : file object
-        For the report, and for the progress.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if a fit has failed.
-    """
-    screen = Screen(out)
-    progress = Progress(err, total=len(names) * (len(starts) + 1))
-    studies = []
     try:
-        if not for_machines:
-            screen.print(opening(screen))
-        for name in names:
-            studies.append(study(name, starts, progress.step))
-            progress.clear()
-            if not for_machines:
-                screen.print([Text(), *panel(screen, studies[-1])])
-    finally:
-        progress.clear()
+        names = list(dict.fromkeys(map(nist.find, sets))) or nist.names()
+    except ArgumentError as error:
+        raise UsageError(str(error)) from error
+    if hasattr(out, "reconfigure"):
+        out.reconfigure(errors="replace")  # in a terminal that has no ² and ᵀ
+    width = min(shutil.get_terminal_size((report.WIDEST, 24)).columns, report.WIDEST)
+    console = Console(file=out, width=width, highlight=False)
+    if lists:
+        console.print(report.listing(), no_wrap=True, overflow="ellipsis")
+        return 0
+
+    console.quiet = for_machines
+    console.print(report.OPENING)
+    studies = []
+    live = console if console.is_terminal and not for_machines else Console(file=err)
+    with Progress(console=live, transient=True, disable=not live.is_terminal) as bar:
+        for name in bar.track(names, description="fits"):
+            studies.append(study(name, starts))
+            console.print(report.panel(studies[-1], width), "")
+    console.print(report.closing(studies, width), report.findings(studies))
     if for_machines:
-        out.write(json.dumps(as_json(studies), indent=2, allow_nan=False) + "\n")
-    else:
-        screen.print(closing(screen, studies))
-    return 0 if all(study.succeeded for study in studies) else 1
-
-
-def show_list(out: TextIO) -> int:
-    """List the sets there are."""
-    screen = Screen(out)
-    screen.print(listing(screen))
-    return 0
+        out.write(report.as_json(studies) + "\n")
+    if plot:
+        try:
+            figures.save(studies, plot)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"no picture was drawn: {error}") from error
+    return int(any(agreement.trouble for done in studies for agreement in done.agreements))

@@ -1,51 +1,53 @@
-"""Nonlinear least squares: descend, refine, and say how well the result is known."""
+"""Nonlinear least squares with exact derivatives: SciPy's trust region, then Newton's method for the last digits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._demo.descent import CONVERGED, Descent, descend
-from hoad._demo.least_squares import LeastSquares
-from hoad._demo.refinement import Factors, refine
+import hoad
+from hoad._demo.models import Array, Model
+from hoad.errors import count
 
-__all__ = ["Fit", "fit"]
+__all__ = ["Fit", "LeastSquares", "fit", "standard_errors"]
 
-Array = NDArray[np.float64]
-
+# Where the trust region ends. At SciPy's own 1e-8 it ends on a plateau from some starting values.
+TOLERANCE = 1e-10
 # The last of Newton's steps, in units of the residual standard deviation, in a fit that has settled.
 SETTLED = 1e-6
 
 
+class LeastSquares:
+    """The residuals of a model, half their sum of squares, and the exact derivatives of both."""
+
+    def __init__(self, model: Model, x: Array, y: Array) -> None:
+        self.model, self.x, self.y = model, x, y
+        self.jacobian = hoad.jacobian(self.residuals)
+        self.gradient = hoad.grad(self.objective)
+        self.hessian = hoad.hessian(self.objective)
+
+    def residuals(self, b: Array) -> Any:
+        """Return what the model expects less what was observed."""
+        return self.model(b, self.x) - self.y
+
+    def objective(self, b: Array) -> Any:
+        """Return half the residual sum of squares."""
+        return 0.5 * np.sum(self.residuals(b) ** 2)
+
+    def spread(self, b: Array) -> float:
+        """Return the residual standard deviation."""
+        return float(np.sqrt(2 * self.objective(b) / (len(self.y) - len(b))))
+
+
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model.
+    """A fitted model. Standard errors are nan where it has not converged.
 
-    Attributes
-    ----------
-    parameters : ndarray
-    standard_errors : ndarray
-        From s² (JᵀJ)⁻¹, as NIST defines them.
-    hessian_standard_errors : ndarray
-        From s² H⁻¹, where H is the Hessian of half the residual sum of squares; nan if not at a minimum.
-    residual_sum_of_squares, residual_standard_deviation : float
-    degrees_of_freedom : int
-    converged : bool
-        Whether Newton's method settled at a strict minimum.
-    message : str
-        "converged", or why not.
-    steps, newton_steps, refining_steps : int
-        Those of the descent, those of them on the exact Hessian, and the Newton steps that finished the fit.
-    evaluations : dict of int
-        How often the function and each derivative was evaluated.
-    history : list of float
-        The residual sum of squares at the start, and after each step of the descent that was taken.
-    condition : float
-        The condition number of the Jacobian, its columns scaled to length 1.
-    least_curvature : float
-        The least eigenvalue of H relative to JᵀJ: positive at a strict minimum, 1 for a linear model.
+    They are from s² (JᵀJ)⁻¹, as NIST defines them, and from s² H⁻¹, where H is the Hessian of half the residual sum
+    of squares. The steps of the trust region are counted with those that were refused.
     """
 
     parameters: Array
@@ -53,100 +55,54 @@ class Fit:
     hessian_standard_errors: Array
     residual_sum_of_squares: float
     residual_standard_deviation: float
-    degrees_of_freedom: int
     converged: bool
     message: str
     steps: int
     newton_steps: int
-    refining_steps: int
-    evaluations: dict[str, int]
-    history: list[float]
-    condition: float
-    least_curvature: float
 
 
-def fit(problem: LeastSquares, start: Array, max_steps: int = 500, radius_factor: float = 1.0) -> Fit:
-    """Fit a model by least squares.
+def fit(problem: LeastSquares, start: Array, max_steps: int = 500) -> Fit:
+    """Fit a model by least squares."""
+    from scipy.optimize import least_squares
 
-    Parameters
-    ----------
-    problem : LeastSquares
-    start : ndarray
-        Where to start.
-    max_steps : int
-        When to give up.
-    radius_factor : float
-        The first trust region's radius, in lengths of `start`.
-
-    Returns
-    -------
-    Fit
-
-    Examples
-    --------
-    >>> from hoad._demo.fit import fit
-    >>> from hoad._demo.least_squares import LeastSquares
-    >>> x = np.array([0.0, 1.0, 2.0])
-    >>> decay = LeastSquares(lambda b, x: b[0] * np.exp(-b[1] * x), x, np.array([4.0, 2.0, 1.1]))
-    >>> result = fit(decay, np.ones(2))
-    >>> result.parameters.round(4), result.message
-    (array([3.9875, 0.666 ]), 'converged')
-    """
-    # A trial step may overflow, and is then refused: that is nothing to warn of.
-    with np.errstate(all="ignore"):
-        descent = descend(problem, np.array(start, dtype=float), max_steps, radius_factor)
-        if descent.message != CONVERGED:
-            return _failed(problem, descent, descent.point.b, descent.message)
+    b, steps, newton_steps = start, 0, 0
+    errors = hessian_errors = np.full(len(b), np.nan)
+    with np.errstate(all="ignore"):  # a trial step may overflow, and is then refused: that is nothing to warn of
         try:
-            b, factors, steps, length = refine(problem, descent.point.b)
-        except np.linalg.LinAlgError:
-            return _failed(problem, descent, descent.point.b, "the Jacobian is singular at the solution")
-        message = CONVERGED
-        if not length <= SETTLED:
-            message = "Newton's method does not settle"
-        elif factors.least_curvature <= 0:
-            message = "stationary, but not a strict minimum"
-        return _finished(problem, descent, b, factors, steps, message)
+            found = least_squares(
+                problem.residuals, start, problem.jacobian,
+                x_scale="jac", ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE, max_nfev=max_steps + 1,
+            )  # fmt: skip
+            b, steps = found.x, found.nfev - 1
+            message = "converged" if found.status > 0 else f"no minimum within {count(max_steps, 'step')}"
+            if found.status > 0:
+                b, newton_steps = _refine(problem, b)
+                roots = np.linalg.qr(problem.jacobian(b)).R, np.linalg.cholesky(problem.hessian(b)).T
+                errors, hessian_errors = (standard_errors(root, problem.spread(b)) for root in roots)
+        except ValueError as error:  # something overflows, or the Hessian is not positive definite
+            message = f"the fit cannot go on: {error}"
+        squares, spread = 2 * float(problem.objective(b)), problem.spread(b)
+    return Fit(b, errors, hessian_errors, squares, spread, message == "converged", message, steps, newton_steps)
 
 
-def _finished(problem: LeastSquares, descent: Descent, b: Array, factors: Factors, steps: int, message: str) -> Fit:
-    return Fit(
-        parameters=b,
-        standard_errors=factors.standard_errors(),
-        hessian_standard_errors=factors.hessian_standard_errors(),
-        residual_sum_of_squares=float(factors.residuals @ factors.residuals),
-        residual_standard_deviation=factors.residual_standard_deviation,
-        degrees_of_freedom=factors.degrees_of_freedom,
-        converged=message == CONVERGED,
-        message=message,
-        steps=descent.steps,
-        newton_steps=descent.newton_steps,
-        refining_steps=steps,
-        evaluations=dict(problem.evaluations),
-        history=descent.history,
-        condition=factors.condition,
-        least_curvature=factors.least_curvature,
-    )
+def _refine(problem: LeastSquares, b: Array) -> tuple[Array, int]:
+    """Return the minimum near b, as far as rounding lets it be known, and how many of Newton's steps led there."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    steps, length = 0, np.inf
+    while True:
+        gradient = problem.gradient(b)
+        step = -cho_solve(cho_factor(problem.hessian(b)), gradient)
+        next_length = np.sqrt(-gradient @ step) / max(problem.spread(b), np.finfo(float).tiny)
+        # Convergence is quadratic: a step not even half as long as the last is made of rounding errors.
+        if next_length >= length / 2:
+            break
+        b, length, steps = b + step, next_length, steps + 1
+    if length > SETTLED:
+        raise np.linalg.LinAlgError("Newton's method does not settle")
+    return b, steps
 
 
-def _failed(problem: LeastSquares, descent: Descent, b: Array, message: str) -> Fit:
-    """Return what is known where the descent ended: no standard errors."""
-    degrees = len(problem.y) - len(b)
-    unknown = np.full(len(b), np.nan)
-    return Fit(
-        parameters=b,
-        standard_errors=unknown,
-        hessian_standard_errors=unknown,
-        residual_sum_of_squares=descent.history[-1],
-        residual_standard_deviation=float(np.sqrt(descent.history[-1] / degrees)),
-        degrees_of_freedom=degrees,
-        converged=False,
-        message=message,
-        steps=descent.steps,
-        newton_steps=descent.newton_steps,
-        refining_steps=0,
-        evaluations=dict(problem.evaluations),
-        history=descent.history,
-        condition=float("nan"),
-        least_curvature=float("nan"),
-    )
+def standard_errors(root: NDArray[Any], spread: float) -> Array:
+    """Return the square roots of the diagonal of s² (RᵀR)⁻¹ for a triangle R."""
+    return np.asarray(spread * np.linalg.norm(np.linalg.inv(root), axis=1))

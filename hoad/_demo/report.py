@@ -1,160 +1,144 @@
-"""What stands around the panels: opening, closing table, list of sets."""
+"""The report: a panel for each set, a table of all, what they come to, and the same for machines."""
 
 from __future__ import annotations
 
-import itertools
-import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import math
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 import hoad
-from hoad._demo import datasets
-from hoad._demo.differences import DOUBLE_DIGITS
-from hoad._demo.panel import AIM, digits_text, duration
-from hoad._demo.screen import Screen, Text
-from hoad._demo.study import Study
+from hoad._demo import nist
+from hoad._demo.study import DOUBLE_DIGITS, Study
+from hoad.errors import count
 
-__all__ = ["closing", "listing", "opening"]
+__all__ = ["OPENING", "SCHEMA", "WIDEST", "as_json", "closing", "findings", "listing", "panel"]
 
-OPENING = """\
-Nonlinear regression on the data sets that NIST certifies. Each model is a plain NumPy function; a \
-trust-region Newton method fits it with the exact gradient, Jacobian and Hessian that hoad makes of it. The \
+AIM = 8.0  # agreeing digits, on every parameter and standard error
+WIDEST = 100  # columns: on a narrower screen the tables have fewer
+SCHEMA = 2  # of the JSON: counts up when a name changes or goes
+
+OPENING = f"""\
+[bold cyan]hoad {hoad.__version__}[/]  exact derivatives of NumPy programs
+
+Nonlinear regression on the data sets that NIST certifies. Each model is a plain NumPy function. SciPy's trust-region \
+method and then Newton's method fit it with the exact Jacobian, gradient and Hessian that hoad makes of it. The \
 certified values are read after the fit.
 
-Digits: the log relative error, about how many significant digits agree; NIST certifies 11. ✓: all 11 do. \
-Standard errors are NIST's, from s²(JᵀJ)⁻¹; those under Hessian are from s²H⁻¹, with the exact Hessian H of \
-half the residual sum of squares (RSS).\
+Digits: the log relative error, about how many significant digits agree. NIST certifies 11, rounded: 10.3 to 11 mean \
+that all are right. Standard errors are NIST's, from s²(JᵀJ)⁻¹; those under Hessian are from s²H⁻¹, with the exact \
+Hessian H of half the residual sum of squares (RSS).
 """
 
 
-def opening(screen: Screen) -> list[Text]:
-    """Return the lines above the panels: what this is, and how to read it."""
-    name = screen.text(f"hoad {hoad.__version__}", "title")
-    lines = [(name + screen.text("  exact derivatives of NumPy programs")).left(screen.width)]
-    for paragraph in OPENING.split("\n\n"):
-        lines += [Text(), *screen.wrapped(paragraph, "dim")]
-    return lines
+def panel(study: Study, width: int) -> Any:
+    """Return the panel of a set: the model, the fits, and the table beside NIST's certified values."""
+    from rich.console import Group
+    from rich.panel import Panel
+    from rich.table import Table
+
+    data, certified, cost, last = study.dataset, study.certified, study.hessian, study.agreements[-1]
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("[dim]model", f"y = {data.formula}")
+    for agreement in study.agreements:
+        steps = f"{count(agreement.fit.steps, 'step')} of the trust region, {agreement.fit.newton_steps} of Newton's"
+        facts.add_row(f"[dim]start {agreement.start}", f"[red]{agreement.trouble}" if agreement.trouble else steps)
+    facts.add_row("[dim]RSS", f"{last.fit.residual_sum_of_squares:.10E}, {_digits(last.residual_digits)} digits")
+    beside = f"differences take {cost.ratio:.1f} times as long and lose {cost.digits_lost:.1f} of its digits"
+    facts.add_row("[dim]Hessian", f"{1e3 * cost.seconds:.3g} ms; {beside}")
+    columns = [
+        ("", [f"[bold]b{k + 1}" for k in range(len(last.parameter_digits))]),
+        ("parameter", [f"{value:.10E}" for value in last.fit.parameters]),
+        ("digits", map(_digits, last.parameter_digits)),
+        ("std error", [f"{value:.10E}" for value in last.fit.standard_errors]),
+        ("digits", map(_digits, last.standard_error_digits)),
+    ]
+    if width >= WIDEST:
+        columns.insert(2, ("certified", [f"[dim]{value:.10E}" for value in certified.parameters]))
+        columns.insert(5, ("certified", [f"[dim]{value:.10E}" for value in certified.standard_errors]))
+        columns.append(("Hessian", [f"{value:.3E}" for value in last.fit.hessian_standard_errors]))
+    title = f"[bold cyan]{data.name}[/] · {data.title}"
+    about = f"{len(data.y)} observations, {data.difficulty} difficulty"
+    return Panel(Group(facts, "", _table(*columns)), title=title, title_align="left", subtitle=about)
 
 
-def listing(screen: Screen) -> list[Text]:
+def closing(studies: Sequence[Study], width: int) -> Any:
+    """Return the table of all sets, a line each."""
+    costs = [study.hessian for study in studies]
+    columns = [
+        ("", [f"[bold]{study.dataset.name}" for study in studies]),
+        (
+            "steps from\neach start",
+            [" ".join(str(a.fit.steps + a.fit.newton_steps) for a in study.agreements) for study in studies],
+        ),
+        ("digits of\nparameters", [_digits(min(min(a.parameter_digits) for a in s.agreements)) for s in studies]),
+        ("digits of\nstd errors", [_digits(min(min(a.standard_error_digits) for a in s.agreements)) for s in studies]),
+        ("Hessian\nms", [f"{1e3 * cost.seconds:.2f}" for cost in costs]),
+        ("differences\nms", [f"{1e3 * cost.difference_seconds:.2f}" for cost in costs]),
+        ("\nratio", [f"{cost.ratio:.1f}" for cost in costs]),
+        ("digits lost\nof Hessian", [f"{cost.digits_lost:.1f}" for cost in costs]),
+        ("digits lost\nof std errors", [f"{cost.standard_error_digits_lost:.1f}" for cost in costs]),
+    ]
+    return _table(*columns[: None if width >= WIDEST else 4])
+
+
+def findings(studies: Sequence[Study]) -> str:
+    """Return what the fits and the Hessians come to."""
+    fits = [(study.dataset.name, agreement) for study in studies for agreement in study.agreements]
+    good = [agreement for _, agreement in fits if not agreement.trouble]
+    parameters = min((min(agreement.parameter_digits) for agreement in good), default=0.0)
+    errors = min((min(agreement.standard_error_digits) for agreement in good), default=0.0)
+    text = f"\n{len(good)} of {len(fits)} fits reach NIST's minimum. There, every parameter agrees to at least "
+    text += f"{_digits(parameters)} digits and every standard error to {_digits(errors)}.\n"
+    for name, agreement in fits:
+        if agreement.trouble:
+            text += f"[red]{name} from start {agreement.start} does not: {agreement.trouble}.[/]\n"
+    costs = [study.hessian for study in studies]
+    lost, least = ([c.digits_lost for c in costs], [c.least_digits_lost for c in costs])
+    text += f"Hessians by differences take {np.exp(np.mean([np.log(c.ratio) for c in costs])):.1f} times as long as by "
+    text += f"hoad (geometric mean) and lose {min(lost):.1f} to {max(lost):.1f} of {DOUBLE_DIGITS:.1f} digits; with "
+    return text + f"the best step, chosen in hindsight, {min(least):.1f} to {max(least):.1f}."
+
+
+def listing() -> str:
     """Return a line for each set there is."""
-    lines = []
-    for name in datasets.names():
-        data = datasets.load(name)
-        m, n = len(data.y), len(data.starts[1])
-        size = f"{m:>4} observations {n:>2} parameters" if screen.width >= 76 else f"{f'{m}×{n}':>6}"
-        text = screen.text(f"{name:<10}", "strong") + screen.text(f"{size}  {data.difficulty:<8}", "dim")
-        title = textwrap.shorten(data.title, screen.width - len(text), placeholder="…")
-        lines.append(text + screen.text(title))
-    return lines
+    sets = map(nist.load, nist.names())
+    sizes = ((data, f"{len(data.y):>4} observations {len(data.starts[1])} parameters") for data in sets)
+    return "\n".join(f"[bold]{data.name:<9}[/]{size}  {data.difficulty:<8}{data.title}" for data, size in sizes)
 
 
-def closing(screen: Screen, studies: Sequence[Study]) -> list[Text]:
-    """Return the table of all sets, a line each, and what it comes to."""
-    lines = [Text(), *_table(screen, studies), Text()]
-    for style, sentence in _sentences(studies):
-        lines += screen.wrapped(sentence, style)
-    return lines
+def _table(*columns: tuple[str, Iterable[str]]) -> Any:
+    """Return a table of columns, each with its head."""
+    from rich.table import Table
+
+    table = Table(*(head for head, _ in columns), box=None, padding=(0, 0, 0, 1), pad_edge=False, header_style="dim")
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        table.add_row(*row)
+    for column in table.columns:
+        column.justify = "right"
+    return table
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of the closing table: the higher its rank, the sooner it goes on a narrow screen."""
-
-    group: str
-    head: str
-    width: int
-    rank: int
+def _digits(digits: float) -> str:
+    """Return agreeing digits, rounded down."""
+    colour = "green" if digits >= AIM else "yellow" if digits >= AIM / 2 else "red"
+    return f"[{colour}]{math.floor(10 * digits) / 10:.1f}[/]"
 
 
-def _table(screen: Screen, studies: Sequence[Study]) -> list[Text]:
-    columns = [_Column("", "", 9, 0), _Column("", "size", 6, 4)]
-    columns += [_Column("steps", f"start {a.start}", 8, 2) for a in studies[0].agreements]
-    columns += [_Column("agreeing digits", head, 11, 0) for head in ("parameters", "std errors")]
-    columns += [_Column("time per Hessian", "hoad", 9, 1), _Column("time per Hessian", "differences", 12, 1)]
-    columns += [_Column("time per Hessian", "ratio", 7, 5), _Column("differences lose", "Hessian", 8, 6)]
-    columns += [_Column("differences lose", "std errors", 11, 6)]
-    shown = list(range(len(columns)))
-    while sum(columns[k].width for k in shown) > screen.width and max(columns[k].rank for k in shown):
-        worst = max(columns[k].rank for k in shown)
-        shown = [k for k in shown if columns[k].rank < worst]
-
-    def line(cells: Sequence[Text]) -> Text:
-        pairs = [(cells[k], columns[k].width) for k in shown]
-        return sum((cell.right(width) for cell, width in pairs[1:]), pairs[0][0].left(pairs[0][1]))
-
-    heads = line([screen.text(column.head, "dim") for column in columns])
-    rule = screen.text("━" * min(screen.width, sum(columns[k].width for k in shown)), "dim")
-    groups = _group_line(screen, [columns[k] for k in shown])
-    return [groups, heads, rule, *(line(_row(screen, study)) for study in studies)]
+def as_json(studies: Sequence[Study]) -> str:
+    """Return everything at full precision, with null for nan."""
+    versions = {"hoad": hoad.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    report = _plain({"schema": SCHEMA, "versions": versions, "sets": [asdict(study) for study in studies]})
+    return json.dumps(report, indent=2, allow_nan=False)
 
 
-def _group_line(screen: Screen, columns: Sequence[_Column]) -> Text:
-    """Return the titles of groups of columns, each ruled over its columns."""
-    line = Text()
-    for group, members in itertools.groupby(columns, key=lambda column: column.group):
-        width = sum(column.width for column in members)
-        ruled = f" {group} ".center(width - 2, "─") if len(group) + 4 <= width else group
-        line += screen.text(f"  {ruled}".rjust(width) if group else " " * width, "dim").left(width)
-    return line
-
-
-def _row(screen: Screen, study: Study) -> list[Text]:
-    cost, agreements = study.hessian, study.agreements
-    m, n = len(study.dataset.y), len(agreements[0].fit.parameters)
-    steps = [
-        screen.text(str(a.fit.steps + a.fit.refining_steps)) if a.succeeded else screen.text("failed", "bad")
-        for a in agreements
-    ]
-    ratio = cost.difference_seconds / cost.seconds
-    kept = cost.difference_standard_error_digits
-    return [
-        screen.text(study.dataset.name, "strong"),
-        screen.text(f"{m}×{n}", "dim"),
-        *steps,
-        digits_text(screen, min(float(a.parameter_digits.min()) for a in agreements)),
-        digits_text(screen, min(float(a.standard_error_digits.min()) for a in agreements)),
-        screen.text(duration(cost.seconds)),
-        screen.text(duration(cost.difference_seconds)),
-        screen.text(f"{ratio:.1f}×", "good" if ratio >= 1 else "warn"),
-        screen.text(f"{DOUBLE_DIGITS - cost.difference_digits:.1f}"),
-        screen.text(f"{DOUBLE_DIGITS - kept:.1f}") if kept > 0 else screen.text("all", "warn"),
-    ]
-
-
-def _sentences(studies: Sequence[Study]) -> list[tuple[str, str]]:
-    """Return the findings, each with a style."""
-    fits = [(study, agreement) for study in studies for agreement in study.agreements]
-    good = [(study, agreement) for study, agreement in fits if agreement.succeeded]
-    found: list[tuple[str, str]] = []
-    if good:
-        parameters = min(float(a.parameter_digits.min()) for _, a in good)
-        errors = min(float(a.standard_error_digits.min()) for _, a in good)
-        text = f"{len(good)} of {len(fits)} fits reach NIST's minimum. There, every parameter agrees to at "
-        text += f"least {_down(parameters)} digits and every standard error to {_down(errors)}."
-        all_good = len(good) == len(fits) and min(parameters, errors) >= AIM
-        found.append(("good" if all_good else "warn", text))
-    for study, agreement in fits:
-        if not agreement.succeeded:
-            why = "it is another minimum" if agreement.fit.converged else agreement.fit.message
-            found.append(("bad", f"{study.dataset.name} from start {agreement.start} does not: {why}."))
-    ratios = [study.hessian.difference_seconds / study.hessian.seconds for study in studies]
-    lost = [DOUBLE_DIGITS - study.hessian.difference_digits for study in studies]
-    least = [DOUBLE_DIGITS - study.hessian.best_difference_digits for study in studies]
-    speed = float(np.exp(np.mean(np.log(ratios))))
-    text = f"Hessians by differences take {speed:.1f} times as long as by hoad (geometric mean) and lose "
-    text += f"{_range(lost)} of {DOUBLE_DIGITS:.1f} digits; with the best step, chosen in hindsight, "
-    text += f"{_range(least)}."
-    found.append(("", text))
-    return found
-
-
-def _down(digits: float) -> str:
-    return f"{np.floor(10 * digits) / 10:.1f}"
-
-
-def _range(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
-    return low if low == high else f"{low} to {high}"
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items() if not callable(entry)}
+    if isinstance(value, (list, np.ndarray)):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -211,7 +211,7 @@ def test_numpy_is_all_that_importing_needs(path: Path) -> None:
 
 
 def test_importing_hoad_imports_nothing_optional() -> None:
-    optional = ["dask", "graphviz", "matplotlib", "scipy", "tqdm"]
+    optional = ["dask", "graphviz", "matplotlib", "rich", "scipy", "tqdm"]
     code = f"import sys, hoad; print(*(name for name in {optional} if name in sys.modules))"
     where = Path(hoad.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)
