@@ -252,8 +252,8 @@ def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     # Imported when asked for: the data and the drawing are no part of `import hoad`.
-    from hoad._demo.command import run
-    from hoad.target import UsageError
+    from hoad._cli.demo import run
+    from hoad._cli.target import UsageError
 
     sets = [name for entry in options.sets for name in entry.split(",") if name]
     starts = (1, 2) if options.start == "both" else (int(options.start),)

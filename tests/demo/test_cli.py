@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import hoad
+from hoad._cli import demo as command
 from hoad._cli import main as cli
-from hoad._demo import command, nist
+from hoad._demo import nist
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -107,7 +108,7 @@ def test_importing_hoad_does_not_import_the_demo() -> None:
 
 def test_without_the_extra() -> None:
     """Every module of the demo can be imported, and the command says what to install."""
-    modules = ["command", "figures", "fit", "models", "nist", "report", "study"]
+    modules = ["figures", "fit", "models", "nist", "report", "study"]
     code = "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'rich', 'scipy')))\n"
     code += f"from hoad._demo import {', '.join(modules)}\nfrom hoad._cli.main import main; main(['demo'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

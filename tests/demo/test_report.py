@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from hoad._demo import command, figures, fit, nist, report, study
-from hoad._demo.study import Study
 from hoad.target import UsageError
+
+from hoad._cli import demo as command
+from hoad._demo import figures, fit, nist, report, study
+from hoad._demo.study import Study
 
 ESCAPE = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
 Streams = Callable[..., Any]

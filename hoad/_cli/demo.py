@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Sequence
 from typing import TextIO
 
+from hoad._cli.target import UsageError
 from hoad._demo import figures, nist, report
 from hoad._demo.study import study
 from hoad.errors import ArgumentError
-from hoad.target import UsageError
 
 __all__ = ["run"]
 
