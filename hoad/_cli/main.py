@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     demo.add_argument("--list", action="store_true", help="list the sets and end")
     demo.add_argument("--json", action="store_true", help="write everything as JSON, at full precision")
+    demo.add_argument("--plot", metavar="FILE", help="draw the fits to a file, .png, .svg or .pdf")
     about = "show versions, the processor and threads: what a report of a bug should say"
     info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
     info.add_argument("--json", action="store_true", help="write it as JSON")
@@ -251,13 +252,12 @@ def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     # Imported when asked for: the data and the drawing are no part of `import hoad`.
-    from hoad.demo.command import UnknownSetError, resolve, run, show_list
+    from hoad._cli.demo import run
+    from hoad._cli.target import UsageError
 
-    if options.list:
-        return show_list(sys.stdout)
-    try:
-        names = resolve([name for entry in options.sets for name in entry.split(",") if name])
-    except UnknownSetError as error:
-        parser.exit(2, f"hoad demo: {error} See hoad demo --list.\n")
+    sets = [name for entry in options.sets for name in entry.split(",") if name]
     starts = (1, 2) if options.start == "both" else (int(options.start),)
-    return run(names, starts, options.json, sys.stdout, sys.stderr)
+    try:
+        return run(sets, starts, options.list, options.json, options.plot, sys.stdout, sys.stderr)
+    except UsageError as error:
+        parser.exit(2, f"hoad demo: {error}\n")

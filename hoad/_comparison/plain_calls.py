@@ -41,6 +41,7 @@ from hoad.errors import REFUSALS, TracedValueError
 
 VARIABLE = "HOAD_PARANOID"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+DEMO = PACKAGE + "_demo" + os.sep  # its models stand for the user's code
 
 # Whether functions are called a second time, plainly, wherever they are recorded.
 COMPARING: ContextVar[bool] = ContextVar("COMPARING", default=os.environ.get(VARIABLE, "0") not in ("", "0"))
@@ -212,7 +213,9 @@ def _seen_by(code: CodeType) -> int:
 
 def _is_own(code: Any) -> bool:
     """Whether code is hoad's."""
-    return code is not None and code.co_filename.startswith(PACKAGE) and f"{os.sep}demo{os.sep}" not in code.co_filename
+    if code is None:
+        return False
+    return code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith(DEMO)
 
 
 @contextlib.contextmanager

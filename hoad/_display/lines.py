@@ -19,6 +19,7 @@ from hoad._program.program import Program, Tape
 from hoad._program.trace import call_traced
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_DEMO = _PACKAGE + "_demo" + os.sep  # its models stand for the user's code
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
@@ -93,7 +94,7 @@ class Follower:
 
     def _call(self, frame: types.FrameType, event: str, argument: Any) -> Any:
         name = frame.f_code.co_filename
-        own = name.startswith((_PACKAGE, _NUMPY)) and os.sep + "demo" + os.sep not in name
+        own = name.startswith((_PACKAGE, _NUMPY)) and not name.startswith(_DEMO)
         library = name.startswith(_LIBRARY) and "-packages" + os.sep not in name
         return None if own or library else self._line
 

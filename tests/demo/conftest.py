@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hoad.demo.study import Study, study
+from hoad._demo.study import Study, study
 
 
 class Stream(io.TextIOWrapper):
@@ -27,8 +27,10 @@ class Stream(io.TextIOWrapper):
 
 @pytest.fixture(autouse=True)
 def _no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The width is what a test says, whatever the shell around it exports."""
-    monkeypatch.delenv("COLUMNS", raising=False)
+    """The width and the colours are what a test says, whatever the shell around it exports."""
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
 
 
 @pytest.fixture

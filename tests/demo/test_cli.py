@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import hoad
+from hoad._cli import demo as command
 from hoad._cli import main as cli
-from hoad.demo import command, datasets
+from hoad._demo import nist
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -52,18 +53,25 @@ def test_json() -> None:
     done = run("demo", "--set", "DanWood", "--set", "misra1a", "--json")
     assert done.returncode == 0 and done.stderr == ""
     report = json.loads(done.stdout)
-    assert [entry["name"] for entry in report["sets"]] == ["DanWood", "Misra1a"]
+    assert [entry["dataset"]["name"] for entry in report["sets"]] == ["DanWood", "Misra1a"]
+
+
+def test_sets_are_fitted_once_and_in_the_order_given() -> None:
+    done = run("demo", "--set", "enso,ENSO,rat42", "--start", "2", "--json", "--plot", "fits.svg")
+    assert [entry["dataset"]["name"] for entry in json.loads(done.stdout)["sets"]] == ["ENSO", "Rat42"]
+    assert Path("fits.svg").read_text().count("<!-- Rat42 -->") == 1
 
 
 def test_list() -> None:
-    assert [line.split()[0] for line in run("demo", "--list").stdout.splitlines()] == datasets.names()
+    assert [line.split()[0] for line in run("demo", "--list").stdout.splitlines()] == nist.names()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("demo", "--set", "thurbr"), "no data set is called 'thurbr'. Did you mean Thurber?"),
-        (("demo", "--set", "Misra1a,xyz"), "no data set is called 'xyz'. See hoad demo --list."),
+        (("demo", "--set", "thurbr"), "hoad demo: no data set is called 'thurbr'. There are Misra1a, "),
+        (("demo", "--set", "Misra1a,xyz"), "no data set is called 'xyz'"),
+        (("demo", "--set", "Rat42", "--plot", "fits.dat"), "hoad demo: no picture was drawn: "),
         (("demo", "--start", "3"), "invalid choice: '3'"),
         (("dmeo",), "invalid choice: 'dmeo'"),
     ],
@@ -71,13 +79,6 @@ def test_list() -> None:
 def test_what_cannot_be_understood(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
-
-
-def test_names() -> None:
-    assert command.resolve([]) == datasets.names()
-    assert command.resolve(["enso", "ENSO", "hahn1"]) == ["ENSO", "Hahn1"]
-    with pytest.raises(command.UnknownSetError, match="Did you mean MGH09"):
-        command.resolve(["MGH9"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed differently there")
@@ -100,6 +101,16 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_importing_hoad_does_not_import_the_demo() -> None:
-    code = "import sys, hoad, hoad._cli.main; print([name for name in sys.modules if name.startswith('hoad.demo')])"
+    code = "import sys, hoad, hoad._cli.main; print([name for name in sys.modules if name.startswith('hoad._demo')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_without_the_extra() -> None:
+    """Every module of the demo can be imported, and the command says what to install."""
+    modules = ["figures", "fit", "models", "nist", "report", "study"]
+    code = "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'rich', 'scipy')))\n"
+    code += f"from hoad._demo import {', '.join(modules)}\nfrom hoad._cli.main import main; main(['demo'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "hoad demo: needs rich and matplotlib and scipy: pip install 'hoad[demo]'.\n"

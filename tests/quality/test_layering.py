@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_drivers", "hoad/_jit"),
     ("hoad/_inspect", "hoad/_symbolic", "hoad/check", "hoad/implicit.py", "hoad/ode"),
     ("hoad/__init__.py",),
-    ("hoad/demo",),
+    ("hoad/_demo",),
     ("hoad/_cli",),
     ("hoad/__main__.py",),
 )
@@ -211,7 +211,7 @@ def test_numpy_is_all_that_importing_needs(path: Path) -> None:
 
 
 def test_importing_hoad_imports_nothing_optional() -> None:
-    optional = ["dask", "graphviz", "matplotlib", "scipy", "tqdm"]
+    optional = ["dask", "graphviz", "matplotlib", "rich", "scipy", "tqdm"]
     code = f"import sys, hoad; print(*(name for name in {optional} if name in sys.modules))"
     where = Path(hoad.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)
@@ -302,8 +302,8 @@ def test_scan_of_cython() -> None:
         ("hoad/_core/graph/tape.pyx", "hoad/errors.py", True),
         ("hoad/_ops/primitives.py", "hoad/_numpy/registry.py", False),
         ("hoad/check/report.py", "hoad/ode/schemes.py", False),
-        ("hoad/demo/fit.py", "hoad/__init__.py", True),
-        ("hoad/_cli/main.py", "hoad/demo/__init__.py", True),
+        ("hoad/_demo/fit.py", "hoad/__init__.py", True),
+        ("hoad/_cli/main.py", "hoad/_demo/__init__.py", True),
     ],
 )
 def test_order_of_layers(path: str, target: str, allowed: bool) -> None:

@@ -26,6 +26,7 @@ cdef tuple OWN_FOLDERS = (
 )
 cdef str LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 cdef str HOAD = OWN_FOLDERS[0]
+cdef str DEMO = HOAD + "_demo" + os.sep  # its models stand for the user's code
 # What is known of files, by name: of so many at most, since code that is compiled at run time may have names of its own
 cdef enum:
     MOST_FILES = 4096
@@ -67,7 +68,7 @@ cdef bint is_own(object code):
     cdef object name = code.co_filename
     cdef object known = IS_OWN.get(name)
     if known is None:
-        known = name.startswith(OWN_FOLDERS) and os.sep + "demo" + os.sep not in name or (
+        known = name.startswith(OWN_FOLDERS) and not name.startswith(DEMO) or (
             name.startswith(LIBRARY) and "-packages" + os.sep not in name)
         remember(IS_OWN, name, known)
     return known

@@ -10,23 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["MODELS", "Model"]
+__all__ = ["MODELS", "Array", "Model"]
 
+Array = NDArray[np.float64]
 # Any, not an array type: while it is being differentiated, a model is run on traced values.
 Model = Callable[[Any, Any], Any]
 
 
-def misra1a(b: Any, x: Any) -> Any:
-    return b[0] * (1 - np.exp(-b[1] * x))
-
-
-def chwirut2(b: Any, x: Any) -> Any:
-    return np.exp(-b[0] * x) / (b[1] + b[2] * x)
-
-
-def danwood(b: Any, x: Any) -> Any:
-    return b[0] * x ** b[1]
+def cubic_over_cubic(b: Any, x: Any) -> Any:
+    return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (1 + b[4] * x + b[5] * x**2 + b[6] * x**3)
 
 
 def gauss1(b: Any, x: Any) -> Any:
@@ -36,18 +30,6 @@ def gauss1(b: Any, x: Any) -> Any:
     return baseline + first + second
 
 
-def lanczos3(b: Any, x: Any) -> Any:
-    return b[0] * np.exp(-b[1] * x) + b[2] * np.exp(-b[3] * x) + b[4] * np.exp(-b[5] * x)
-
-
-def kirby2(b: Any, x: Any) -> Any:
-    return (b[0] + b[1] * x + b[2] * x**2) / (1 + b[3] * x + b[4] * x**2)
-
-
-def cubic_over_cubic(b: Any, x: Any) -> Any:
-    return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (1 + b[4] * x + b[5] * x**2 + b[6] * x**3)
-
-
 def enso(b: Any, x: Any) -> Any:
     annual = b[1] * np.cos(2 * np.pi * x / 12) + b[2] * np.sin(2 * np.pi * x / 12)
     el_nino = b[4] * np.cos(2 * np.pi * x / b[3]) + b[5] * np.sin(2 * np.pi * x / b[3])
@@ -55,30 +37,18 @@ def enso(b: Any, x: Any) -> Any:
     return b[0] + annual + el_nino + southern_oscillation
 
 
-def mgh09(b: Any, x: Any) -> Any:
-    return b[0] * (x**2 + x * b[1]) / (x**2 + x * b[2] + b[3])
-
-
-def rat42(b: Any, x: Any) -> Any:
-    return b[0] / (1 + np.exp(b[1] - b[2] * x))
-
-
-def eckerle4(b: Any, x: Any) -> Any:
-    return b[0] / b[1] * np.exp(-0.5 * ((x - b[2]) / b[1]) ** 2)
-
-
 MODELS: dict[str, Model] = {
-    "Misra1a": misra1a,
-    "Chwirut2": chwirut2,
-    "DanWood": danwood,
+    "Misra1a": lambda b, x: b[0] * (1 - np.exp(-b[1] * x)),
+    "Chwirut2": lambda b, x: np.exp(-b[0] * x) / (b[1] + b[2] * x),
+    "DanWood": lambda b, x: b[0] * x ** b[1],
     "Gauss1": gauss1,
-    "Lanczos3": lanczos3,
-    "Kirby2": kirby2,
+    "Lanczos3": lambda b, x: b[0] * np.exp(-b[1] * x) + b[2] * np.exp(-b[3] * x) + b[4] * np.exp(-b[5] * x),
+    "Kirby2": lambda b, x: (b[0] + b[1] * x + b[2] * x**2) / (1 + b[3] * x + b[4] * x**2),
     "Hahn1": cubic_over_cubic,
     "ENSO": enso,
-    "MGH09": mgh09,
+    "MGH09": lambda b, x: b[0] * (x**2 + x * b[1]) / (x**2 + x * b[2] + b[3]),
     "Thurber": cubic_over_cubic,
-    "BoxBOD": misra1a,
-    "Rat42": rat42,
-    "Eckerle4": eckerle4,
+    "BoxBOD": lambda b, x: b[0] * (1 - np.exp(-b[1] * x)),
+    "Rat42": lambda b, x: b[0] / (1 + np.exp(b[1] - b[2] * x)),
+    "Eckerle4": lambda b, x: b[0] / b[1] * np.exp(-0.5 * ((x - b[2]) / b[1]) ** 2),
 }

@@ -1,0 +1,1 @@
+"""`hoad demo`: nonlinear regression on NIST's certified data sets, with exact derivatives of NumPy models."""
