@@ -83,7 +83,7 @@ class Causes:
 
 
 def find_causes(graph: Graph, wanted: dict[int, Mask], test: Test) -> Causes:
-    """The nonfinite values, and inputs not finite before, that these items of operands come of; values must be there."""
+    """The nonfinite values, and inputs not finite before, that these items come of; values must be there."""
     found = Causes()
     pending = {i: mask for i, mask in wanted.items() if i >= 0}
     ahead = [-i for i in pending]
@@ -308,7 +308,7 @@ def _within_loop(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
 
 
 def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
-    """What items of a loop's result come of: items of its inputs, by their place, and the first nonfinite value within."""
+    """What items of a loop's result come of: items of its inputs, by place, and the first nonfinite value within."""
     steps = _Steps(loop, values)
     if not loop.length:
         return {steps.carried[steps.returned.index(which)]: mask}, None
