@@ -154,6 +154,30 @@ def test_zeros_that_are_strong_at_some_steps(state: str, loop: str) -> None:
         assert hoad.hessian(f)(0.0) == hoad.grad(hoad.grad(f))(0.0) == hoad.grad(forward(f))(0.0)
 
 
+def exchanged(loop: str, n: int) -> Callable[[Any], Any]:
+    """The function 2x + x³, by n exchanges of its place with that of √x."""
+    return lambda x: LOOPS[loop](lambda u, v: (v, u), n, (2 * x + x**3, np.sqrt(x)))[n % 2]
+
+
+@pytest.mark.parametrize("mode", [*MODES, "fourth"])
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_zeros_that_change_places(loop: str, n: int, mode: str) -> None:
+    """Which adjoints are strong zeros depends on how many steps are left."""
+    expected, derivative = MODES.get(mode, (0.0, lambda f: forward(hoad.grad(forward(hoad.grad(f))))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert derivative(exchanged(loop, n))(0.0) == expected
+
+
+@pytest.mark.parametrize("n", [16, 17, 40])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_zeros_that_change_places_for_long(loop: str, n: int) -> None:
+    f = exchanged(loop, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == forward(f)(0.0) == FIRST
+        assert hoad.hessian(f)(0.0) == hoad.grad(forward(f))(0.0) == SECOND
+
+
 def test_a_sum_that_begins_at_nothing() -> None:
     """The root of what was summed before the first step has no tangent."""
 
