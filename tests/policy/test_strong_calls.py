@@ -178,6 +178,28 @@ def test_zeros_that_change_places_for_long(loop: str, n: int) -> None:
         assert hoad.hessian(f)(0.0) == hoad.grad(forward(f))(0.0) == SECOND
 
 
+def ruled(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The same by a rule that differentiates it."""
+    made = hoad.custom_vjp(f)
+    made.defvjp(lambda g, p, *x: hoad.vjp(f, *x)[1](g))
+    return made
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_loop_in_a_rule_in_a_rule_whose_result_is_not_used(loop: str) -> None:
+    """All seeds of its adjoint are zero, of which one is so in the rule already, where it is an array of zeros."""
+    inner = ruled(lambda u, v: (LOOPS[loop](lambda u, v: (u * v, v), 2, (u, v))[0], v**2))
+    outer = ruled(lambda u, v: [inner(u, v)[1]] * 2)
+
+    def f(x: Any) -> Any:
+        first, second = outer(x, x**2)
+        return first + 2 * second  # 3 x⁴
+
+    assert hoad.grad(f)(1.0) == forward(f)(1.0) == 12.0
+    assert hoad.hessian(f)(1.0) == hoad.grad(hoad.grad(f))(1.0) == hoad.grad(forward(f))(1.0) == 36.0
+    assert hoad.grad(forward(hoad.grad(f)))(1.0) == hoad.derivative(f, 4)(1.0) == 72.0
+
+
 def test_a_sum_that_begins_at_nothing() -> None:
     """The root of what was summed before the first step has no tangent."""
 
