@@ -35,7 +35,7 @@ class Steps:
     args: tuple[AbstractValue, ...]
     is_new: bool = True  # whether the loop is being recorded, and not run again
     begun: list[Program] = field(default_factory=list)  # that of the first step that was taken
-    known_strong: dict[Any, Strong] = field(default_factory=dict)  # of derivatives of it
+    known_strong: dict[Any, Strong] = field(default_factory=dict)  # of derivatives of so many steps
 
     def advanced(self, k: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """State and arguments after step k, as plain values.
@@ -92,19 +92,16 @@ class Steps:
                 "has the same number of parts, shapes and dtypes all along: make it so before the loop."
             )
 
-    def strong_results(self, path: Path, k: int) -> Strong:
-        """Which results of a derivative of the first step have zeros that stand for no dependence; () if not known.
+    def first(self, k: int) -> Program | None:
+        """The program of the first step that was taken.
 
-        In a rule, no step has been taken yet: step k is then recorded without values, if it branches on none.
+        In a rule, none has been taken yet: step k is then recorded without values, if it branches on none.
         """
-        key = path, rules_epoch()
         if not self.begun:
             with contextlib.suppress(TracedValueError):
                 apart = contextvars.copy_context()
                 self.begun.append(apart.run(recorded, lambda *x: self.step(k, *x), [*self.state, *self.args]))
-        if self.begun and key not in self.known_strong:
-            self.known_strong[key] = strong_results(_along(path, self.begun[0]))
-        return self.known_strong.get(key, ())
+        return self.begun[0] if self.begun else None
 
     def recorded(self, k: int, values: tuple[Any, ...]) -> tuple[Program, list[Any], tuple[Any, ...]]:
         """The program of step k, the arrays that it captured, and the state that it gave."""
@@ -150,10 +147,23 @@ class Span(Callee):
         return self._strong or super()._strong_seeds()
 
     def _strong_results(self) -> Strong:
-        """As of its first step: others are not known before they are called."""
+        """As if all of its steps were like the first one taken: others are not known before they are called."""
         if self._strong and all(self._strong):
             return (True,) * len(self.results)
-        return self._loop.strong_results(self._path, self._low) or super()._strong_results()
+        first = self._loop.first(self._low)
+        if first is None:
+            return super()._strong_results()
+        known, key = self._loop.known_strong, (self._high - self._low, self._path, rules_epoch())
+        if key not in known:
+            known[key] = strong_results(_along(self._path, self._alike(first)))
+        return known[key]
+
+    def _alike(self, first: Program) -> Program:
+        """A program with the strong zeros of steps like the first: where one has none, so have several."""
+        steps, paths = self._high - self._low, [self._path[: k + 1] for k in range(len(self._path))]
+        if steps == 1 or not any(any(strong_results(_along(path, first))) for path in paths):
+            return first
+        return self._two_spans(self._low + steps // 2)
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         if not self._path:
@@ -200,16 +210,16 @@ class Span(Callee):
         if self._high - self._low == 1:
             program, constants, _ = self._loop.recorded(self._low, primal)
         else:
-            program = self._two_spans()
+            middle = self._low + split(self._high - self._low, max(self._slots, 2))
+            program = self._two_spans(middle)
         return _along(self._path, program)._run((*constants, *values))
 
-    def _two_spans(self) -> Program:
+    def _two_spans(self, middle: int) -> Program:
         """The program of this span as two of them."""
         graph = Graph(False)
         inputs = [new_input(graph, aval) for aval in (*self._loop.state, *self._loop.args)]
         args = inputs[len(self._loop.state) :]
         slots = max(self._slots, 2)
-        middle = self._low + split(self._high - self._low, slots)
         between = called(Span(self._loop, self._low, middle, slots), tuple(inputs))
         state = called(Span(self._loop, middle, self._high, slots - 1), (*between, *args))
         outputs = [node_of(x) for x in state]

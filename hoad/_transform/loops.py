@@ -242,15 +242,18 @@ class Loop(Callee):
             return (0,) * len(self.gives)
         if not self._strong:
             return strong_results(self.program)
-        _, results, are_all = self._strong_steps()
+        _, results, last = self._strong_steps()
         column = list(zip(*results, strict=True))
-        if not are_all:
+        if last is None:
             return tuple(int(letter == "y" and any(column[k])) for k, letter in enumerate(self.gives))
-        found: dict[str, Callable[[Sequence[int]], int]] = {"c": lambda known: known[-1], "y": _at_some, "s": min}
+        found: dict[str, Callable[[Sequence[int]], int]] = {"c": lambda known: known[last], "y": _at_some, "s": min}
         return tuple(found[letter](known) for known, letter in zip(column, self.gives, strict=True))
 
-    def _strong_steps(self) -> tuple[list[Strong], list[Strong], bool]:
-        """What is known of seeds and results at each step, up to the one from which on it stays, if that is found."""
+    def _strong_steps(self) -> tuple[list[Strong], list[Strong], int | None]:
+        """What is known of seeds and results at each step until it repeats itself; which of them the last step is like.
+
+        None where so many steps differ that it is not found.
+        """
         assert self._origin is not None
         origin, linear = self._origin
         letters = self.takes[len(self.takes) - self._linear :]
@@ -260,16 +263,19 @@ class Loop(Callee):
             carried = iter([known for known, letter in zip(results[-1], self.gives, strict=True) if letter == "c"])
             pairs = zip(seeds[-1], letters, strict=True)
             after = tuple([next(carried) if letter == "c" else known for known, letter in pairs])
-            if after == seeds[-1] or len(seeds) == self.length:
-                return seeds, results, True
+            if after in seeds:
+                first = seeds.index(after)
+                return seeds, results, first + (self.length - 1 - first) % (len(seeds) - first)
+            if len(seeds) == self.length:
+                return seeds, results, self.length - 1
             if len(seeds) == MOST_LOOKED_AT:
-                return seeds, results, False
+                return seeds, results, None
             seeds.append(after)
 
     def _strong_throughout(self) -> Strong:
         """What is to be known of the seeds at all steps."""
-        seeds, _, are_all = self._strong_steps()
-        return tuple([_at_some(known) if are_all else int(any(known)) for known in zip(*seeds, strict=True)])
+        seeds, _, last = self._strong_steps()
+        return tuple([int(any(known)) if last is None else _at_some(known) for known in zip(*seeds, strict=True)])
 
     def rows(self, linear: bool) -> tuple[Loop, list[int]]:
         """The loop of what is carried alone, which gives it and what it was at every step; the inputs that take it.

@@ -154,6 +154,52 @@ def test_zeros_that_are_strong_at_some_steps(state: str, loop: str) -> None:
         assert hoad.hessian(f)(0.0) == hoad.grad(hoad.grad(f))(0.0) == hoad.grad(forward(f))(0.0)
 
 
+def exchanged(loop: str, n: int) -> Callable[[Any], Any]:
+    """The function 2x + x³, by n exchanges of its place with that of √x."""
+    return lambda x: LOOPS[loop](lambda u, v: (v, u), n, (2 * x + x**3, np.sqrt(x)))[n % 2]
+
+
+@pytest.mark.parametrize("mode", [*MODES, "fourth"])
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_zeros_that_change_places(loop: str, n: int, mode: str) -> None:
+    """Which adjoints are strong zeros depends on how many steps are left."""
+    expected, derivative = MODES.get(mode, (0.0, lambda f: forward(hoad.grad(forward(hoad.grad(f))))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert derivative(exchanged(loop, n))(0.0) == expected
+
+
+@pytest.mark.parametrize("n", [16, 17, 40])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_zeros_that_change_places_for_long(loop: str, n: int) -> None:
+    f = exchanged(loop, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert hoad.grad(f)(0.0) == forward(f)(0.0) == FIRST
+        assert hoad.hessian(f)(0.0) == hoad.grad(forward(f))(0.0) == SECOND
+
+
+def ruled(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The same by a rule that differentiates it."""
+    made = hoad.custom_vjp(f)
+    made.defvjp(lambda g, p, *x: hoad.vjp(f, *x)[1](g))
+    return made
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_loop_in_a_rule_in_a_rule_whose_result_is_not_used(loop: str) -> None:
+    """All seeds of its adjoint are zero, of which one is so in the rule already, where it is an array of zeros."""
+    inner = ruled(lambda u, v: (LOOPS[loop](lambda u, v: (u * v, v), 2, (u, v))[0], v**2))
+    outer = ruled(lambda u, v: [inner(u, v)[1]] * 2)
+
+    def f(x: Any) -> Any:
+        first, second = outer(x, x**2)
+        return first + 2 * second  # 3 x⁴
+
+    assert hoad.grad(f)(1.0) == forward(f)(1.0) == 12.0
+    assert hoad.hessian(f)(1.0) == hoad.grad(hoad.grad(f))(1.0) == hoad.grad(forward(f))(1.0) == 36.0
+    assert hoad.grad(forward(hoad.grad(f)))(1.0) == hoad.derivative(f, 4)(1.0) == 72.0
+
+
 def test_a_sum_that_begins_at_nothing() -> None:
     """The root of what was summed before the first step has no tangent."""
 

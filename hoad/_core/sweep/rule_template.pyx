@@ -260,13 +260,14 @@ cdef class RuleTemplate:
         cdef int32_t count = wide.count
         cdef Signature sig
         cdef list seeds
-        cdef object strong = None
+        cdef tuple known, strong
         if node.op == OP_RESULT:
             k = place[graph.pool[wide.first]]
             return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
         if node.op == OP_IDENTITY:
             return self.placed(builder, graph.pool[wide.first], place)
         sig = <Signature>wide.sig
+        params = sig.params
         operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
         if operands == NULL:
             raise MemoryError
@@ -274,11 +275,14 @@ cdef class RuleTemplate:
             for k in range(count):
                 operands[k] = self.placed(builder, graph.pool[wide.first + k], place)
                 zeros += operands[k] == ZERO
-            if sig.primitive.of_programs and sig.params[0]._linear:
-                seeds = [operands[k] for k in range(count - <int32_t>sig.params[0]._linear, count)]
-                if all([k == <int32_t>ZERO for k in seeds]):
+            if sig.primitive.of_programs and params[0]._linear:
+                seeds = [operands[k] for k in range(count - <int32_t>params[0]._linear, count)]
+                known = params[0]._strong_seeds()
+                strong = strong_seeds(builder, known, seeds)
+                if min(strong) == 2:
                     return ZERO
-                strong = strong_seeds(builder, sig, seeds)
+                if strong != known:
+                    params = (params[0]._with_strong(strong),)
             if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
                     zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
                 for k in range(count):
@@ -287,21 +291,19 @@ cdef class RuleTemplate:
             if node.op == OP_ASSEMBLE:
                 if zeros == count:
                     return ZERO
-                return builder.assemble(node.b, operands, count, sig.params[0], sig.params[1])
-            return builder.emit_wide(sig.primitive, sig.params if strong is None else strong, operands, count, node.b)
+                return builder.assemble(node.b, operands, count, params[0], params[1])
+            return builder.emit_wide(sig.primitive, params, operands, count, node.b)
         finally:
             PyMem_RawFree(operands)
 
 
-cdef object strong_seeds(Builder builder, Signature sig, list seeds):
-    """Parameters of a call that knows of its seeds which are zero (2), and whose zeros are strong (1); None if it does.
+cdef tuple strong_seeds(Builder builder, tuple known, list seeds):
+    """What a call knows of its seeds: which are zero (2), and whose zeros are strong (1); `known` is what it knew.
 
     A seed that was the symbolic zero when the template was made is an array of zeros in it: only the call still knows.
     """
-    cdef tuple known = sig.params[0]._strong_seeds()
-    cdef tuple strong = tuple([
+    return tuple([
         2 if k == <int32_t>ZERO else was or int(builder.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
-    return (sig.params[0]._with_strong(strong),) if strong != known else None
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------
