@@ -11,7 +11,12 @@ from model import essay
 
 import hoad
 
-SHAPES: list[tuple[int, ...]] = [(), (1,), (3,), (1, 1), (1, 3), (2, 1), (2, 3), (4, 1, 3), (4, 2, 1)]  # fit together
+Shape = tuple[int, ...]
+
+# Shapes that fit together: numbers, arrays, arrays without items.
+NUMBERS: list[Shape] = [()]
+ARRAYS: list[Shape] = [(), (1,), (3,), (1, 1), (1, 3), (2, 1), (2, 3), (4, 1, 3), (4, 2, 1)]
+EMPTY: list[Shape] = [(), (1,), (3,), (1, 3), (0, 1), (0, 3)]
 
 # hoad records even functions of a root, its square and its cosine, without the root. The model does not, and so a
 # function has only either of them.
@@ -19,7 +24,7 @@ ROOTS: tuple[np.ufunc, ...] = (np.sqrt, np.negative, np.exp, np.log, np.sin, np.
 EVENS: tuple[np.ufunc, ...] = (*ROOTS[1:], np.cos, np.square, np.multiply, np.multiply)
 
 # Where it simplifies, hoad joins whole factors: 2 (3 x) = 6 x. Those here are powers of two, so that no bit changes.
-NUMBERS = (0.5, -1.0, 1.0, 2.0, -0.75, 1.3, 0.0, -2.0)
+CONSTANTS = (0.5, -1.0, 1.0, 2.0, -0.75, 1.3, 0.0, -2.0)
 
 
 class Step(NamedTuple):
@@ -34,16 +39,15 @@ class RandomFunction:
     """A function of one to three inputs, numbers or arrays; `str` shows it."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        known = SHAPES[:1] if rng.random() < 0.4 else SHAPES
-        self.shapes = [known[rng.integers(len(known))] for _ in range(rng.integers(1, 4))]
+        family = (NUMBERS, ARRAYS, EMPTY)[rng.choice(3, p=(0.4, 0.5, 0.1))]
+        self.shapes = [family[rng.integers(len(family))] for _ in range(rng.integers(1, 4))]
         self.steps: list[Step] = []
         ufuncs = ROOTS if rng.random() < 0.3 else EVENS
         shapes = list(self.shapes)
         for _ in range(rng.integers(1, 9)):
-            step = _drawn_step(rng, ufuncs, shapes)
+            step = _drawn_step(rng, ufuncs, shapes, family)
             ones = [np.ones(shapes[x]) if isinstance(x, int) else x for x in step.operands]
-            with np.errstate(all="ignore"):
-                shapes.append(np.shape(step.function(*ones)))
+            shapes.append(np.shape(step.function(*ones)))
             self.steps.append(step)
         others = [int(rng.integers(len(shapes))) for _ in range(rng.integers(3))]
         self.outputs: list[Any] = [len(shapes) - 1, *(x if rng.random() < 0.9 else 0.5 for x in others)]
@@ -61,19 +65,21 @@ class RandomFunction:
         return "\n".join([*rows, f"return {_shown(self.outputs)}"])
 
 
-def _drawn_step(rng: np.random.Generator, ufuncs: Sequence[np.ufunc], shapes: Sequence[tuple[int, ...]]) -> Step:
+def _drawn_step(
+    rng: np.random.Generator, ufuncs: Sequence[np.ufunc], shapes: Sequence[Shape], family: Sequence[Shape]
+) -> Step:
     """Operands are late values more often than early ones, so that programs are deep as well as wide."""
     a, b = (int(max(rng.integers(len(shapes), size=2))) for _ in range(2))
     if shapes[a] and rng.random() < 0.2:
         axis = None if rng.random() < 0.3 else int(rng.integers(len(shapes[a])))
         keepdims = bool(rng.random() < 0.5)
-        if np.ones(shapes[a]).sum(axis=axis, keepdims=keepdims).shape in SHAPES:
+        if np.ones(shapes[a]).sum(axis=axis, keepdims=keepdims).shape in family:
             return Step(f"sum[{axis}, {keepdims}]", lambda x: np.sum(x, axis=axis, keepdims=keepdims), (a,))
     ufunc = ufuncs[rng.integers(len(ufuncs))]
     operands: list[Any] = [a, b][: ufunc.nin]
     if ufunc.nin == 2 and rng.random() < 0.3:
-        value = rng.choice(NUMBERS, shapes[b])
-        operands[rng.integers(2)] = value if shapes[b] and rng.random() < 0.5 else float(value.flat[0])
+        is_array = shapes[b] and rng.random() < 0.5
+        operands[rng.integers(2)] = rng.choice(CONSTANTS, shapes[b]) if is_array else float(rng.choice(CONSTANTS))
     return Step(ufunc.__name__, ufunc, tuple(operands))
 
 
@@ -81,12 +87,12 @@ def _shown(operands: Sequence[Any]) -> str:
     return ", ".join(f"v{x}" if isinstance(x, int) else repr(x) for x in operands)
 
 
-def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def drawn(rng: np.random.Generator, shape: Shape) -> Any:
     x = rng.choice([-1.0, 1.0, 1.0], shape) * rng.uniform(0.2, 2.0, shape)
     return x if shape else float(x)
 
 
-def drawn_seed(rng: np.random.Generator, shapes: Sequence[tuple[int, ...]]) -> Any:
+def drawn_seed(rng: np.random.Generator, shapes: Sequence[Shape]) -> Any:
     if rng.random() < 0.5:
         return "symbolic"
     return tuple(None if rng.random() < 0.15 else drawn(rng, shape) for shape in shapes)
@@ -95,6 +101,7 @@ def drawn_seed(rng: np.random.Generator, shapes: Sequence[tuple[int, ...]]) -> A
 # ---- the comparison -------------------------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")
 def difference(rng: np.random.Generator) -> str | None:
     """What is different for a random function and derivatives of it to order 3, of both kinds; None if nothing is."""
     f = RandomFunction(rng)
@@ -155,9 +162,8 @@ def different_values(
     nodes = [node for tape in program for node in tape.nodes]
     every_node = essay.Tape([], [], list(range(len(nodes))))
     at = [drawn(rng, aval.shape) for aval in program.inputs]
-    with np.errstate(all="ignore"):
-        values = essay.evaluate([*model, every_node], *xs, *seeds, compute=COMPUTE)
-        outputs = essay.evaluate(model, *at, compute=COMPUTE)
+    values = essay.evaluate([*model, every_node], *xs, *seeds, compute=COMPUTE)
+    outputs = essay.evaluate(model, *at, compute=COMPUTE)
     for node, value in zip(nodes, values, strict=True):
         if node.result is not None and not _same(node.result, value, signs=True):
             return f"node {node.number} is {node.result!r}, not {value!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from model import comparison, essay
 from model.comparison import difference
+from quality.house import ROOT
 
 PROGRAMS = 50  # for each seed; `python -m tests.campaigns --only tapes` compares some thousands a minute
 MOST_LINES = 300
@@ -61,3 +63,9 @@ def test_derivatives_of_a_known_function() -> None:
 
 def test_it_can_be_read_in_one_sitting() -> None:
     assert len(Path(essay.__file__).read_text().splitlines()) <= MOST_LINES
+
+
+def test_its_page_names_files_that_exist() -> None:
+    named = re.findall(r"`((?:hoad|tests)/[^`]+)`", (ROOT / "docs" / "how-it-works.md").read_text())
+    assert len(named) > 10
+    assert not [path for path in named if not (ROOT / path).exists()]
