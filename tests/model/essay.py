@@ -169,7 +169,8 @@ def splice(graph: Graph, template: Tape, *inputs: Any) -> list[Any]:
 # ---- 4. The reverse sweep
 #
 # From the last node to the first, a node that has an adjoint passes it on to its operands, by its rule. Contributions
-# are added in this order (Griewank and Walther 2008, section 3.2). The sweep computes nothing: it emits nodes.
+# are added in this order (Griewank and Walther 2008, section 3.2). The sweep computes nothing: it emits nodes. (The
+# tests of all of hoad's rules give it another `pull_back`.)
 
 
 def own(graph: Graph, x: Any) -> Any:
@@ -234,7 +235,7 @@ def simplified(graph: Graph, operation: str, operands: list[int], shape: Any) ->
         return "subtract", [operands[0], minus[operands[1]]]
     if operation in ("multiply", "divide") and minus and shape == ():  # for numbers only
         product = graph.emit(operation, *[minus.get(x, x) for x in operands])
-        return "negative" if len(minus) == 1 else "identity", [product]
+        return "negative" if sum(x in minus for x in operands) == 1 else "identity", [product]
     return operation, sorted(operands) if operation in ("add", "multiply") else operands
 
 
