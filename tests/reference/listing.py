@@ -1,12 +1,15 @@
-"""Programs as plain data: a growing list of rows, each an operation on rows and constants."""
+"""Programs as plain data: a growing list of rows, each an operation on rows and constants.
+
+A listing is a graph of the model, on which the model's sweeps run, with all of hoad's primitives.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from model.essay import Constant, Graph
 
 import hoad
 from hoad._core.graph.inspect import const_value, node_row
@@ -21,58 +24,78 @@ LINEAR = frozenset(
     gather stop_gradient concatenate astype item result cumsum real imag fft ifft rfft irfft""".split()
 )
 
-
-@dataclass(frozen=True, eq=False)
-class Constant:
-    """An operand that is a value."""
-
-    value: Any
-
-
 Operand = int | Constant
 
 
-@dataclass(frozen=True)
-class Row:
-    """One operation; an input has no primitive."""
+class Row(NamedTuple):
+    """A node of the model, whose operation is a primitive or "input"."""
 
-    primitive: Primitive | None
-    operands: tuple[Operand, ...]
-    params: Any
-    aval: AbstractValue  # of the (first) result
+    operation: Primitive | str
+    operands: tuple[Any, ...]
+    parameters: dict[str, Any]  # those of the primitive, and what the (first) result is
+    shape: tuple[int, ...]
     strong: bool  # its zeros absorb infinite and undefined factors
 
+    @property
+    def primitive(self) -> Primitive | None:
+        return None if isinstance(self.operation, str) else self.operation
 
-@dataclass
-class Listing:
+    @property
+    def name(self) -> str:
+        return self.operation if isinstance(self.operation, str) else self.operation.name
+
+    @property
+    def params(self) -> Any:
+        return self.parameters["params"]
+
+    @property
+    def aval(self) -> AbstractValue:
+        return self.parameters["aval"]
+
+
+def row_of(
+    operation: Primitive | str, operands: Iterable[Any], params: Any, aval: AbstractValue, strong: bool = False
+) -> Row:
+    return Row(operation, tuple(operands), {"params": params, "aval": aval}, aval.shape, strong)
+
+
+class Listing(Graph):
     """Rows in order; rows only refer to earlier ones."""
 
-    rows: list[Row] = field(default_factory=list)
-    inputs: list[int] = field(default_factory=list)
-    outputs: list[Operand | None] = field(default_factory=list)
+    nodes: list[Any]
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs: list[int] = []
+        self.outputs: list[Any] = []
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.nodes
 
     def add_input(self, aval: AbstractValue) -> int:
-        self.rows.append(Row(None, (), None, aval, False))
+        self.rows.append(row_of("input", (), None, aval))
         self.inputs.append(len(self.rows) - 1)
         return self.inputs[-1]
 
-    def aval(self, operand: Operand) -> AbstractValue:
+    def aval(self, operand: Any) -> AbstractValue:
         """Shape and dtype of an operand."""
         if isinstance(operand, int):
             return self.rows[operand].aval
         value = np.asarray(operand.value)
         return intern_aval(value.dtype, value.shape)
 
-    def is_strong(self, operand: Operand) -> bool:
+    def is_strong(self, operand: Any) -> bool:
         return isinstance(operand, int) and self.rows[operand].strong
 
-    def emit(self, primitive: Primitive | str, operands: Sequence[Operand], params: Any, aval: AbstractValue) -> int:
-        """Append a row as it stands, but for one thing: products with a strong zero are strong products."""
-        primitive = _named(primitive) if isinstance(primitive, str) else primitive
-        operands = tuple(operands)
+    def emit(self, operation: Any, *operands: Any, params: Any = None, aval: AbstractValue | None = None) -> Any:
+        """Append a row as it stands, but for products with a strong zero, which are strong, and sums with None, a zero.
+
+        The result of an operation with no further parameters is what its first operand is, unless that is said.
+        """
+        primitive = _named(operation) if isinstance(operation, str) else operation
+        if primitive.name == "add" and None in operands:
+            return operands[1] if operands[0] is None else operands[0]
         strong = [self.is_strong(x) for x in operands]
         if primitive.name == "multiply" and any(strong):
             primitive = _named("strong_multiply_both" if all(strong) else "strong_multiply")
@@ -88,38 +111,31 @@ class Listing:
             or (name in LINEAR and any(strong))
             or (name == "complex" and any(strong) and all(map(_is_zero, operands, strong)))
         )
-        self.rows.append(Row(primitive, operands, params, aval, made_strong))
+        self.rows.append(row_of(primitive, operands, params, aval or self.aval(operands[0]), made_strong))
         return len(self.rows) - 1
 
-    def results(self, row: int) -> list[int]:
+    def results(self, i: int) -> list[int]:
         """The rows of all results of an operation that has several; made where they are missing."""
-        made = self.rows[row]
-        if made.primitive is None or made.primitive.nout == 1:
-            return [row]
-        found = {
-            r.params[0]: k
-            for k, r in enumerate(self.rows)
-            if r.primitive is not None and r.primitive.name == "result" and r.operands == (row,)
-        }
-        avals = made.primitive.infer(made.params, *map(self.aval, made.operands))
-        return [row] + [
-            found[k] if k in found else self.emit("result", [row], (k,), avals[k]) for k in range(1, len(avals))
+        row = self.rows[i]
+        if row.primitive is None or row.primitive.nout == 1:
+            return [i]
+        found = {r.params[0]: k for k, r in enumerate(self.rows) if r.name == "result" and r.operands == (i,)}
+        avals = row.primitive.infer(row.params, *map(self.aval, row.operands))
+        return [i] + [
+            found[k] if k in found else self.emit("result", i, params=(k,), aval=avals[k]) for k in range(1, len(avals))
         ]
 
-    def splice(self, other: Listing, leaves: Sequence[Operand | None]) -> list[Operand | None]:
-        """Emit the rows of another listing with `leaves` in place of its inputs; what its outputs are here."""
-        place: dict[int, Operand | None] = dict(zip(other.inputs, leaves, strict=True))
-
-        def placed(operand: Operand | None) -> Any:
-            return place[operand] if isinstance(operand, int) else operand
-
-        for i, row in enumerate(other.rows):
-            if row.primitive is not None:
-                place[i] = self.emit(row.primitive, [placed(x) for x in row.operands], row.params, row.aval)
-        return [placed(x) for x in other.outputs]
+    def depending(self, inputs: Iterable[int]) -> set[Any]:
+        """These rows, and those that depend on them differentiably."""
+        found = set(inputs)
+        for i, row in enumerate(self.rows):
+            several = row.primitive is not None and row.primitive.nout > 1
+            if row.name != "stop_gradient" and (row.aval.inexact or several) and not found.isdisjoint(row.operands):
+                found.add(i)
+        return found
 
 
-def _is_zero(operand: Operand, strong: bool) -> bool:
+def _is_zero(operand: Any, strong: bool) -> bool:
     """Whether an operand can hold a strong zero, or nothing but zeros."""
     return strong or (isinstance(operand, Constant) and not np.any(operand.value))
 
@@ -149,7 +165,7 @@ def of_program(program: hoad.Program) -> Listing:
             if primitive.name == "input":
                 place[i] = listing.add_input(aval)
             else:
-                place[i] = listing.emit(primitive, [placed(k) for k in operands], params, aval)
+                place[i] = listing.emit(primitive, *map(placed, operands), params=params, aval=aval)
     listing.outputs = [placed(k) for k in program[-1]._outputs]
     return listing
 
@@ -175,6 +191,6 @@ def template(
         return place[operand] if operand >= 0 else Constant(data["constants"][operand])
 
     for i, (row_primitive, operands, row_params, aval) in data["rows"].items():
-        place[i] = listing.emit(row_primitive, [placed(k) for k in operands], row_params, aval)
+        place[i] = listing.emit(row_primitive, *map(placed, operands), params=row_params, aval=aval)
     listing.outputs = [placed(k) for k in data["outputs"]]
     return listing

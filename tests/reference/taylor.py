@@ -15,7 +15,7 @@ import numpy as np
 from hoad._core.graph.primitive import UFUNC, Primitive, primitive_named
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from reference.interpreter import compute
-from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, template
+from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, row_of, template
 
 MOST_ROWS = 2000
 
@@ -70,7 +70,7 @@ class System:
         if key not in self.known:
             if len(self.rows) > MOST_ROWS:
                 raise NotClosedError(f"the rules around {name} do not close")
-            self.rows.append(Row(primitive, tuple(operands), row.params, row.aval, False))
+            self.rows.append(row_of(primitive, operands, row.params, row.aval))
             self.series.append(np.zeros((self.order + 1, *row.aval.shape), row.aval.dtype))
             self.slopes.append(None)
             self.known[key] = len(self.rows) - 1
@@ -121,7 +121,7 @@ class System:
         primitive = primitive_named("broadcast_to")
         assert primitive is not None
         aval = intern_aval(self.series[i].dtype, like.shape)
-        return self.add(primitive, [i], Row(primitive, (i,), (like.shape,), aval, False))
+        return self.add(primitive, [i], row_of(primitive, (i,), (like.shape,), aval))
 
     def run(self) -> None:
         """All coefficients, order by order; operands come before what uses them."""
