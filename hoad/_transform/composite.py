@@ -34,7 +34,7 @@ class Apart:
 
     Attributes
     ----------
-    segment : Segment
+    segment : Subgraph
         What it recorded, cut out of the running graph.
     operands : list of int
         Of the values that became inputs.
