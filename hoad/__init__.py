@@ -53,7 +53,7 @@ Formulas
     symbols          symbols, of which NumPy makes expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
-    rules.vjp        give a function its derivative rule; rules.rule_of says which one it has
+    defvjp           give a function its derivative rule; rules.rule_of says which one it has
     primitive        make any function one operation
     custom_vjp       give a function composed of others a rule of its own
 Memory
@@ -135,7 +135,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad.rules.registry import primitive
+from hoad.rules.registry import defvjp, primitive
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
@@ -173,6 +173,7 @@ __all__ = [
     "checkpointed_loop",
     "custom_vjp",
     "debug_nans",
+    "defvjp",
     "dense_plan",
     "derivative",
     "derivative_tensor",

@@ -70,7 +70,7 @@ class NoRuleError(HoadError, NotImplementedError):
         ...
     hoad.errors.NoRuleError: np.nanmedian has no derivative rule ...
 
-    Declare one with `hoad.rules.vjp`, or use operations that have one.
+    Declare one with `hoad.defvjp`, or use operations that have one.
     """
 
     def __init__(self, *args: object) -> None:
@@ -104,7 +104,7 @@ class RuleError(HoadError, TypeError):
     >>> @hoad.primitive
     ... def product(x, y):
     ...     return x * y
-    >>> _ = hoad.rules.vjp(product, lambda g, p, x, y: (g * y,))
+    >>> _ = hoad.defvjp(product, lambda g, p, x, y: (g * y,))
     >>> hoad.grad(product)(1.0, 2.0)
     Traceback (most recent call last):
         ...
@@ -112,7 +112,7 @@ class RuleError(HoadError, TypeError):
 
     Return an adjoint for every operand:
 
-    >>> _ = hoad.rules.vjp(product, lambda g, p, x, y: (g * y, g * x))
+    >>> _ = hoad.defvjp(product, lambda g, p, x, y: (g * y, g * x))
     >>> hoad.grad(product)(1.0, 2.0)
     2.0
     """

@@ -157,7 +157,7 @@ class CustomVJP:
         ----------
         rule : callable
             ``rule(g, p, *operands, **parameters)`` returns an adjoint for each operand, None for zero: see
-            `hoad.rules.vjp`. Arguments that it does not name among its operands are its parameters. With `bwd`, it is
+            `hoad.defvjp`. Arguments that it does not name among its operands are its parameters. With `bwd`, it is
             JAX's forward rule, ``fwd(*args) -> (result, residuals)``.
         bwd : callable, optional
             JAX's backward rule, ``bwd(*nondiff, residuals, g)``, which returns an adjoint for each argument.
