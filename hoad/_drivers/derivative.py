@@ -112,7 +112,7 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         return None
     with differentiating() as d:
         expansion = expansion_at(f, d.input(x), n, True)
-        results = expansion.program.results
+        results = expansion.program.output_types
         if not results or (np.ndim(x) and not expansion.is_pointwise()):
             return None
         if np.ndim(x) and any(aval.shape not in ((), np.shape(x)) for aval in results):

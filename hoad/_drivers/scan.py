@@ -52,7 +52,7 @@ class _Body:
             return made
 
         self.program, self.captured = captured_program(step, numbers + first)
-        self.carried = list(self.program.results[: len(self.carry.places)])
+        self.carried = list(self.program.output_types[: len(self.carry.places)])
 
 
 def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first: list[Any]) -> _Body:

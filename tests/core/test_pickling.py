@@ -37,7 +37,7 @@ def there_and_back(program: hoad.Program) -> hoad.Program:
 def test_values_and_derivatives(order: int) -> None:
     program = hoad.record(mixed, X)
     for _ in range(order):
-        program = hoad.gradient(program, None if program.results[0].shape == () else "symbolic")
+        program = hoad.gradient(program, None if program.output_types[0].shape == () else "symbolic")
     other = there_and_back(program)
     inputs = [1.5 * X, *[X] * (order - 1)]
     np.testing.assert_array_equal(other.evaluate(*inputs), program.evaluate(*inputs))
