@@ -97,14 +97,14 @@ from hoad import _display, rules  # noqa: F401  (_display gives programs their t
 from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad._drivers.custom import custom_vjp
 from hoad._drivers.dense import DensePlan, dense_plan
-from hoad._drivers.derivative import derivative
+from hoad._drivers.derivative import derivative, derivatives
 from hoad._drivers.gradient import grad, value_and_grad
 from hoad._drivers.hessian import hessian
 from hoad._drivers.jacobian import jacobian
 from hoad._drivers.laplacian import biharmonic, directional_derivative, hessian_diagonal, laplacian
 from hoad._drivers.products import hvp, jvp, linearize, vhp, vjp
 from hoad._drivers.scan import fori_loop, scan, while_loop
-from hoad._drivers.taylor import derivatives, taylor
+from hoad._drivers.taylor import taylor
 from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
 from hoad._drivers.values import stop_gradient, value
 from hoad._drivers.vmap import vmap

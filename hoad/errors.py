@@ -170,19 +170,21 @@ class ArgumentError(HoadError, TypeError, ValueError):
 
 
 class DomainError(HoadError, ValueError):
-    """A derivative was asked for that is not finite: the message names the highest order that is, and the operation.
+    """A series has a coefficient that is not finite: the message names the highest order that is, and the operation.
+
+    `hoad.derivative` and `hoad.derivatives` give inf or nan instead.
 
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
-    >>> hoad.derivatives(np.sqrt, 2)(0.0)
+    >>> hoad.taylor(np.sqrt, 0.0, 2)
     Traceback (most recent call last):
         ...
-    hoad.errors.DomainError: derivatives: the derivative of order 1 of f at x = 0.0 comes out as inf, ...
+    hoad.errors.DomainError: taylor: the derivative of order 1 of f at x = 0.0 comes out as inf, ...
 
-    >>> hoad.derivatives(lambda x: np.sqrt(x) ** 2, 0)(0.0)
-    array([0.])
+    >>> hoad.derivatives(np.sqrt, 2)(0.0)
+    array([  0.,  inf, -inf])
     """
 
 

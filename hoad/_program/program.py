@@ -314,8 +314,8 @@ class Callee:
 class Program(list[Tape], Callee):
     """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
 
-    A list that is not changed: a slice is a program, and so is ``Program(tapes)``. `inputs` and `outputs` are numbers of
-    nodes, as those of a tape.
+    A list that is not changed: a slice is a program, and so is ``Program(tapes)``. `inputs` and `outputs` are numbers
+    of nodes, as those of a tape.
 
     Examples
     --------

@@ -178,7 +178,7 @@ def test_a_wrong_batch() -> None:
 @pytest.mark.parametrize(
     ("room", "name", "wrong"),
     [
-        (modes, "derivatives", "series"),
+        (modes, "taylor", "series"),
         (modes, "derivative_tensor", "tensor"),
         (modes, "grad", "reverse"),
         (ways, "jit", ", jitted"),
@@ -191,6 +191,8 @@ def test_each_mode_is_named(room: Any, name: str, wrong: str, monkeypatch: pytes
         monkeypatch.setattr(ways, name, lambda f: driver(lambda *xs: 1.001 * f(*xs)))
     elif name == "grad":
         monkeypatch.setattr(modes, name, lambda f, argnums: lambda *xs: [1.001 * g for g in driver(f, argnums)(*xs)])
+    elif name == "taylor":
+        monkeypatch.setattr(modes, name, lambda f, x, n: driver(f, x, n) * (1.001 if n else 1.0))
     else:
         monkeypatch.setattr(modes, name, lambda f, n: lambda x: driver(f, n)(x) * (1.001 if n else 1.0))
     report = derivatives(main_function, 0.3, 2)
