@@ -72,7 +72,7 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
                 "of their own."
             )
         if found.dtype.kind not in "biuf":
-            raise ShapeError(
+            raise DTypeError(
                 f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}. "
                 "Of a result of SciPy's, give its x."
             )

@@ -712,9 +712,7 @@ class Program(list[Tape], Callee):
         Raises
         ------
         ArgumentError
-            If the format is another one.
-        ValueError
-            If `rows` is negative.
+            If the format is another one, or `rows` is negative.
         ShapeError
             If the tapes do not belong together.
 
@@ -867,7 +865,7 @@ class Program(list[Tape], Callee):
 
         Raises
         ------
-        ValueError
+        ArgumentError
             If `limit` is not positive.
         ShapeError
             If the tapes do not belong together.
