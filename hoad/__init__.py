@@ -53,7 +53,7 @@ Formulas
     symbols          symbols, of which NumPy makes expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
-    rules.vjp        give a function its derivative rule; rules.rule_of says which one it has
+    defvjp           give a function its derivative rule; rules.rule_of says which one it has
     primitive        make any function one operation
     custom_vjp       give a function composed of others a rule of its own
 Memory
@@ -97,14 +97,14 @@ from hoad import _display, rules  # noqa: F401  (_display gives programs their t
 from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad._drivers.custom import custom_vjp
 from hoad._drivers.dense import DensePlan, dense_plan
-from hoad._drivers.derivative import derivative
+from hoad._drivers.derivative import derivative, derivatives
 from hoad._drivers.gradient import grad, value_and_grad
 from hoad._drivers.hessian import hessian
 from hoad._drivers.jacobian import jacobian
 from hoad._drivers.laplacian import biharmonic, directional_derivative, hessian_diagonal, laplacian
 from hoad._drivers.products import hvp, jvp, linearize, vhp, vjp
 from hoad._drivers.scan import fori_loop, scan, while_loop
-from hoad._drivers.taylor import derivatives, taylor
+from hoad._drivers.taylor import taylor
 from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
 from hoad._drivers.values import stop_gradient, value
 from hoad._drivers.vmap import vmap
@@ -135,7 +135,7 @@ from hoad.errors import (
     ShapeError,
     TracedValueError,
 )
-from hoad.rules.registry import primitive
+from hoad.rules.registry import defvjp, primitive
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
@@ -173,6 +173,7 @@ __all__ = [
     "checkpointed_loop",
     "custom_vjp",
     "debug_nans",
+    "defvjp",
     "dense_plan",
     "derivative",
     "derivative_tensor",

@@ -70,7 +70,7 @@ class NoRuleError(HoadError, NotImplementedError):
         ...
     hoad.errors.NoRuleError: np.nanmedian has no derivative rule ...
 
-    Declare one with `hoad.rules.vjp`, or use operations that have one.
+    Declare one with `hoad.defvjp`, or use operations that have one.
     """
 
     def __init__(self, *args: object) -> None:
@@ -104,7 +104,7 @@ class RuleError(HoadError, TypeError):
     >>> @hoad.primitive
     ... def product(x, y):
     ...     return x * y
-    >>> _ = hoad.rules.vjp(product, lambda g, p, x, y: (g * y,))
+    >>> _ = hoad.defvjp(product, lambda g, p, x, y: (g * y,))
     >>> hoad.grad(product)(1.0, 2.0)
     Traceback (most recent call last):
         ...
@@ -112,7 +112,7 @@ class RuleError(HoadError, TypeError):
 
     Return an adjoint for every operand:
 
-    >>> _ = hoad.rules.vjp(product, lambda g, p, x, y: (g * y, g * x))
+    >>> _ = hoad.defvjp(product, lambda g, p, x, y: (g * y, g * x))
     >>> hoad.grad(product)(1.0, 2.0)
     2.0
     """
@@ -170,19 +170,21 @@ class ArgumentError(HoadError, TypeError, ValueError):
 
 
 class DomainError(HoadError, ValueError):
-    """A derivative was asked for that is not finite: the message names the highest order that is, and the operation.
+    """A series has a coefficient that is not finite: the message names the highest order that is, and the operation.
+
+    `hoad.derivative` and `hoad.derivatives` give inf or nan instead.
 
     Examples
     --------
     >>> import numpy as np
     >>> import hoad
-    >>> hoad.derivatives(np.sqrt, 2)(0.0)
+    >>> hoad.taylor(np.sqrt, 0.0, 2)
     Traceback (most recent call last):
         ...
-    hoad.errors.DomainError: derivatives: the derivative of order 1 of f at x = 0.0 comes out as inf, ...
+    hoad.errors.DomainError: taylor: the derivative of order 1 of f at x = 0.0 comes out as inf, ...
 
-    >>> hoad.derivatives(lambda x: np.sqrt(x) ** 2, 0)(0.0)
-    array([0.])
+    >>> hoad.derivatives(np.sqrt, 2)(0.0)
+    array([  0.,  inf, -inf])
     """
 
 

@@ -72,7 +72,7 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
                 "of their own."
             )
         if found.dtype.kind not in "biuf":
-            raise ShapeError(
+            raise DTypeError(
                 f"{what}{structure.path(k)} must be made of floats, but holds {type(x).__name__}. "
                 "Of a result of SciPy's, give its x."
             )
@@ -124,7 +124,7 @@ class _Root(Callee):
         key = (by_unknown, rules_epoch())
         if key not in self._adjoints:
             nodes = self.program._input_nodes()
-            avals = self.program.inputs
+            avals = self.program.input_types
             by = nodes[:1] if by_unknown else [k for k, aval in zip(nodes[1:], avals[1:], strict=True) if aval.inexact]
             made = extended(self.program, "symbolic", True, by)
             made._linear = 1
@@ -138,8 +138,8 @@ class _Root(Callee):
         )
 
     def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
-        if avals != self.program.inputs[1:]:
-            raise refusal(f"an equation takes {self.program.inputs[1:]}, but is given {avals}")
+        if avals != self.program.input_types[1:]:
+            raise refusal(f"an equation takes {self.program.input_types[1:]}, but is given {avals}")
 
     def __repr__(self) -> str:
         return f"<equation of {self.unknown.size} unknowns>"
@@ -157,7 +157,7 @@ def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
         w = np.linalg.solve(matrix.T, x_bar)
     else:
         w = _Linear(by_unknown, root.linear, root.linear)(x_bar, x, *numbers)
-    inexact = [aval.inexact for aval in root.program.inputs[1:]]
+    inexact = [aval.inexact for aval in root.program.input_types[1:]]
     found: Any = root.adjoint(False)(x, *numbers, -w) if any(inexact) else ()
     bars = iter(found if isinstance(found, tuple) else (found,))
     return tuple(next(bars) if has else None for has in inexact)
@@ -416,7 +416,7 @@ class _Linear(Callee):
             return found[0] if isinstance(found, tuple) else found
 
         found = np.asarray(self.solver(matvec, b))
-        aval = self.program.inputs[-1]
+        aval = self.program.input_types[-1]
         if found.shape != aval.shape:
             raise ShapeError(f"a linear solver was to find an unknown of shape {aval.shape}, but gave {found.shape}.")
         return np.asarray(found, aval.dtype)[()]
@@ -431,17 +431,17 @@ class _Linear(Callee):
         return _restored, (self.program, self.solver, self.transposed)
 
     def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
-        if avals[1:] != self.program.inputs[:-1] or avals[0].shape != self.program.inputs[-1].shape:
+        if avals[1:] != self.program.input_types[:-1] or avals[0].shape != self.program.input_types[-1].shape:
             raise refusal(f"a linear equation is given {avals}")
 
     def __repr__(self) -> str:
-        return f"<linear equation of {self.program.inputs[-1].size} unknowns>"
+        return f"<linear equation of {self.program.input_types[-1].size} unknowns>"
 
 
 @restoring
 def _restored(program: Program, solver: Any, transposed: Any) -> _Linear:
     """A linear equation out of a pickle."""
-    if not callable(solver) or not callable(transposed) or not program.inputs or len(program.results) != 1:
+    if not callable(solver) or not callable(transposed) or not program.input_types or len(program.output_types) != 1:
         raise refusal("a linear equation has no solver, or other unknowns")
     return _Linear(program, solver, transposed)
 
@@ -458,7 +458,7 @@ LINEAR_SOLVE = Primitive(
     function=lambda params, b, *numbers: params[0].solve(b, numbers),
     kind=PYTHON,
     nin=-1,
-    infer=lambda params, b, *numbers: (params[0].program.inputs[-1],),
+    infer=lambda params, b, *numbers: (params[0].program.input_types[-1],),
     param_names=("equation",),
     linear_in=(0,),
 )

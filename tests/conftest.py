@@ -95,7 +95,7 @@ def is_alike(program: hoad.Program) -> bool:
     except (pickle.PicklingError, AttributeError):  # the latter for what is found by no name
         return True
     other = pickle.loads(data)
-    values = [np.linspace(0.3, 0.7, aval.size).reshape(aval.shape).astype(aval.dtype) for aval in program.inputs]
+    values = [np.linspace(0.3, 0.7, aval.size).reshape(aval.shape).astype(aval.dtype) for aval in program.input_types]
     before, after = outcome(program, values), outcome(other, values)
     if len(before) != len(after) or not all(map(is_equal, before, after)):
         return False

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from hoad._cli.target import UsageError, find_function, read_point
-from hoad.check.agreement import derivatives
+from hoad.check.agreement import modes as check_modes
 from hoad.check.by_hand import gradient as check_gradient
 from hoad.check.by_hand import hessian as check_hessian
 from hoad.check.by_hand import jacobian as check_jacobian
@@ -94,7 +94,7 @@ def run(
 
 
 def _modes(f: Callable[..., Any], points: tuple[Any, ...], order: int | None) -> Report:
-    return derivatives(f, points if len(points) > 1 else points[0], ORDER if order is None else order)
+    return check_modes(f, points if len(points) > 1 else points[0], ORDER if order is None else order)
 
 
 def _reports(

@@ -91,7 +91,7 @@ def derived(f: Callable[..., Any], points: tuple[Any, ...], order: int, simplify
     """A program and its gradients; what gives more than one number is differentiated for a symbolic seed."""
     program = record(f, *points)
     for _ in range(order):
-        single = len(program.results) == 1 and not program.results[0].shape
+        single = len(program.output_types) == 1 and not program.output_types[0].shape
         program = gradient(program, None if single else "symbolic", simplify=simplify)
     return program
 

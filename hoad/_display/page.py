@@ -16,6 +16,7 @@ from hoad._display.columns import Columns, Shared
 from hoad._display.folds import Lines
 from hoad._display.lines import find_lines
 from hoad._program.program import Program
+from hoad.errors import ArgumentError
 
 CARRIED = 250_000  # nodes in a page, those of inner programs included; some 30 bytes each
 
@@ -26,7 +27,7 @@ SCRIPTS = ("model", "table", "panel", "layout", "graph", "search", "main")
 def write_page(program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None:
     """What `Program.explore` does."""
     if limit < 1:
-        raise ValueError(f"explore shows up to limit nodes one by one, but limit={limit}. Give a positive number.")
+        raise ArgumentError(f"explore shows up to limit nodes one by one, but limit={limit}. Give a positive number.")
     path = Path(file)
     path.write_text(make_page(program, limit, lines, title), encoding="utf-8")
     if open:

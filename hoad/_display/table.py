@@ -13,7 +13,7 @@ from hoad._display.marks import marks_of
 from hoad._display.notation import operation_text
 from hoad._display.values import constant_text, value_text
 from hoad._program.program import Constant, Program, Tape, TapeNode
-from hoad.errors import count
+from hoad.errors import ArgumentError, count
 
 ROWS = 200  # of a tape, where nothing else is asked for
 MOST_LISTED = 6  # inputs or outputs named in a heading
@@ -137,7 +137,7 @@ class Section:
 def make_sections(program: Program, rows: int | None, ascii: bool = False) -> tuple[list[Section], list[str]]:
     """The tables of all tapes, of each the first and the last rows where it has more than `rows`; and a legend."""
     if rows is not None and rows < 0:
-        raise ValueError(
+        raise ArgumentError(
             f"a table shows a number of rows of each tape, but rows={rows}. Leave it out, or give None for all."
         )
     sections = [_section(k, tape, rows) for k, tape in enumerate(program, 1)]

@@ -40,7 +40,7 @@ class Ruled(Callee):
         self, apart: Apart, forms: Forms, taken: list[int], rule: Callable[..., Any], owner: CustomVJP
     ) -> None:
         self._program = program_of(apart.segment)
-        self.results = self._program.results
+        self.output_types = self._program.output_types
         self._result = apart.parts
         self._forms = forms
         self._numbers = sum(1 if parts is None else len(parts.places) for parts in forms)
@@ -55,8 +55,8 @@ class Ruled(Callee):
         return _restored, (self._program, self._rule, *form)
 
     def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
-        own = self._numbers + len(self._program.inputs) - len(self._taken)
-        if len(avals) != own or self._entered(avals)[1] != self._program.inputs:
+        own = self._numbers + len(self._program.input_types) - len(self._taken)
+        if len(avals) != own or self._entered(avals)[1] != self._program.input_types:
             raise refusal(f"{self._described} is of other operands than {avals}")
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]]:
@@ -94,14 +94,14 @@ def _restored(
 ) -> Ruled:
     """A function with a rule, out of a pickle."""
     made = Ruled.__new__(Ruled)
-    made._program, made.results = program, program.results
+    made._program, made.output_types = program, program.output_types
     made._result, made._forms, made._taken, made._rule = result, forms, taken, rule
     made._numbers = sum(1 if parts is None else len(parts.places) for parts in forms)
     truths((reverse_only,), 1, "the kind of a rule")
     made._reverse_only, made._described = reverse_only, str(described)
     for k in taken:
         whole_number(k, 0, made._numbers - 1, "an operand that is traced")
-    if not callable(rule) or len(result.places) != len(program.results):
+    if not callable(rule) or len(result.places) != len(program.output_types):
         raise refusal(f"{described} is none, or of other results")
     return made
 
@@ -157,7 +157,7 @@ class CustomVJP:
         ----------
         rule : callable
             ``rule(g, p, *operands, **parameters)`` returns an adjoint for each operand, None for zero: see
-            `hoad.rules.vjp`. Arguments that it does not name among its operands are its parameters. With `bwd`, it is
+            `hoad.defvjp`. Arguments that it does not name among its operands are its parameters. With `bwd`, it is
             JAX's forward rule, ``fwd(*args) -> (result, residuals)``.
         bwd : callable, optional
             JAX's backward rule, ``bwd(*nondiff, residuals, g)``, which returns an adjoint for each argument.

@@ -17,7 +17,7 @@ from hoad._drivers.linear_map import LinearMap
 from hoad._program.trace import call_traced, output_operand, outputs, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice, check_function
 from hoad._pytree.containers import Forms, Name, spread
-from hoad.errors import DTypeError, ShapeError, count
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
 
 def check_numbers(value: Any, what: str | Name) -> None:
@@ -40,7 +40,7 @@ def as_like(recording: Recording, value: Any, like: int, what: str | Name) -> in
         raise ShapeError(f"{what} must have shape {aval.shape}, but has shape {found.shape}.")
     if found.dtype != aval.dtype:
         if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
-            raise ShapeError(f"{what} must have dtype {aval.dtype}, but has dtype {found.dtype}.")
+            raise DTypeError(f"{what} must have dtype {aval.dtype}, but has dtype {found.dtype}.")
         cast = value.astype(aval.dtype) if hasattr(value, "astype") else np.asarray(value, aval.dtype)
         operand = recording.operand(cast)
     return operand
@@ -79,9 +79,11 @@ def jvp(
     Raises
     ------
     ShapeError
-        If a tangent does not fit its primal.
+        If a tangent has another shape than its primal.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none.
+        If an argument is neither a float nor a complex number and holds none, or a tangent has another dtype.
+    ArgumentError
+        If f cannot be called, or primals and tangents are not tuples.
 
     Notes
     -----
@@ -100,7 +102,7 @@ def jvp(
     """
     check_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ShapeError("jvp takes primals and tangents as tuples, one item per argument: jvp(f, (x,), (x_dot,)).")
+        raise ArgumentError("jvp takes primals and tangents as tuples, one item per argument: jvp(f, (x,), (x_dot,)).")
     if len(primals) != len(tangents):
         raise ShapeError(
             f"jvp was given {count(len(primals), 'primal')} and {count(len(tangents), 'tangent')}. Give one for each."
@@ -227,7 +229,7 @@ def _linear(f: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, driv
     """f's value and aux, and its derivative as a linear map, of adjoints for vjp, of tangents for linearize."""
     check_function(driver, f)
     if not primals:
-        raise ShapeError(f"{driver} needs the arguments of f: {driver}(f, x).")
+        raise ArgumentError(f"{driver} needs the arguments of f: {driver}(f, x).")
     with differentiating() as d:
         returned, forms = call_traced(d, f, primals, tuple(range(len(primals))), driver)
         result, aux = split_aux(returned, has_aux, driver)
@@ -244,7 +246,7 @@ def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, 
     """(arguments of f, a direction for each differentiated one)."""
     if len(args) < (2 if choice.argnames is None else 1):
         driver = choice.driver
-        raise ShapeError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
+        raise ArgumentError(f"{driver}(f) is called with the arguments of f and then a direction: {driver}(f)(x, v).")
     return args[:-1], choice.directions(args[-1])
 
 
@@ -274,9 +276,9 @@ def hvp(
     Raises
     ------
     ShapeError
-        If f(x) is not a scalar, or v does not fit x.
+        If f(x) is not a scalar, or v has another shape than x.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or f(x) is complex.
+        If an argument is neither a float nor a complex number and holds none, f(x) is complex, or v has another dtype.
 
     Notes
     -----
@@ -345,9 +347,9 @@ def vhp(
     Raises
     ------
     ShapeError
-        If f(x) is not a scalar, or v does not fit x.
+        If f(x) is not a scalar, or v has another shape than x.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or f(x) is complex.
+        If an argument is neither a float nor a complex number and holds none, f(x) is complex, or v has another dtype.
 
     Notes
     -----

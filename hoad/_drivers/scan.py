@@ -16,7 +16,7 @@ from hoad._pytree.containers import Structure
 from hoad._transform.composite import captured_program
 from hoad._transform.loops import Loop, steps_of
 from hoad._transform.programs import selected
-from hoad.errors import ArgumentError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 FLOAT64 = np.dtype(np.float64)
 NO_LIMIT = 1 << 62
@@ -52,7 +52,7 @@ class _Body:
             return made
 
         self.program, self.captured = captured_program(step, numbers + first)
-        self.carried = list(self.program.results[: len(self.carry.places)])
+        self.carried = list(self.program.output_types[: len(self.carry.places)])
 
 
 def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first: list[Any]) -> _Body:
@@ -295,7 +295,7 @@ def while_loop(
 
 def _truth(x: Any) -> Any:
     if getattr(x, "shape", ()) != () or np.asarray(x).dtype != bool if not is_traced(x) else x.dtype != bool:
-        raise ShapeError(f"the condition of a while_loop must be a boolean, such as np.any(x > 0) ({here()}).")
+        raise DTypeError(f"the condition of a while_loop must be a boolean, such as np.any(x > 0) ({here()}).")
     return x
 
 

@@ -1,14 +1,13 @@
-"""All derivatives up to an order, and Taylor series of functions."""
+"""Taylor series of functions."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from hoad._comparison.plain_calls import compared, of_first
+from hoad._comparison.plain_calls import compared
 from hoad._core.graph.inspect import node_row
 from hoad._core.record.recording import differentiating
 from hoad._core.trace.coerce import holds_traced
@@ -17,7 +16,7 @@ from hoad._core.trace.traced import is_traced
 from hoad._drivers.holomorphic import TURN, check_cauchy_riemann, check_series, check_turned
 from hoad._drivers.products import check_numbers
 from hoad._program.trace import call_traced, outputs, plain
-from hoad._pytree.arguments import by_argument, check_function, checked_order, packed, parts_of
+from hoad._pytree.arguments import check_function, checked_order, packed, parts_of
 from hoad._pytree.containers import Parts, kind_of
 from hoad._series import TaylorSeries
 from hoad._series.functions import expand_with
@@ -25,86 +24,7 @@ from hoad._transform.expansion import Expansion, expansion_at
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 
 # Drivers that are told up to which order, and the least that they take.
-BY_ORDER = {"derivatives": 0, "taylor": 0, "derivative_tensor": 1}
-
-
-def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[..., Any]:
-    """All derivatives up to an order, ``x -> [f(x), f′(x), ..., f⁽ⁿ⁾(x)]``, pointwise on arrays.
-
-    Parameters
-    ----------
-    f : callable
-        A function of one float, or one that acts element by element on an array; further arguments are constants. It
-        may return a container. Of a complex number it must be holomorphic.
-    n : int
-        The highest order, 0 or more.
-    argnums : int, optional
-        The position of the argument that is meant.
-
-    Returns
-    -------
-    callable
-        Called like f; gives an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units:
-        those of f over those of x to the power of the order.
-
-    Raises
-    ------
-    ArgumentError
-        If f cannot be called, n is not an order, or `argnums` is not the position of an argument.
-    ShapeError
-        If x is an array and f mixes its elements.
-    DTypeError
-        If x is neither a float nor a complex number, or complex and f is not holomorphic.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
-
-    See Also
-    --------
-    derivative : one of them.
-    taylor : the coefficients f⁽ᵏ⁾/k!, as a series that evaluates, composes, inverts.
-
-    Notes
-    -----
-    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is not a sum, and n +
-    1 numbers of memory. What happens at singular points is said in docs/howto/any-order.md.
-
-    Range: what is computed with is hᵏ f⁽ᵏ⁾/k!, where h is 1 to order n = 20, and beyond a power of two with hⁿ about
-    n!. A derivative of which that is below the smallest float is 0; one of which it, or the derivative, is above the
-    largest is not finite, which raises. With n = 170 and h = 64, that takes derivatives below 1e-308 or above 1e280.
-
-    References
-    ----------
-    Griewank and Walther (2008), Evaluating Derivatives, chapter 13.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> hoad.derivatives(lambda x: x**3, 4)(2.0)
-    array([ 8., 12., 12.,  6.,  0.])
-    >>> hoad.derivatives(np.sin, 3)(np.array([0.0, np.pi / 2])).round(12)
-    array([[ 0.,  1.],
-           [ 1.,  0.],
-           [ 0., -1.],
-           [-1., -0.]])
-    """
-    check_function("derivatives", f, n)
-    n = checked_order("derivatives", n, shown=True)
-    if type(argnums) is not int or argnums != 0:
-        return by_argument("derivatives", f, argnums, lambda g: derivatives(g, n))
-
-    @functools.wraps(f, updated=())
-    def all_derivatives(x: Any, *args: Any, **kwargs: Any) -> Any:
-        pointwise, parts, found = _expanded("derivatives", of_first(f, args, kwargs, "derivatives"), x, None, n)
-        if not pointwise:
-            raise ShapeError(
-                "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
-                "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
-            )
-        return _arranged(parts, [_spread(c, x) for c in found])
-
-    return all_derivatives
+BY_ORDER = {"taylor": 0, "derivative_tensor": 1}
 
 
 def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
@@ -147,7 +67,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
 
     Notes
     -----
-    Cost: as for `derivatives`; one series along v, whatever the size of x.
+    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is not a sum, and n +
+    1 numbers of memory; one series along v, whatever the size of x.
 
     References
     ----------
@@ -167,9 +88,9 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     """
     check_function("taylor", f, x, n)
     n = checked_order("taylor", n, shown=True)
-    pointwise, parts, found = _expanded("taylor", f, x, direction, n)
+    pointwise, parts, found = expanded("taylor", f, x, direction, n)
     at_x = direction is None and pointwise and kind_of(type(x)) is None
-    return _arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])
+    return arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])
 
 
 def _is_at(c: Any, x: Any) -> bool:
@@ -177,31 +98,22 @@ def _is_at(c: Any, x: Any) -> bool:
     return bool(np.shape(c)[1 : 1 + np.ndim(x)] == np.shape(x))
 
 
-def _spread(c: Any, x: Any) -> Any:
-    """Derivatives at the shape of x, where f did not give them there."""
-    shape = x.shape if hasattr(x, "shape") else np.shape(x)  # whose dispatch a first call would pay for
-    if not shape or np.ndim(c) > 1:
-        return c
-    return np.broadcast_to(np.reshape(c, (-1, *[1] * len(shape))), (len(c), *shape))
-
-
-def _arranged(parts: Parts | None, found: list[Any]) -> Any:
+def arranged(parts: Parts | None, found: list[Any]) -> Any:
     """Results in the form of what f returned, None where that is not a number."""
     return found[0] if parts is None else parts.derivative(found)
 
 
-def _expanded(
+def expanded(
     driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
 ) -> tuple[bool, Parts | None, list[Any]]:
     """Whether f acts on x item by item, the form of what it returns, and its coefficients along x + t v.
 
-    Outermost, none of them may be undefined.
+    Those of a series are not undefined, outermost; derivatives may be.
     """
-
     pointwise, suspect, parts, found = _coefficients(driver, f, x, direction, n)
     if suspect:
         check_holomorphic(driver, f, x, direction, n)
-    if not holds_traced(found) and any(map(_is_missing, found)):
+    if driver != "derivatives" and not holds_traced(found) and any(map(_is_missing, found)):
         raise_missing(driver, f, x, direction, n)
     return pointwise, parts, found
 
@@ -229,7 +141,7 @@ def _coefficients(
 def _by_rules(f: Callable[[Any], Any], n: int) -> Any:
     """The coefficients at 0 of a function of one real number, for functions of series."""
     _, _, parts, found = _coefficients("taylor", f, 0.0, None, n)
-    return _arranged(parts, found)
+    return arranged(parts, found)
 
 
 expand_with(_by_rules)
@@ -366,4 +278,4 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     )
 
 
-__all__ = ["check_finite", "check_holomorphic", "derivatives", "raise_missing", "taylor"]
+__all__ = ["arranged", "check_finite", "check_holomorphic", "expanded", "raise_missing", "taylor"]

@@ -215,7 +215,7 @@ class _Lane:
 
     def check_alike(self, other: _Lane, k: int, other_k: int) -> None:
         """Raise if another way through f gives something else; the inputs are some that take the two."""
-        if self.results.like(other.results) and self.program.results == other.program.results:
+        if self.results.like(other.results) and self.program.output_types == other.program.output_types:
             return
         at = next(
             (
@@ -237,7 +237,7 @@ class _Lane:
 
     def described(self) -> str:
         """What f gives, in words."""
-        listed = ", ".join(str(aval) for aval in self.program.results) or "no numbers"
+        listed = ", ".join(str(aval) for aval in self.program.output_types) or "no numbers"
         shown = self.results.structure.shown()
         return listed if shown == "*" else f"{shown} of {listed}"
 

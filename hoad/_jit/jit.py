@@ -45,7 +45,7 @@ from hoad._program.trace import is_number, recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
 from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
 from hoad._transform.programs import without_guards
-from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError, count
+from hoad.errors import ArgumentError, DTypeError, JitWarning, ShapeError, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
@@ -100,8 +100,8 @@ def jit(
     ArgumentError
         If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is not a number of
         threads, or `out` is of another kind than the result.
-    ShapeError
-        If `out` has another shape than the result.
+    ShapeError, DTypeError
+        If `out` has another shape, or another dtype, than the result.
 
     Warns
     -----
@@ -757,7 +757,7 @@ def _into(out: Any, result: Any) -> Any:
         if target.shape != value.shape:
             raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
         if target.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
-            raise ArgumentError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
+            raise DTypeError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
         if not target.flags.writeable:
             raise ArgumentError(f"out, for output {k}, is read-only.")
     for target, value in zip(targets, found, strict=True):

@@ -725,7 +725,7 @@ def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., 
     if nout not in _calls:
 
         def infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
-            results: tuple[AbstractValue, ...] = params[0].results
+            results: tuple[AbstractValue, ...] = params[0].output_types
             return results
 
         made = Primitive(

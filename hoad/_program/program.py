@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, SupportsIndex, overload
+from typing import Any, ClassVar, NoReturn, Protocol, SupportsIndex, overload
 
 import numpy as np
 
@@ -256,8 +256,8 @@ class Callee:
 
     def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
         """Raise unless a node out of a pickle that holds it may have operands like these."""
-        if avals != tuple(self.inputs):
-            raise refusal(f"a node takes {avals}, but what it runs {tuple(self.inputs)}")
+        if avals != tuple(self.input_types):
+            raise refusal(f"a node takes {avals}, but what it runs {tuple(self.input_types)}")
 
     @property
     def _identity(self) -> Any:
@@ -277,9 +277,9 @@ class Callee:
         """What it knows of the inputs that it is linear in."""
         return (0,) * self._linear
 
-    # Of the callees of `call` nodes; `inputs` and `results` are shapes and dtypes.
-    inputs: Any
-    results: Any
+    # Shape and dtype of every input and output, of the callees of `call` nodes.
+    input_types: Any
+    output_types: Any
 
     def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]] | None:
         """The program that computes the results, and the values of its inputs; None where no single one does."""
@@ -301,7 +301,7 @@ class Callee:
 
     def _strong_results(self) -> Strong:
         """What is known of results that are linear in inputs."""
-        return (0,) * len(self.results)
+        return (0,) * len(self.output_types)
 
     # The coefficients of the results, from ``(values, counts, degree)``: the inputs with so many coefficients of each;
     # None where those of the program are all there is to know.
@@ -313,6 +313,9 @@ class Callee:
 
 class Program(list[Tape], Callee):
     """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
+
+    A list that is not changed: a slice is a program, and so is ``Program(tapes)``. `inputs` and `outputs` are numbers
+    of nodes, as those of a tape.
 
     Examples
     --------
@@ -337,7 +340,6 @@ class Program(list[Tape], Callee):
         self._adjoints: dict[tuple[bool, Strong, int], Program] = {}
         self._known_strong: dict[Any, Strong] = {}  # of derivatives of it, which may be forgotten since
         self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
-        self._frozen: Program | None = None
 
     _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
@@ -347,14 +349,23 @@ class Program(list[Tape], Callee):
     _strong_results: ClassVar[Any]
 
     @property
-    def inputs(self) -> tuple[AbstractValue, ...]:
-        """Shape and dtype of every input: those of the function, then the symbolic seeds in order."""
-        graph = self._last._graph
-        return tuple(operand_avals(graph, self._input_nodes()))
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of all inputs: those of the function, then the symbolic seeds in order."""
+        return tuple(k + 1 for k in self._input_nodes())
 
     @property
-    def results(self) -> tuple[AbstractValue, ...]:
-        """Shape and dtype of every output of the last tape."""
+    def outputs(self) -> tuple[int | Constant, ...]:
+        """The numbers of the outputs of the last tape; an output that depends on nothing is a constant."""
+        return self._last.outputs
+
+    @property
+    def input_types(self) -> tuple[AbstractValue, ...]:
+        """Shape and dtype of every input, in the order of `inputs`."""
+        return tuple(operand_avals(self._last._graph, self._input_nodes()))
+
+    @property
+    def output_types(self) -> tuple[AbstractValue, ...]:
+        """Shape and dtype of every output, in the order of `outputs`."""
         return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
 
     @property
@@ -507,7 +518,7 @@ class Program(list[Tape], Callee):
             given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
             raise ShapeError(f"this program takes {count(len(takes), 'argument')}, but {given}.")
         leaves, names = spread(args[: len(takes)], takes, [f"argument {k}" for k in range(len(takes))])
-        for leaf, name, aval in zip(leaves, names, self.inputs, strict=False):
+        for leaf, name, aval in zip(leaves, names, self.input_types, strict=False):
             if np.shape(leaf) != aval.shape:
                 raise ShapeError(
                     f"{name} must have shape {aval.shape}, as recorded, but has shape {np.shape(leaf)}. Record the "
@@ -520,7 +531,7 @@ class Program(list[Tape], Callee):
 
     def _native(self, *avals: AbstractValue) -> NativeCall | None:
         lowered = self._lowered()
-        return offered(lowered, Call(lowered)) if avals == self.inputs else None
+        return offered(lowered, Call(lowered)) if avals == self.input_types else None
 
     def _run(self, args: tuple[Any, ...], threads: int | None = None) -> list[Any]:
         """The outputs of the last tape, one for each number or array, from as many inputs."""
@@ -701,9 +712,7 @@ class Program(list[Tape], Callee):
         Raises
         ------
         ArgumentError
-            If the format is another one.
-        ValueError
-            If `rows` is negative.
+            If the format is another one, or `rows` is negative.
         ShapeError
             If the tapes do not belong together.
 
@@ -856,7 +865,7 @@ class Program(list[Tape], Callee):
 
         Raises
         ------
-        ValueError
+        ArgumentError
             If `limit` is not positive.
         ShapeError
             If the tapes do not belong together.
@@ -900,10 +909,10 @@ class Program(list[Tape], Callee):
 
     def _applied(self, args: tuple[Any, ...]) -> list[Any]:
         """The outputs of the last tape, one for each number or array, as results of a `call` node."""
-        for k, (value, aval) in enumerate(zip(args, self.inputs, strict=False)):
+        for k, (value, aval) in enumerate(zip(args, self.input_types, strict=False)):
             if np.shape(value) != aval.shape:
                 raise ShapeError(f"input {k} of this program has shape {aval.shape}, but {np.shape(value)} was given.")
-        return list(called(self._as_it_is(), args))
+        return list(called(self, args))
 
     @property
     def _is_odd(self) -> bool:
@@ -918,12 +927,6 @@ class Program(list[Tape], Callee):
         self._known_series = {}
         self._last._lowered = None
 
-    def _as_it_is(self) -> Program:
-        """A program of these tapes that no change of the list reaches, for `call` nodes; the same while they stay."""
-        if self._frozen is None or [*map(id, self._frozen)] != [*map(id, self)]:
-            self._frozen = self._twin()
-        return self._frozen
-
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Tape: ...
     @overload
@@ -931,6 +934,13 @@ class Program(list[Tape], Callee):
     def __getitem__(self, index: Any, /) -> Any:
         found = super().__getitem__(index)
         return Program(found) if isinstance(index, slice) else found
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """In place of what would change the list: nodes of other programs run it, and threads share it."""
+        raise ArgumentError("a program is not changed. Cut it, program[:1], or join tapes, hoad.Program([*a, tape]).")
+
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
     def copy(self) -> Program:
         """A list of the same tapes."""
@@ -953,13 +963,14 @@ class Program(list[Tape], Callee):
         last = self._last
         known = {i: value for i, value in inputs.items() if value is not None}
         graph = revalued(last._graph, last._end, last._guards, known)
-        made = Program()
+        tapes: list[Tape] = []
         for tape in self:
             window = tape._start, tape._end, tape._first_guard, tape._guards
-            parent = made[-1] if made else None
+            parent = tapes[-1] if tapes else None
             moved = Tape(graph, window, list(tape._inputs), list(tape._outputs), tape.kind, tape._single, parent)
             moved._notes, moved._find_notes, moved._source = tape._notes, tape._find_notes, tape._source
-            made.append(moved)
+            tapes.append(moved)
+        made = Program(tapes)
         made._linear, made._omitted = self._linear, self._omitted
         return made
 
@@ -985,12 +996,13 @@ class Program(list[Tape], Callee):
 @restoring
 def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     """A program out of a pickle."""
-    program = Program()
+    tapes: list[Tape] = []
     if data is not None:
         graph, windows = load(data)
         for window, inputs, outputs, kind, single, *forms in windows:
-            parent = program[-1] if program else None
-            program.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
+            parent = tapes[-1] if tapes else None
+            tapes.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
+    program = Program(tapes)
     fixed, linear, omitted, origin = extra
     nodes = {i for tape in program for i in tape._inputs}
     if type(omitted) is not frozenset or not omitted <= nodes:
@@ -1025,7 +1037,7 @@ FAMILIES["call"] = declare_call_of
 
 def called(callee: Callee, values: Sequence[Any]) -> tuple[Any, ...]:
     """The results of a `call` node on these values."""
-    results = apply_primitive(declare_call_of(len(callee.results)), (callee,), *values)
+    results = apply_primitive(declare_call_of(len(callee.output_types)), (callee,), *values)
     return results if isinstance(results, tuple) else (results,)
 
 

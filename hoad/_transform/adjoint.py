@@ -77,7 +77,7 @@ def extended(
     On a copy of its graph if `apart`. What is known of symbolic seeds is `strong`.
     """
     last = program._last
-    avals, targets = program.results, list(last._outputs)
+    avals, targets = program.output_types, list(last._outputs)
 
     def sweep(extension: Extension, noted: bool) -> tuple[list[int], list[int]]:
         seeds, inputs = seed_operands(extension, avals, last._gives, seed, "gradient", "output", strong)
@@ -97,7 +97,7 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: Stro
     nodes = program._input_nodes()
     first = len(nodes) - program._linear
     chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
-    wrt = [nodes[k] for k in chosen if program.inputs[k].inexact]
+    wrt = [nodes[k] for k in chosen if program.input_types[k].inexact]
     strong = strong if any(strong) else ()
     declare_call_of(len(wrt))  # a new primitive is a new epoch, after which no tape knows its adjoints
     key = (linear, strong, rules_epoch())
@@ -118,9 +118,9 @@ def adjoints_by(callee: Callee, linear: bool, values: tuple[Any, ...]) -> dict[i
     The values are its inputs, without those that it is linear in where the adjoint is by these, and a seed for each of
     its results that is a float.
     """
-    first = len(callee.inputs) - callee._linear
-    chosen = range(first, len(callee.inputs)) if linear else range(callee._fixed, first)
-    wrt = [k for k in chosen if callee.inputs[k].inexact]
+    first = len(callee.input_types) - callee._linear
+    chosen = range(first, len(callee.input_types)) if linear else range(callee._fixed, first)
+    wrt = [k for k in chosen if callee.input_types[k].inexact]
     return dict(zip(wrt, called(callee._derived(linear), values), strict=True)) if wrt else {}
 
 
@@ -129,7 +129,7 @@ def pull_back(callee: Callee, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[
 
     Where the program is linear in its last inputs, their adjoint does not depend on them, and is a call without them.
     """
-    given = zip(g if isinstance(g, tuple) else (g,), callee.results, strict=True)
+    given = zip(g if isinstance(g, tuple) else (g,), callee.output_types, strict=True)
     seeds = tuple(seed for seed, aval in given if aval.inexact)
     others = inputs[: len(inputs) - callee._linear]
     found = adjoints_by(callee, False, (*inputs, *seeds)) | adjoints_by(callee, True, (*others, *seeds))

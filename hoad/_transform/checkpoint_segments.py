@@ -109,7 +109,7 @@ class Steps:
         context.run(RUNNING.set, None)  # no part of a recording that runs
         apart = context.run(Apart, lambda *x: self.step(k, *x), values, Recording.operand)
         program = program_of(apart.segment)
-        self.check(k, program.results)
+        self.check(k, program.output_types)
         return program, apart.constants, tuple(apart.values)
 
 
@@ -131,7 +131,9 @@ class Span(Callee):
         self._low, self._high, self._slots = low, high, slots
         self._path = path
         self._strong = path[-1][1] if path else ()  # what is known of its seeds
-        self.inputs, self.results, self._linear = derived_avals((*loop.state, *loop.args), loop.state, 0, path)
+        self.input_types, self.output_types, self._linear = derived_avals(
+            (*loop.state, *loop.args), loop.state, 0, path
+        )
 
     @property
     def _is_odd(self) -> bool:
@@ -149,7 +151,7 @@ class Span(Callee):
     def _strong_results(self) -> Strong:
         """As if all of its steps were like the first one taken: others are not known before they are called."""
         if self._strong and all(self._strong):
-            return (True,) * len(self.results)
+            return (True,) * len(self.output_types)
         first = self._loop.first(self._low)
         if first is None:
             return super()._strong_results()
@@ -173,7 +175,7 @@ class Span(Callee):
     def _state(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         for k in range(self._low, self._high):
             values = self._loop.advanced(k, values)
-        return values[: len(self.results)]
+        return values[: len(self.output_types)]
 
     def _adjoint(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The adjoints of state and arguments, by the actions of a schedule."""

@@ -59,7 +59,7 @@ class Columns:
         self._many: dict[int, Ids] = {}  # of arrays
         self._graph = tape._graph
         inputs = program._input_nodes()
-        for k, (node, aval) in enumerate(zip(inputs, program.inputs, strict=True)):
+        for k, (node, aval) in enumerate(zip(inputs, program.input_types, strict=True)):
             _check(aval)
             self._note(node, [self._number((_Item, k, j), _Item(k, j)) for j in range(aval.size)], aval)
         for i, row in _behind(self._graph, tape._outputs, set(inputs)):
@@ -213,7 +213,7 @@ def in_columns(program: Program, takes: str, gives: str, length: int, avals: lis
     The bits are the same, but for those of functions of arrays that the lanes share, which are taken number by number.
     Sums over the lanes are left to these, which add them up in an order of their own.
     """
-    if set(gives) != {"y"} or 0 in [aval.size for aval in program.results]:
+    if set(gives) != {"y"} or 0 in [aval.size for aval in program.output_types]:
         return None
     try:
         return recorded(Wide(Columns(program), takes, length), avals)

@@ -154,7 +154,9 @@ class Stretch(Callee):
         self._path = path
         self._strong = path[-1][1] if path else ()  # what is known of its seeds
         self._fixed = program._fixed
-        self.inputs, self.results, self._linear = derived_avals(program.inputs, program.results, program._fixed, path)
+        self.input_types, self.output_types, self._linear = derived_avals(
+            program.input_types, program.output_types, program._fixed, path
+        )
 
     @property
     def _identity(self) -> Any:
@@ -175,7 +177,7 @@ class Stretch(Callee):
 
     def _strong_results(self) -> Strong:
         if self._strong and all(self._strong):
-            return (True,) * len(self.results)
+            return (True,) * len(self.output_types)
         known, key = self._program._known_strong, (self._path, rules_epoch())
         if key not in known:
             known[key] = strong_results(self._made())

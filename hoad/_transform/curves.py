@@ -31,12 +31,12 @@ def _series_along(program: Program, arithmetic: Arithmetic, series: Sequence[Any
         for node, x, n in zip(arithmetic.closure.inputs, series, given, strict=True)
     }
     found = _Along(arithmetic, Curve(degree), values, along).results()
-    return [np.stack([_cast(c, aval.dtype) for c in y]) for y, aval in zip(found, program.results, strict=True)]
+    return [np.stack([_cast(c, aval.dtype) for c in y]) for y, aval in zip(found, program.output_types, strict=True)]
 
 
 def program_along(program: Program, arithmetic: Arithmetic) -> Program:
     """The same as a program."""
-    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, arithmetic.given.values(), strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.input_types, arithmetic.given.values(), strict=True)]
     return recorded(lambda *series: _series_along(program, arithmetic, series), avals)
 
 

@@ -119,7 +119,7 @@ def _is_number(graph: Graph, k: int) -> bool:
 
 
 def _coefficients(callee: Taylor, values: list[Any]) -> Any:
-    series = np.array([0.0, 1.0], callee.inputs[0].dtype)
+    series = np.array([0.0, 1.0], callee.input_types[0].dtype)
     with np.errstate(all="ignore"):
         if holds_traced(values):
             return called(callee, [series, *values])

@@ -70,7 +70,7 @@ def _rows_a_task(lowered: Lowered, program: Program, takes: str, gives: str, len
     """0 where sums fix it: they are added up in the blocks of one process."""
     if "s" in gives:
         return 0
-    letters = zip((*program.inputs, *program.results), takes + gives, strict=True)
+    letters = zip((*program.input_types, *program.output_types), takes + gives, strict=True)
     nbytes = sum(aval.size * aval.itemsize for aval, letter in letters if letter in "xy")
     rows = -(-length // TASKS)
     if not lowered.calls_python:

@@ -79,11 +79,11 @@ class Taylor(Callee):
         self._inner, self._given, self._degree, self._lanes, self._have_lanes = inner, given, degree, lanes, have_lanes
         self._scaled = scaled
         self._fixed, self._linear = inner._fixed, inner._linear
-        self.inputs = tuple(
+        self.input_types = tuple(
             given_aval(aval, n, lanes if wide else None)
-            for aval, n, wide in zip(inner.inputs, given, have_lanes, strict=True)
+            for aval, n, wide in zip(inner.input_types, given, have_lanes, strict=True)
         )
-        self.results = tuple(series_aval(aval, degree + 1, lanes) for aval in inner.results)
+        self.output_types = tuple(series_aval(aval, degree + 1, lanes) for aval in inner.output_types)
 
     @property
     def _identity(self) -> Any:
@@ -101,8 +101,8 @@ class Taylor(Callee):
 
     def _derived(self, linear: bool) -> Taylor:
         """The expansion of the adjoint program; its seeds and results are series read backwards."""
-        seeds = sum(aval.inexact for aval in self._inner.results)
-        kept = len(self.inputs) - (self._linear if linear else 0)
+        seeds = sum(aval.inexact for aval in self._inner.output_types)
+        kept = len(self.input_types) - (self._linear if linear else 0)
         given = (*self._given[:kept], *[self._degree + 1] * seeds)
         have_lanes = (*self._have_lanes[:kept], *[self._lanes is not None] * seeds)
         return Taylor(self._inner._derived(linear), given, self._degree, self._lanes, have_lanes)
@@ -117,7 +117,7 @@ class Taylor(Callee):
         return self._inner._strong_results()
 
     def _pull_back(self, g: Any, p: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        given = zip(g if isinstance(g, tuple) else (g,), self.results, strict=True)
+        given = zip(g if isinstance(g, tuple) else (g,), self.output_types, strict=True)
         seeds = tuple(np.flip(self._times_factorials(seed), 0) for seed, aval in given if aval.inexact)
         if not self._degree and self._lanes is None:
             seeds = tuple(seed[0] for seed in seeds)  # a series of one coefficient is given as it is
@@ -149,7 +149,7 @@ class Taylor(Callee):
         """
         program = self._program()
         moves = tuple(count > 1 for count in counts)
-        placed = inside(values, counts, moves, self.inputs, program.inputs, degree)
+        placed = inside(values, counts, moves, self.input_types, program.input_types, degree)
         both = Taylor(by_curve(program, moves, degree), *self._key)
         return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
 
@@ -180,7 +180,7 @@ class Taylor(Callee):
         if found is None:
             self._check(values)
             raise RuntimeError("an expansion failed where its program did not; this is an error in hoad")
-        results = [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+        results = [np.reshape(x, aval.shape) for x, aval in zip(found, self.output_types, strict=True)]
         return self._mended(values, results)
 
     def _mended(self, values: tuple[Any, ...], results: list[Any]) -> list[Any]:
@@ -249,7 +249,9 @@ class Taylor(Callee):
         ]
         found = lanes[0] if self._lanes is None else [np.stack(x, axis=1) for x in zip(*lanes, strict=True)]
         with np.errstate(over="ignore", invalid="ignore"):  # as for rows of series: who asked is told
-            return [self._times_factorials(x).astype(aval.dtype) for x, aval in zip(found, self.results, strict=True)]
+            return [
+                self._times_factorials(x).astype(aval.dtype) for x, aval in zip(found, self.output_types, strict=True)
+            ]
 
     def _spelled(self) -> Program | None:
         """The program of its coefficients, made once: by loops and calls, or by its arithmetic; None without either."""
@@ -307,7 +309,7 @@ def _restored(inner: Callee, given: Any, degree: int, lanes: int | None, have_la
     if lanes is not None:
         whole_number(lanes, 1, MOST_DEGREE, "the number of lanes")
     made = Taylor(inner, tuple(given), degree, lanes, tuple(have_lanes), scaled)
-    for aval in (*made.inputs, *made.results):
+    for aval in (*made.input_types, *made.output_types):
         checked_aval(*aval_key(aval))
     return made
 
@@ -369,8 +371,8 @@ def series_of(
     if key not in program._known_series:
         found: Series | None
         try:
-            inputs = [aval for aval in program.inputs if aval.inexact]
-            if any(aval.dtype != np.float64 for aval in (*inputs, *program.results)):
+            inputs = [aval for aval in program.input_types if aval.inexact]
+            if any(aval.dtype != np.float64 for aval in (*inputs, *program.output_types)):
                 raise NotClosedError("numbers that are not float64")
             found = arithmetic_of(program, given, degree).series(lanes or 1, have_lanes)
             if scaled:
@@ -402,7 +404,7 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
             node = d.inputs[0]
             values = [
                 _polynomial(x, t).astype(aval.dtype) if n > 1 else x  # t may have a wider one
-                for x, n, aval in zip(series, given, program.inputs, strict=True)
+                for x, n, aval in zip(series, given, program.input_types, strict=True)
             ]
             last = program._last
             ys = [d.operand(y) for y in inline(last._graph, list(last._outputs), program._input_nodes(), values)]
@@ -416,7 +418,7 @@ def tangents_of(program: Program, given: tuple[int, ...], degree: int) -> Progra
         columns = [[found[k * n + i] / math.factorial(k) for k in range(degree + 1)] for i in range(n)]
         return [np.stack(column) for column in columns]
 
-    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.input_types, given, strict=True)]
     made = program._known_series[key] = recorded(coefficients, avals)
     return made
 
@@ -484,7 +486,7 @@ class Expansion:
 
     def coefficients(self) -> Sequence[Any]:
         """Those of each number and array that f returned."""
-        if not self.program.results:
+        if not self.program.output_types:
             return ()
         if holds_traced(self.values):
             found: Sequence[Any] = called(self.callee, self.values)
@@ -500,7 +502,7 @@ class Expansion:
     def takes_apart(self) -> bool:
         """Whether what f returned may fail to be holomorphic in points that are complex."""
         fixed, end = self.program._fixed, self.program._fixed + self._points
-        avals = self.callee._inner.inputs[fixed:end]
+        avals = self.callee._inner.input_types[fixed:end]
         if not any(aval.is_complex for aval in avals):
             return False
         last, nodes = self.program._last, self.program._input_nodes()[fixed:end]

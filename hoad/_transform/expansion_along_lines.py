@@ -63,7 +63,7 @@ class Family:
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """Those of the results."""
-        return [aval.shape for aval in self._program.results]
+        return [aval.shape for aval in self._program.output_types]
 
     def expanded(
         self, directions: Sequence[Any], degree: int, weights: Any = None, collapsed: bool = False

@@ -91,7 +91,7 @@ class Loop(Callee):
         """Shape and dtype of what it takes."""
         return tuple(
             intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "x" else aval
-            for aval, letter in zip(self.program.inputs, self.takes, strict=True)
+            for aval, letter in zip(self.program.input_types, self.takes, strict=True)
         )
 
     @property
@@ -99,7 +99,7 @@ class Loop(Callee):
         """Shape and dtype of every result."""
         return tuple(
             intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "y" else aval
-            for aval, letter in zip(self.program.results, self.gives, strict=True)
+            for aval, letter in zip(self.program.output_types, self.gives, strict=True)
             if letter != "w"
         )
 
@@ -108,7 +108,7 @@ class Loop(Callee):
         """Bytes carried from step to step."""
         return sum(
             aval.size * aval.itemsize
-            for aval, letter in zip(self.program.inputs, self.takes, strict=True)
+            for aval, letter in zip(self.program.input_types, self.takes, strict=True)
             if letter == "c"
         )
 
@@ -202,7 +202,7 @@ class Loop(Callee):
         if key not in self._made:
             nodes = self.program._input_nodes()
             first = len(nodes) - self._linear
-            avals = self.program.inputs
+            avals = self.program.input_types
             asked = range(first, len(nodes)) if linear else range(len(nodes))
             by = [k for k in asked if avals[k].inexact and (k < first or linear or self.takes[k] == "c")]
             made = extended(self.program, "symbolic", True, [nodes[k] for k in by], strong=strong)
@@ -299,7 +299,7 @@ class Loop(Callee):
             nodes = self.program._input_nodes()
             return selected(program, [*program._last._outputs, *[nodes[k] for k in carried]]), carried
         small = Loop(program, self.takes[:kept], "c" * len(carried), inner.length, inner.backwards)
-        made = recorded(lambda *xs: (*small(*xs), *[xs[k] for k in carried]), list(self.program.inputs[:kept]))
+        made = recorded(lambda *xs: (*small(*xs), *[xs[k] for k in carried]), list(self.program.input_types[:kept]))
         return made, carried
 
     def _carried_alone(self, linear: bool) -> tuple[Program, list[int]]:
@@ -332,7 +332,7 @@ def _restored(
     strong: Any,
 ) -> Loop:
     """A loop out of a pickle: what is carried out is carried in, and sums are of floats."""
-    inputs, results = program.inputs, program.results
+    inputs, results = program.input_types, program.output_types
     if not (len(takes) == len(inputs) and set(takes) <= set("cxk") and len(gives) == len(results)):
         raise refusal(f"a loop of {len(inputs)} inputs and {len(results)} outputs is {takes!r} -> {gives!r}")
     carried = [aval for aval, letter in zip(inputs, takes, strict=True) if letter == "c"]
@@ -364,7 +364,7 @@ def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
     gs = g if isinstance(g, tuple) else (g,)
     first = len(inputs) - loop._linear
     found: list[Any] = [None] * len(inputs)
-    if any(aval.inexact for aval in loop.program.inputs[:first]):
+    if any(aval.inexact for aval in loop.program.input_types[:first]):
         for k, bar in pull_back(loop, gs, inputs, False).items():
             found[k] = bar if k < first else None
     if loop._linear:
@@ -412,7 +412,7 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
         values.append(rows.get(k, inputs[k]))
     carried = [k for k in range(len(inputs)) if loop.takes[k] == "c"]
     at = iter(carried)
-    for g, letter, aval in zip(gs, loop.gives, loop.program.results, strict=True):
+    for g, letter, aval in zip(gs, loop.gives, loop.program.output_types, strict=True):
         carries = next(at) if letter == "c" else None
         if aval.inexact:
             takes.append("k" if carries is not None and carries not in by else SEED[letter])
@@ -514,7 +514,7 @@ def _stretched(loop: Loop, inner: Loop) -> Program:
     if key not in loop._made:
         avals = [
             intern_aval(aval.dtype, (inner.length, *aval.shape)) if letter == "x" else aval
-            for aval, letter in zip(loop.program.inputs, loop.takes, strict=True)
+            for aval, letter in zip(loop.program.input_types, loop.takes, strict=True)
         ]
         made = recorded(inner, avals)
         made._linear = loop._linear

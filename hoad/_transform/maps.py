@@ -67,7 +67,7 @@ class Map:
         program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
         given = [np.arange(float(self._step))]
         matrices = self._values_around([matrix for matrix, _ in products.values()])
-        for x, (_, by_column), aval in zip(matrices, products.values(), program.inputs[1:], strict=False):
+        for x, (_, by_column), aval in zip(matrices, products.values(), program.input_types[1:], strict=False):
             given.append(np.reshape(np.transpose(x) if by_column else x, (self._step, *aval.shape)))
         around = self._values_around(part.outer)
         if diagonal:
@@ -89,7 +89,7 @@ class Map:
             values = [*inputs[:first], *products, *inputs[first + count :]]
             return inline(program._last._graph, list(program._last._outputs), program._input_nodes(), values)
 
-        return recorded(masked, list(program.inputs))
+        return recorded(masked, list(program.input_types))
 
     def _values_around(self, operands: list[int], seed: Any = None) -> list[Any]:
         """What does not depend on k, or not but by the `seed` that is given, recorded where the map will be."""
@@ -178,7 +178,7 @@ def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list
 
     The first inputs take `rows`.
     """
-    given, avals = list(program.inputs[:rows]), program.inputs[rows:]
+    given, avals = list(program.input_types[:rows]), program.input_types[rows:]
     floats = [k for k, aval in enumerate(avals) if aval.dtype == np.float64]
     others = [k for k in range(len(avals)) if k not in floats]
     bounds = [0, *itertools.accumulate(avals[k].size for k in floats)]

@@ -59,17 +59,17 @@ class Recurrence(Callee):
         self._given, self._divisors, self._lanes, self._have_lanes = given, divisors, lanes, have_lanes
         self._fixed = program._fixed
         self._linear = 2 * n if program._linear else 0
-        first = len(program.inputs) - n
-        ys = program.inputs[first:]
-        self.inputs = (
+        first = len(program.input_types) - n
+        ys = program.input_types[first:]
+        self.input_types = (
             *[
                 given_aval(aval, count, lanes if wide else None)
-                for aval, count, wide in zip(program.inputs[:first], given, have_lanes, strict=True)
+                for aval, count, wide in zip(program.input_types[:first], given, have_lanes, strict=True)
             ],
             *[series_aval(aval, None, lanes) for aval in ys],
             *[series_aval(aval, self._degree, lanes) for aval in ys if forced],
         )
-        self.results = tuple(series_aval(aval, self._degree + 1, lanes) for aval in ys)
+        self.output_types = tuple(series_aval(aval, self._degree + 1, lanes) for aval in ys)
 
     @property
     def _degree(self) -> int:
@@ -155,11 +155,11 @@ class Recurrence(Callee):
         """The coefficients by s: those of y by t and s are a recurrence of those by s, and y has them all, as has σ."""
         if self._of._last._guards:
             raise NotClosedError("a recurrence that branches")
-        own = (*self._of.inputs, *(self._of.inputs[-self._n :] if self._forced else ()))
-        first = len(self._of.inputs) - self._n
+        own = (*self._of.input_types, *(self._of.input_types[-self._n :] if self._forced else ()))
+        first = len(self._of.input_types) - self._n
         moves = tuple(count > 1 or k >= first for k, count in enumerate(counts))
-        placed = inside(values, counts, moves, self.inputs, own, degree)
-        both = Recurrence(by_curve(self._of, moves[: len(self._of.inputs)], degree), *self._key)
+        placed = inside(values, counts, moves, self.input_types, own, degree)
+        both = Recurrence(by_curve(self._of, moves[: len(self._of.input_types)], degree), *self._key)
         return [np.moveaxis(x, 1 if self._lanes is None else 2, 0) for x in called(both, placed)]
 
     # ---- running
@@ -201,7 +201,7 @@ class Recurrence(Callee):
             found = inline(last._graph, list(last._outputs), nodes, list(values[:-n]))
             return [f + sigma for f, sigma in zip(found, values[-n:], strict=True)]
 
-        return recorded(slopes, [*self._of.inputs, *self._of.inputs[-n:]])
+        return recorded(slopes, [*self._of.input_types, *self._of.input_types[-n:]])
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         found = self._native().run(values)
@@ -209,7 +209,7 @@ class Recurrence(Callee):
             given = zip(values, [*self._given, *[1] * self._n], strict=False)
             self._of._run(tuple(x[0] if count > 1 else x for x, count in given))
             raise RuntimeError("a recurrence failed where its program did not; this is an error in hoad")
-        return [np.reshape(x, aval.shape) for x, aval in zip(found, self.results, strict=True)]
+        return [np.reshape(x, aval.shape) for x, aval in zip(found, self.output_types, strict=True)]
 
 
 @restoring
@@ -217,9 +217,9 @@ def _restored(
     program: Program, n: int, given: Any, divisors: Any, lanes: int | None, have_lanes: Any, forced: bool
 ) -> Recurrence:
     """A recurrence out of a pickle."""
-    whole_number(n, 1, len(program.results), "the number of unknowns of a recurrence")
-    first = len(program.inputs) - n
-    if len(program.results) != n or program.inputs[first:] != program.results or len(given) != first:
+    whole_number(n, 1, len(program.output_types), "the number of unknowns of a recurrence")
+    first = len(program.input_types) - n
+    if len(program.output_types) != n or program.input_types[first:] != program.output_types or len(given) != first:
         raise refusal("a recurrence gives other unknowns than it takes")
     if type(divisors) is not tuple or not divisors or not all(type(x) is float for x in divisors):
         raise refusal(f"a recurrence has the divisors {divisors!r}")
@@ -229,7 +229,7 @@ def _restored(
     if lanes is not None:
         whole_number(lanes, 1, MOST_DEGREE, "the number of lanes")
     made = Recurrence(program, n, tuple(given), divisors, lanes, tuple(have_lanes), forced)
-    for aval in (*made.inputs, *made.results):
+    for aval in (*made.input_types, *made.output_types):
         checked_aval(*aval_key(aval))
     return made
 

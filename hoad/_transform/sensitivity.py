@@ -21,7 +21,7 @@ def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at:
     program._check_chain()
     if isinstance(seed, str):
         raise ArgumentError(f"a sensitivity is a number, so its seed is one too, not {seed!r}.")
-    shapes = [aval.shape for aval in program.results]
+    shapes = [aval.shape for aval in program.output_types]
     if seed is None and (len(shapes) > 1 or shapes[0]):
         raise ShapeError(
             f"a sensitivity needs a seed where the last tape gives more than one number: its outputs have shape "
@@ -36,7 +36,7 @@ def find_sensitivities(program: Program, asked: list[int] | None, seed: Any, at:
     }
     nodes = [k for k, aval in zip(wanted, avals, strict=True) if aval.inexact]
     with Extension(graph, end, tape._guards, apart=True) as extension:
-        seeds, _ = seed_operands(extension, program.results, tape._gives, seed, "a sensitivity", "output")
+        seeds, _ = seed_operands(extension, program.output_types, tape._gives, seed, "a sensitivity", "output")
         ends = _ends(program, end) if asked is None else nodes
         watchers = WATCHERS.get()
         noted = bool(watchers)

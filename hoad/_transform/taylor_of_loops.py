@@ -35,7 +35,7 @@ def stages_of(
     stages = _Stages(program, given, degree, expansion)
     if not stages.cuts:
         return None
-    avals = [given_aval(aval, n) for aval, n in zip(program.inputs, given, strict=True)]
+    avals = [given_aval(aval, n) for aval, n in zip(program.input_types, given, strict=True)]
     try:
         return recorded(stages.coefficients, avals)
     except NotClosedError:
@@ -121,7 +121,7 @@ class _Stages:
 
     def _through(self, program: Program, given: Sequence[int], values: Sequence[Any]) -> list[Series]:
         """What a program gives for series of some of its inputs: series, but for integers and booleans."""
-        last, avals = program._last, program.results
+        last, avals = program._last, program.output_types
         outputs = list(zip(last._outputs, avals, strict=True))
         series = selected(program, [k for k, aval in outputs if aval.inexact])
         others = [k for k, aval in outputs if not aval.inexact]
@@ -136,18 +136,18 @@ class _Stages:
 
     def _of_loop(self, loop: Loop, values: list[Series]) -> list[Series]:
         """The loop of series: its steps are the expansions of the steps."""
-        inputs = list(zip(loop.program.inputs, loop.takes, values, strict=True))
+        inputs = list(zip(loop.program.input_types, loop.takes, values, strict=True))
         given = [self.degree + 1 if aval.inexact and (n > 1 or letter == "c") else 1 for aval, letter, (_, n) in inputs]
         body = recorded(
             lambda *xs: [x for x, _ in self._through(loop.program, given, xs)],
-            [given_aval(aval, n) for aval, n in zip(loop.program.inputs, given, strict=True)],
+            [given_aval(aval, n) for aval, n in zip(loop.program.input_types, given, strict=True)],
         )
         entering = [
             self._rows(whole(x, was, self.degree), letter, n) if n > 1 else x
             for (_, letter, (x, was)), n in zip(inputs, given, strict=True)
         ]
         found = Loop(body, loop.takes, loop.gives, loop.length, loop.backwards, workers=loop.workers)(*entering)
-        counts = [self.degree + 1 if aval.inexact else 1 for aval in loop.program.results]
+        counts = [self.degree + 1 if aval.inexact else 1 for aval in loop.program.output_types]
         return [(self._rows(x, letter, n), n) for x, letter, n in zip(found, loop.gives, counts, strict=True)]
 
     def _rows(self, x: Any, letter: str, n: int) -> Any:

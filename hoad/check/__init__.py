@@ -1,6 +1,6 @@
 """Checks of derivatives: Taylor remainders, all modes, gradients written by hand, rules of primitives."""
 
-from hoad.check.agreement import derivatives
+from hoad.check.agreement import modes
 from hoad.check.agreement_report import AgreementReport
 from hoad.check.by_hand import gradient, hessian, jacobian
 from hoad.check.derivative_report import DerivativeReport
@@ -14,10 +14,10 @@ __all__ = [
     "DerivativeReport",
     "RuleReport",
     "TaylorReport",
-    "derivatives",
     "gradient",
     "hessian",
     "jacobian",
+    "modes",
     "rule",
     "taylor_test",
 ]

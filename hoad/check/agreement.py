@@ -13,7 +13,7 @@ from hoad._pytree.arguments import checked_order, telling_call
 from hoad._pytree.containers import flatten, leaves_of
 from hoad.check.agreement_report import Agreement, AgreementReport, listed
 from hoad.check.differences import Difference, difference
-from hoad.check.modes import HIGHEST, MODES, Function
+from hoad.check.mode_table import HIGHEST, MODES, Function
 from hoad.check.points import Array, called, check_arguments, check_functions, numbers, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
 from hoad.check.ways import Point, Quantity, Way, quantities
@@ -24,12 +24,12 @@ NEAR = 1e-6  # relative error to which a difference confirms a derivative
 WIDTHS = (0.125, 2.0**-8, 2.0**-16)  # of differences, in directions of the size of x
 
 
-@telling_call("Call it as hoad.check.derivatives(f, x, n), with the highest order n.")
-def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
+@telling_call("Call it as hoad.check.modes(f, x, n), with the highest order n.")
+def modes(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> AgreementReport:
     """Check that all modes of hoad give the same derivatives ``Dᵏf(x)[v, ..., v]`` for k = 0, ..., n.
 
     The modes, as the report calls them: *forward*, nested sweeps (`jvp`); *reverse*, nested sweeps (`grad`); *forward
-    over reverse* and *reverse over forward*; *series* (`derivatives`, and `directional_derivative` for several
+    over reverse* and *reverse over forward*; *series* (`taylor`, and `directional_derivative` for several
     directions); *tensor* (`derivative_tensor`). Each as it is, *jitted* (recorded at another point and replayed), and
     *by vmap* among others.
 
@@ -89,18 +89,18 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
     --------
     >>> import numpy as np
     >>> import hoad
-    >>> hoad.check.derivatives(lambda x: np.exp(np.sin(x)) / x, 0.7, 5).passed
+    >>> hoad.check.modes(lambda x: np.exp(np.sin(x)) / x, 0.7, 5).passed
     True
 
     A tangent rule that does not go with the adjoint rule:
 
     >>> sine = hoad.primitive(np.sin, vjp=lambda g, p, x: (g * np.cos(x),), jvp=lambda d, p, x: -d[0] * np.cos(x))
-    >>> hoad.check.derivatives(sine, 0.7, 1).assert_passed()
+    >>> hoad.check.modes(sine, 0.7, 1).assert_passed()
     Traceback (most recent call last):
         ...
     hoad.errors.CheckError: derivatives of sin: order 1 is wrong by forward, series and tensor. ...
     """
-    check = "check.derivatives"
+    check = "check.modes"
     check_functions(check, f)
     xs = x if isinstance(x, tuple) else (x,)
     check_arguments(check, xs, range(len(xs)))
@@ -133,7 +133,7 @@ def derivatives(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> 
 
 
 def _check_values(results: Sequence[Array], xs: Sequence[Any]) -> None:
-    check = "check.derivatives"
+    check = "check.modes"
     if not sum(r.size for r in results) or not sum(map(np.size, xs)):
         raise ShapeError(f"{check} needs x and f(x) to have entries, but one of them has none.")
     for r in results:
@@ -163,7 +163,7 @@ def _check_traced(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity])
     if isinstance(error, HoadError):
         raise error
     raise CheckError(
-        f"check.derivatives needs a function that hoad can trace, but traced it raises {told(error)}. Write it with "
+        f"check.modes needs a function that hoad can trace, but traced it raises {told(error)}. Write it with "
         "NumPy, or make it a primitive, @hoad.primitive."
     ) from error
 
@@ -307,4 +307,4 @@ def _notes(point: Point, ways: Sequence[Way], order: int) -> Iterator[str]:
         yield "called again at x, f gives another value: it is random, or keeps a state"
 
 
-__all__ = ["derivatives"]
+__all__ = ["modes"]

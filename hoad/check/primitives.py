@@ -90,10 +90,10 @@ def rule(
     >>> @hoad.primitive
     ... def cube(x):
     ...     return x**3
-    >>> _ = hoad.rules.vjp(cube, lambda g, p, x: (g * 3 * x**2,))
+    >>> _ = hoad.defvjp(cube, lambda g, p, x: (g * 3 * x**2,))
     >>> hoad.check.rule(cube).passed
     True
-    >>> _ = hoad.rules.vjp(cube, lambda g, p, x: (g * 2 * x**2,))
+    >>> _ = hoad.defvjp(cube, lambda g, p, x: (g * 2 * x**2,))
     >>> hoad.check.rule(cube, 2.0).assert_passed()
     Traceback (most recent call last):
         ...

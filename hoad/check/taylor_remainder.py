@@ -30,7 +30,7 @@ from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
-from hoad.errors import CheckError, HoadError, ShapeError, count, told
+from hoad.errors import ArgumentError, CheckError, DTypeError, HoadError, ShapeError, count, told
 
 HIGHEST = 20
 
@@ -77,7 +77,7 @@ def taylor_test(
     ShapeError
         If v does not fit x, the point is not finite, or f returns no real array.
     DTypeError
-        If x is not a float.
+        If x is not a float, or v is not real.
     ArgumentError
         If the order is negative or above 20, steps are not positive, or f cannot be called.
     CheckError
@@ -219,7 +219,8 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
     for k, (d, x) in enumerate(zip(directions, args, strict=True)):
         numeric = as_numbers(d)
         if numeric is None or not np.all(np.isfinite(numeric)):
-            raise ShapeError(f"direction {k} must be of finite real numbers, but is {value_text(d)}.")
+            kind = DTypeError if numeric is None else ArgumentError
+            raise kind(f"direction {k} must be of finite real numbers, but is {value_text(d)}.")
         if numeric.shape != np.shape(x):
             raise ShapeError(f"direction {k} must have shape {np.shape(x)}, but has shape {numeric.shape}.")
     found = {k: np.asarray(d, np.float64) if np.ndim(d) else float(d) for k, d in enumerate(directions)}

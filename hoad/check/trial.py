@@ -11,7 +11,7 @@ import numpy as np
 from hoad._drivers.gradient import grad
 from hoad._drivers.products import vjp
 from hoad.check.differences import Difference, difference
-from hoad.check.modes import forward, swept
+from hoad.check.mode_table import forward, swept
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, check_arguments, epsilon, numbers, quietly, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text

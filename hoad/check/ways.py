@@ -11,7 +11,7 @@ import numpy as np
 
 from hoad._drivers.vmap import vmap
 from hoad._jit.jit import jit
-from hoad.check.modes import MODES, Direction, Function, Mode
+from hoad.check.mode_table import MODES, Direction, Function, Mode
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, moved, quietly, typical
 from hoad.errors import JitWarning, told
@@ -89,7 +89,7 @@ class Point:
 
     def along(self, f: Function, k: int, shape: tuple[int, ...] = ()) -> Along:
         """t -> f(x + t v), v the k-th direction; f gives numbers of this shape."""
-        return Along(f, self.xs, dict(enumerate(self.directions[k])), "check.derivatives", shape)
+        return Along(f, self.xs, dict(enumerate(self.directions[k])), "check.modes", shape)
 
     def noise(self, f: Function, k: int = 0, shape: tuple[int, ...] = ()) -> Array:
         """The rounding in f beside x along the k-th direction."""

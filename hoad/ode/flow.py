@@ -110,7 +110,7 @@ class Flow(Callee):
 
     def results(self, length: int) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every result."""
-        avals, n = self.program.results, self.n_carried
+        avals, n = self.program.output_types, self.n_carried
         return (*[intern_aval(aval.dtype, (length, *aval.shape)) for aval in avals[:n]], *avals[n:])
 
     def given(self, inputs: tuple[Any, ...]) -> Given:
@@ -124,7 +124,7 @@ class Flow(Callee):
         inputs = (given.times, *[x for part in given[1:] for x in part])
         if not holds_traced(inputs):
             return tuple(self.solve(given))
-        found = apply_primitive(_declare(len(self.program.results)), (self,), *inputs)
+        found = apply_primitive(_declare(len(self.program.output_types)), (self,), *inputs)
         return found if isinstance(found, tuple) else (found,)
 
     def _strong_results(self) -> Strong:
@@ -138,16 +138,16 @@ class Flow(Callee):
         key = ("adjoint", rules_epoch())
         if key not in self._made:
             whole, n = self._whole(), self.n_path + self.n_carried
-            nodes, (time, *avals) = whole._input_nodes(), whole.inputs
+            nodes, (time, *avals) = whole._input_nodes(), whole.input_types
             order = reversed_order(self.blocks)
             by = [*[nodes[1 + k] for k in order], *[nodes[1 + n + k] for k in self.differentiable()]]
             program = _backwards(
                 extended(whole, "symbolic", True, by),
                 order,
-                [time, *avals[:n], *[avals[k] for k in order], *avals[n:], *whole.results[n:]],
+                [time, *avals[:n], *[avals[k] for k in order], *avals[n:], *whole.output_types[n:]],
                 (n, n, self.n_held + self.n_forcing),
             )
-            counts = self.n_held + self.n_forcing, len(whole.results) - n
+            counts = self.n_held + self.n_forcing, len(whole.output_types) - n
             carried = tuple(block.against for block in reversed(self.blocks))
             self._made[key] = Flow(program, whole, self.blocks, carried, counts, self.methods)
         found: Flow = self._made[key]
@@ -158,30 +158,32 @@ class Flow(Callee):
         key = ("transposed", rules_epoch())
         if key not in self._made:
             first, n, held = 1 + self.n_path, self.n_carried, self.n_held
-            nodes, avals = self.program._input_nodes(), self.program.inputs
+            nodes, avals = self.program._input_nodes(), self.program.input_types
             order = reversed_order(self.carried)
             linear = [*[nodes[first + k] for k in order], *nodes[first + n + held :]]
             bars = extended(self.program, "symbolic", True, linear)
             bars._omitted |= frozenset(linear)  # being linear, it depends on none of them
             at = [avals[first + k] for k in order]
-            inputs = [*avals[:first], *at, *avals[first + n : first + n + held], *self.program.results[n:]]
+            inputs = [*avals[:first], *at, *avals[first + n : first + n + held], *self.program.output_types[n:]]
             program = _backwards(bars, order, inputs, (self.n_path, n, held))
             carried = tuple(block.against for block in reversed(self.carried))
-            counts = held, len(self.program.results) - n
+            counts = held, len(self.program.output_types) - n
             self._made[key] = Flow(program, self.along, self.path, carried, counts, self.methods)
         found: Flow = self._made[key]
         return found
 
     def differentiable(self) -> list[int]:
         """Which of what is held has derivatives."""
-        avals = self.program.inputs[1 + self.n_path + self.n_carried :]
+        avals = self.program.input_types[1 + self.n_path + self.n_carried :]
         return [k for k in range(self.n_held) if avals[k].inexact]
 
     def _whole(self) -> Program:
         """The slopes of all blocks, and the integrands."""
         if self.along is None:
             return self.program
-        return recorded(lambda t, *xs: self.slopes(t, xs[: self.n_path], xs[self.n_path :]), list(self.program.inputs))
+        return recorded(
+            lambda t, *xs: self.slopes(t, xs[: self.n_path], xs[self.n_path :]), list(self.program.input_types)
+        )
 
     def slopes(self, t: Any, path: Any, others: Any) -> list[Any]:
         """The slopes of all blocks, and the integrands, for traced values."""
@@ -207,12 +209,12 @@ class Flow(Callee):
             first, last = len(found), len(found) + block.size
             own = _largest([*given.lefts[first:last], *given.rights[first:last]]) or 1.0
             found += [own if found else 1.0] * block.size
-        return [*found, *[scale] * len(self.program.results)]
+        return [*found, *[scale] * len(self.program.output_types)]
 
     def attempt(self, i: int) -> Program:
         """The program of a step of the blocks up to i, and of the integrands where that is the last."""
         if ("attempt", i) not in self._made:
-            time, *avals = self.program.inputs
+            time, *avals = self.program.input_types
             n, m = sum(block.size for block in self.blocks[: i + 1]), self.n_path + self.n_carried
             later = [np.zeros(aval.shape, aval.dtype)[()] for aval in avals[n:m]]
 
@@ -285,7 +287,7 @@ class _Solution:
 
     def _steps(self, i: int) -> Steps:
         program, n = self.flow.attempt(i), self.starts[i + 1]
-        own = len(program.results) // 3  # of what is found, what comes first; then its errors, and slopes
+        own = len(program.output_types) // 3  # of what is found, what comes first; then its errors, and slopes
         steps = Steps(self.flow.method(i), program, n, self.fixed, self.units[:own])
         if i:
             steps.slopes = "a derivative of rhs(y, t)"
@@ -312,7 +314,7 @@ class _Solution:
         """The rows of a block along those before it, and integrals in its direction."""
         last = i == len(self.flow.blocks) - 1
         count = len(self.times)
-        totals = [np.zeros(a.shape) for a in self.flow.program.results[self.flow.n_carried :]] if last else []
+        totals = [np.zeros(a.shape) for a in self.flow.program.output_types[self.flow.n_carried :]] if last else []
         way = range(count) if self.flow.blocks[i].forwards else range(count - 1, -1, -1)
         now = [row[way[0]] for row in jumps]
         rows = [now]
@@ -436,7 +438,7 @@ def _times_bar(flow: Flow, whole: Given, bars: Values, ways: list[bool]) -> Any:
     """The adjoint of the times: what an interval's end adds to it, and what its begin takes away."""
     program = flow._whole()
     takes = "x" * (1 + len(ways)) + "k" * len(whole.held)
-    slopes = Loop(program, takes, "y" * len(program.results), whole.lefts[0].shape[0])
+    slopes = Loop(program, takes, "y" * len(program.output_types), whole.lefts[0].shape[0])
     ended = [
         interval_ends(rows, jumps, not forwards)
         for rows, jumps, forwards in zip(bars, whole.impulses, ways, strict=True)
@@ -460,14 +462,14 @@ def _from_pickle(program: Any, along: Any, path: Any, carried: Any, counts: tupl
     if not isinstance(program, Program) or not isinstance(along, (Program, type(None))):
         raise refusal("a flow has no equation")
     for block in (*path, *carried):
-        whole_number(Block(*block).size, 0, len(program.inputs), "the size of a block")
+        whole_number(Block(*block).size, 0, len(program.input_types), "the size of a block")
         truths((block.forwards,), 1, "the direction of a block")
     if not all(isinstance(method, Method) for method in methods) or len(methods) != 2:
         raise refusal(f"a flow is solved by {methods!r}")
     made = Flow(program, along, tuple(path), tuple(carried), counts, tuple(methods))
     sizes = made.n_path + made.n_carried + made.n_held + made.n_forcing + 1
-    if len(program.inputs) != sizes or len(program.results) < made.n_carried:
-        raise refusal(f"a flow of {sizes} values has an equation of {len(program.inputs)}")
+    if len(program.input_types) != sizes or len(program.output_types) < made.n_carried:
+        raise refusal(f"a flow of {sizes} values has an equation of {len(program.input_types)}")
     return made
 
 

@@ -72,7 +72,7 @@ def _resolve(target: Any) -> Primitive:
     if isinstance(target, (np.ufunc, DISPATCHED)):
         return _function_primitive(target)
     if not callable(target):
-        raise RuleError(f"a rule belongs to a function, but {target!r} is none. Give vjp the function, or its name.")
+        raise RuleError(f"a rule is that of a function, but {target!r} is not one. Give defvjp the function.")
     name = name_of(target) if hasattr(target, "__name__") else repr(target)
     if "<" in name and inspect.isfunction(target):
         name = target.__name__  # of a lambda, or a function in a function
@@ -80,7 +80,7 @@ def _resolve(target: Any) -> Primitive:
         raise RuleError(f"{name} is not a primitive. Declare the function with @hoad.primitive first.")
     raise RuleError(
         f"{name} is not a primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
-        f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.rules.vjp of the result."
+        f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.defvjp of the result."
     )
 
 
@@ -108,13 +108,16 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False, replace: bool = Fa
         form = f"{getattr(rule, '__name__', 'this one')}{inspect.signature(rule)}"
         raise RuleError(f"a rule is a function of (g, p, *operands), but {form} names no operand. Name at least one.")
     made = _resolve(target)
-    if not replace and _has_own_rule(made):
-        name = name_of(made.function)
+    name = made.name if made.function is None else name_of(made.function)
+    if isinstance(made.function, np.ufunc) and {types[-1] for types in made.function.types if types[0] == "d"} == {"?"}:
+        raise RuleError(f"{name} returns booleans, whose derivative is zero, so a rule for it is never used.")
+    # hoad.rules itself declares its rules again when it is reloaded
+    if not replace and _has_own_rule(made) and not _is_own(rule):
         raise RuleError(
-            f"{name} has a rule of hoad's, and this one ({getattr(rule, '__name__', repr(rule))}) would take its place "
-            f"everywhere in the process. If it is that of a function of your own, declare this with @hoad.primitive, "
-            f"and give vjp the function: @hoad.rules.vjp({name.rpartition('.')[2]}). If {name} is meant, say "
-            "replace=True."
+            f"{name} has a rule of hoad's, and this one ({getattr(rule, '__name__', repr(rule))}) would replace it "
+            "everywhere in the process. For a function of your own of that name, declare the function with "
+            f"@hoad.primitive and give it to defvjp: @hoad.defvjp({name.rpartition('.')[2]}). To replace the rule of "
+            f"{name}, pass replace=True."
         )
     made.rule = rule
     made.rule_name = getattr(rule, "__name__", "the rule")
@@ -125,30 +128,46 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False, replace: bool = Fa
 
 def _has_own_rule(made: Primitive) -> bool:
     """Whether a primitive of NumPy's or SciPy's has the rule that hoad gave it."""
-    return made.qualified is None and str(getattr(made.rule, "__module__", "")).startswith("hoad.rules.")
+    return made.qualified is None and _is_own(made.rule)
+
+
+def _is_own(rule: Any) -> bool:
+    """Whether a rule is one of hoad's tables."""
+    return str(getattr(rule, "__module__", "")).startswith("hoad.rules.")
+
+
+def _namesake(rule: Rule) -> str:
+    """The name of a rule that is named after a function of NumPy, and not after a primitive beside it."""
+    name = rule.__name__
+    for known in (name, name.removeprefix("vjp_")):
+        if hasattr(getattr(rule, "__globals__", {}).get(known), "__hoad_primitive__"):
+            raise RuleError(
+                f"the rule {name} names no function, and {known} is a primitive of yours, in the same module. Give "
+                f"defvjp the function: @hoad.defvjp({known}), or @hoad.defvjp(np.{known}) for that of NumPy."
+            )
+    return name
 
 
 @overload
-def vjp(target: Any, rule: Rule, *, per_call: bool = False, replace: bool = False) -> Rule: ...
+def defvjp(function: Any, rule: Rule, *, per_call: bool = False, replace: bool = False) -> Rule: ...
 @overload
-def vjp(target: Any = None, *, per_call: bool = False, replace: bool = False) -> Any: ...
-def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False, replace: bool = False) -> Any:
-    """Register the derivative rule of a primitive: ``rule(g, p, *operands) -> (adjoint of each operand, ...)``.
+def defvjp(function: Any = None, *, per_call: bool = False, replace: bool = False) -> Any: ...
+def defvjp(function: Any = None, rule: Rule | None = None, *, per_call: bool = False, replace: bool = False) -> Any:
+    """Register the derivative rule of a function: ``rule(g, p, *operands) -> (adjoint of each operand, ...)``.
 
     One rule serves every mode: reverse by splicing it, forward by transposing it.
 
     Parameters
     ----------
-    target : ufunc, function or str, optional
-        The primitive: a NumPy function, a ufunc of `scipy.special`, one declared with `hoad.primitive`, or a name
-        looked up in NumPy (or in SciPy: ``"scipy.special.erf"``). Left out, the name of the decorated function says
-        which.
+    function : callable, optional
+        What the rule belongs to: one made with `hoad.primitive`, a function of NumPy, or a ufunc of `scipy.special`. It
+        is found by the object itself. A string is looked up in NumPy, or in SciPy: ``"scipy.special.erf"``.
     rule : callable, optional
-        The rule. Left out, `vjp` is a decorator.
+        The rule: g is the adjoint of the result, p the result. Left out, `defvjp` is a decorator of it.
     per_call : bool, optional
         The rule branches on values, so it is run at every node instead of once per signature.
     replace : bool, optional
-        True for a rule in place of hoad's own, as for `np.sin`.
+        Replace a rule of hoad's own, such as that of `np.sin`.
 
     Returns
     -------
@@ -158,50 +177,64 @@ def vjp(target: Any = None, rule: Rule | None = None, *, per_call: bool = False,
     Raises
     ------
     RuleError
-        If `target` names no primitive, or one that hoad has a rule for, without `replace`. A rule that returns
-        the wrong number or shape of adjoints, or is not linear in g, raises when it is first used.
+        If `function` is not a primitive, returns booleans, or has a rule of hoad's own and `replace` is not set. A rule
+        that returns the wrong number or shape of adjoints, or is not linear in g, raises when it is first used.
+
+    See Also
+    --------
+    primitive : make a function one operation.
+    custom_vjp : give a function composed of others a rule of its own.
 
     Notes
     -----
     Cost: the rule runs once per signature (primitive, parameters, shapes, active operands). What it reads besides its
     arguments is kept as it was then; a rule with `per_call` reads it anew.
 
-    A rule holds in the whole process from then on, for every user of the function. Declared again, it replaces the one
-    before; a rule of hoad's own is only replaced with ``replace=True``.
+    The rule holds in the whole process, for every user of the function. A second rule replaces the first; a rule of
+    hoad's own is replaced only with ``replace=True``.
+
+    `hoad.rules.vjp` is the same function. The rule is one function for all operands, where autograd's ``defvjp`` takes
+    one for each.
+
+    Without `function`, the rule is that of the function of NumPy that it is named after, with or without ``vjp_`` in
+    front: ``@hoad.rules.vjp(replace=True)`` above ``def sin(g, p, x)``. It never is that of another function of this
+    name.
 
     Examples
     --------
-    The forms of the call; the rules of one function replace each other:
-
     >>> import numpy as np
     >>> import hoad
     >>> @hoad.primitive
     ... def sine(x):
     ...     return np.sin(x)
-    >>> _ = hoad.rules.vjp(sine, lambda g, p, x: (g * np.cos(x),))
-    >>> @hoad.rules.vjp(sine)
-    ... def vjp_sine(g, p, x):
-    ...     return (g * np.cos(x),)
+    >>> _ = hoad.defvjp(sine, lambda g, p, x: (g * np.cos(x),))
     >>> hoad.grad(sine)(0.0)
     1.0
 
-    A rule for a function of NumPy or SciPy, ``hoad.rules.vjp(np.nanmedian, rule)``, may be named after it:
-    ``@hoad.rules.vjp`` above ``def nanmedian(g, p, x)``, or, since hoad has a rule for `np.sin`,
-    ``@hoad.rules.vjp(replace=True)`` above ``def sin(g, p, x)``.
+    As a decorator, in place of the rule before:
+
+    >>> @hoad.defvjp(sine)
+    ... def slope_of_sine(g, p, x):
+    ...     return (2 * g * np.cos(x),)
+    >>> hoad.grad(sine)(0.0)
+    2.0
     """
     if rule is not None:
-        set_rule(target, rule, per_call, replace)
+        set_rule(function, rule, per_call, replace)
         return rule
-    if inspect.isfunction(target) and target.__module__.split(".")[0] not in ("numpy", "scipy"):
-        if not hasattr(target, "__hoad_primitive__"):
-            set_rule(target.__name__, target, per_call, replace)
-            return target
+    if inspect.isfunction(function) and function.__module__.split(".")[0] not in ("numpy", "scipy"):
+        if not hasattr(function, "__hoad_primitive__"):
+            set_rule(_namesake(function), function, per_call, replace)
+            return function
 
     def decorate(rule: Rule) -> Rule:
-        set_rule(rule.__name__ if target is None else target, rule, per_call, replace)
+        set_rule(_namesake(rule) if function is None else function, rule, per_call, replace)
         return rule
 
     return decorate
+
+
+vjp = defvjp  # the name in the tables of rules
 
 
 def rule_of(target: Any) -> Rule:
@@ -210,7 +243,7 @@ def rule_of(target: Any) -> Rule:
     Parameters
     ----------
     target : ufunc, function or str
-        What `vjp` takes: a NumPy function, one declared with `hoad.primitive`, or a name.
+        What `defvjp` takes: a NumPy function, one declared with `hoad.primitive`, or a name.
 
     Returns
     -------
@@ -421,7 +454,7 @@ def primitive(
     """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
 
     hoad does not look inside: the function may call anything (C, Fortran, another library). Give it a rule with
-    `hoad.rules.vjp`, and it works in every mode and to any order.
+    `hoad.defvjp`, and it works in every mode and to any order.
 
     Parameters
     ----------
@@ -429,7 +462,7 @@ def primitive(
         Called with plain floats and arrays, as they come: where x is an array it is given the array, not its items, so
         one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both). It must not change them.
     vjp : callable, optional
-        Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.rules.vjp` gives it later.
+        Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.defvjp` gives it later.
     nout : int, optional
         How many results it returns, as a tuple if more than one.
     linear : tuple of int, optional
@@ -485,8 +518,8 @@ def primitive(
     >>> @hoad.primitive
     ... def sine(x):
     ...     return math.sin(x)
-    >>> _ = hoad.rules.vjp(sine, lambda g, p, x: (g * cosine(x),))
-    >>> _ = hoad.rules.vjp(cosine, lambda g, p, x: (-g * sine(x),))
+    >>> _ = hoad.defvjp(sine, lambda g, p, x: (g * cosine(x),))
+    >>> _ = hoad.defvjp(cosine, lambda g, p, x: (-g * sine(x),))
     >>> hoad.derivative(sine, 3)(0.0)
     -1.0
 
@@ -495,7 +528,7 @@ def primitive(
     >>> @hoad.primitive(elementwise=True)
     ... def bell(x, width):
     ...     return np.exp(-((x / width) ** 2))
-    >>> _ = hoad.rules.vjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+    >>> _ = hoad.defvjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
     >>> hoad.jacobian(bell, argnums=1)(np.array([0.0, 1.0]), 1.0).round(3)
     array([0.   , 0.736])
 

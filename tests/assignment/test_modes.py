@@ -228,7 +228,7 @@ def test_in_place_operations_inside_a_rule() -> None:
     def cube(x: Any) -> Any:
         return x**3
 
-    @hoad.rules.vjp(cube)
+    @hoad.defvjp(cube)
     def cube_vjp(g: Any, p: Any, x: Any) -> Any:
         y = np.zeros_like(x)
         y += 3 * g

@@ -130,7 +130,7 @@ def random_program(rng: np.random.Generator) -> hoad.Program:
         program = hoad.record(lambda x: np.sum(f(x)), X)
     try:
         for _ in range(rng.integers(3)):
-            single = len(program.results) == 1 and program.results[0].shape == ()
+            single = len(program.output_types) == 1 and program.output_types[0].shape == ()
             program = (
                 hoad.gradient(program, None if single else "symbolic")
                 if rng.random() < 0.7
@@ -279,7 +279,7 @@ def is_large(program: hoad.Program) -> bool:
     from hoad._core.graph.inspect import operand_avals
 
     avals = operand_avals(program._last._graph, list(range(program._last._end)))
-    return sum(aval.size for aval in (*avals, *program.results)) > LARGEST
+    return sum(aval.size for aval in (*avals, *program.output_types)) > LARGEST
 
 
 def use(program: hoad.Program) -> None:
@@ -294,13 +294,13 @@ def use(program: hoad.Program) -> None:
 
     if not program or is_large(program) or loops(program) > 10_000:
         return
-    values = [np.linspace(0.3, 0.7, aval.size).reshape(aval.shape).astype(aval.dtype) for aval in program.inputs]
+    values = [np.linspace(0.3, 0.7, aval.size).reshape(aval.shape).astype(aval.dtype) for aval in program.input_types]
     uses: list[Callable[[], Any]] = [
         lambda: program.evaluate(*values),
         lambda: program._run(tuple(values)),
         lambda: str(program),
         lambda: program.table("markdown"),
-        lambda: hoad.gradient(program, "symbolic").evaluate(*values, *[np.ones(a.shape) for a in program.results]),
+        lambda: hoad.gradient(program, "symbolic").evaluate(*values, *[np.ones(a.shape) for a in program.output_types]),
         lambda: hoad.tangent(program, "symbolic").evaluate(*values, *values),
         lambda: hoad.vmap(lambda *x: program(*x))(*[np.stack([v, v]) for v in values]),
         lambda: hoad.jit(lambda *x: program(*x))(*values),

@@ -73,5 +73,5 @@ def spoiled_at_order(f: Function, x: float, order: int, factor: float) -> Functi
         scale = math.prod(range(order - n + 1, order + 1))
         return lambda g, p, t: (g * scale * excess * (t - x) ** (order - n),)
 
-    hoad.rules.vjp(nothing, rule(1))
+    hoad.defvjp(nothing, rule(1))
     return lambda t: f(t) + nothing(t)

@@ -168,7 +168,7 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:loss"], "--at"),
         (["model:loss", "--at", "1", "--order", "two"], "invalid int value"),
         (["model:loss", "--at", "1,2", "--order", "99"], "order from 0 to 20"),
-        (["model:loss", "--at", "1,2", "--modes", "--order", "-1"], "check.derivatives takes an order from 0 to 20"),
+        (["model:loss", "--at", "1,2", "--modes", "--order", "-1"], "check.modes takes an order from 0 to 20"),
         (["model:loss", "--at", "1,2", "--modes", "--along", "1,1"], "Leave out the others"),
         (["model:loss", "--at", "1,2", "--modes", "--gradient", "model:loss_gradient"], "Leave out the others"),
     ],

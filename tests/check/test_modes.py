@@ -12,7 +12,7 @@ import pytest
 from check.table import TABLE
 
 import hoad
-from hoad.check import derivatives, modes, ways
+from hoad.check import mode_table, modes, ways
 from hoad.errors import CheckError
 
 ALL = ("forward", "reverse", "forward over reverse", "reverse over forward", "series", "tensor")
@@ -31,7 +31,7 @@ def compared(finding: Any) -> set[str]:
 
 
 def test_values_are_those_of_mpmath() -> None:
-    report = derivatives(main_function, 0.3, 12)
+    report = modes(main_function, 0.3, 12)
     assert report.passed, report.failure()
     report.assert_passed()
     with mpmath.workdps(50):
@@ -43,7 +43,7 @@ def test_values_are_those_of_mpmath() -> None:
 
 
 def test_which_modes_are_compared() -> None:
-    findings = derivatives(main_function, 0.3, 12).findings
+    findings = modes(main_function, 0.3, 12).findings
     assert compared(findings[0]) == {"forward", "series"}
     assert compared(findings[1]) == {"forward", "reverse", "series", "tensor"}
     assert all(compared(finding) == set(ALL) for finding in findings[2:7])
@@ -60,7 +60,7 @@ def test_arrays_are_contracted_along_two_directions() -> None:
     """D³f[v, v, v] and D³f[v, w, v] of the cube of a linear function."""
     a = np.array([1.0, -2.0, 0.5])
     x = np.array([0.7, 0.2, -0.4])
-    report = derivatives(lambda x: (x @ a) ** 3, x, 4)
+    report = modes(lambda x: (x @ a) ** 3, x, 4)
     v, w = report.directions
     for finding in report.findings:
         assert finding.values.shape == (1 if finding.order < 2 else 2, len(finding.ways))
@@ -68,7 +68,7 @@ def test_arrays_are_contracted_along_two_directions() -> None:
     mixed = [6 * (v @ a) ** 3, 6 * (v @ a) ** 2 * (w @ a)]
     np.testing.assert_allclose(report.findings[3].values.T, np.broadcast_to(mixed, (18, 2)), rtol=1e-13)
     assert not report.findings[4].values.any()
-    again, other = derivatives(np.prod, x, 1), derivatives(np.prod, x, 1, seed=1)
+    again, other = modes(np.prod, x, 1), modes(np.prod, x, 1, seed=1)
     np.testing.assert_array_equal(again.directions, report.directions)
     assert not np.array_equal(other.directions[0], v)
 
@@ -93,7 +93,7 @@ def test_arrays_are_contracted_along_two_directions() -> None:
     ],
 )
 def test_right_modes_pass(f: Callable[..., Any], x: Any) -> None:
-    report = derivatives(f, x, 4)
+    report = modes(f, x, 4)
     assert report.passed, str(report)
 
 
@@ -103,7 +103,7 @@ UNDECIDED = {"cusp", "edge", "softplus"}
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
 def test_no_mode_is_called_wrong_at_awkward_points(case: Any) -> None:
-    verdicts = {finding.verdict for finding in derivatives(case.f, case.x, 3).findings}
+    verdicts = {finding.verdict for finding in modes(case.f, case.x, 3).findings}
     assert verdicts == {"right", *(["undecided"] if case.name in UNDECIDED else [])}
 
 
@@ -124,7 +124,7 @@ def sine(vjp: float, jvp: float) -> Any:
 @pytest.mark.parametrize("factor", [-1.0, 1.01, 1 + 1e-7])
 def test_a_wrong_adjoint_rule(factor: float) -> None:
     """All but reverse sweeps take the tangent rule; differences of values tell that this one is right."""
-    report = derivatives(sine(factor, 1.0), 0.7, 2)
+    report = modes(sine(factor, 1.0), 0.7, 2)
     assert report.findings[1].wrong == ("reverse",)
     assert "reverse" in report.findings[2].wrong and "forward" not in report.findings[2].wrong
     with pytest.raises(
@@ -137,7 +137,7 @@ def test_a_wrong_adjoint_rule(factor: float) -> None:
 @pytest.mark.parametrize("factor", [-1.0, 1.01, 1 + 1e-7])
 def test_a_wrong_tangent_rule(factor: float) -> None:
     """It is most modes that are wrong: the majority does not decide where differences can."""
-    report = derivatives(sine(1.0, factor), 0.7, 1)
+    report = modes(sine(1.0, factor), 0.7, 1)
     assert report.findings[1].wrong == ("forward", "series", "tensor")
     assert report.failure().startswith("derivatives of own: order 1 is wrong by forward, series and tensor. Forward, ")
     assert "; reverse gave 0.764842187" in report.failure() and "; differences gave 0.764842187" in report.failure()
@@ -145,7 +145,7 @@ def test_a_wrong_tangent_rule(factor: float) -> None:
 
 def test_a_wrong_rule_in_an_array() -> None:
     wrong = sine(1.01, 1.0)
-    report = derivatives(lambda x: np.stack([np.sum(wrong(x)), x[0]]), np.array([0.3, 1.2, -0.4]), 3)
+    report = modes(lambda x: np.stack([np.sum(wrong(x)), x[0]]), np.array([0.3, 1.2, -0.4]), 3)
     assert report.findings[1].wrong == ("reverse",)
     assert not report.passed and report.findings[2].verdict == report.findings[3].verdict == "wrong"
 
@@ -157,7 +157,7 @@ def test_wrong_coefficients_of_a_series() -> None:
         return [np.exp(x) / math.factorial(k) * (1.01 if 0 < k < n else 1.0) for k in range(n + 1)]
 
     grown = hoad.primitive(np.exp, series=coefficients, elementwise=True)
-    report = derivatives(lambda x: grown(np.sin(x)), 0.7, 3)
+    report = modes(lambda x: grown(np.sin(x)), 0.7, 3)
     assert [finding.verdict for finding in report.findings] == ["right", "right", "wrong", "wrong"]
     assert report.findings[2].wrong[0] == "series" and "forward" not in report.findings[2].wrong
     assert "order 2 is wrong by series" in report.failure()
@@ -170,7 +170,7 @@ def test_a_wrong_batch() -> None:
     wrong = hoad.primitive(
         tripled, vjp=lambda g, p, x: (3 * g,), batch=lambda x: 3.001 * np.asarray(x), shape=lambda x: x
     )
-    report = derivatives(lambda x: np.sin(wrong(x)), 0.7, 1)
+    report = modes(lambda x: np.sin(wrong(x)), 0.7, 1)
     assert report.findings[0].wrong == ("forward, by vmap",)
     assert "order 0 is wrong by forward, by vmap. Forward, by vmap gave 0.86" in report.failure()
 
@@ -178,9 +178,9 @@ def test_a_wrong_batch() -> None:
 @pytest.mark.parametrize(
     ("room", "name", "wrong"),
     [
-        (modes, "derivatives", "series"),
-        (modes, "derivative_tensor", "tensor"),
-        (modes, "grad", "reverse"),
+        (mode_table, "taylor", "series"),
+        (mode_table, "derivative_tensor", "tensor"),
+        (mode_table, "grad", "reverse"),
         (ways, "jit", ", jitted"),
         (ways, "vmap", ", by vmap"),
     ],
@@ -190,10 +190,14 @@ def test_each_mode_is_named(room: Any, name: str, wrong: str, monkeypatch: pytes
     if room is ways:
         monkeypatch.setattr(ways, name, lambda f: driver(lambda *xs: 1.001 * f(*xs)))
     elif name == "grad":
-        monkeypatch.setattr(modes, name, lambda f, argnums: lambda *xs: [1.001 * g for g in driver(f, argnums)(*xs)])
+        monkeypatch.setattr(
+            mode_table, name, lambda f, argnums: lambda *xs: [1.001 * g for g in driver(f, argnums)(*xs)]
+        )
+    elif name == "taylor":
+        monkeypatch.setattr(mode_table, name, lambda f, x, n: driver(f, x, n) * (1.001 if n else 1.0))
     else:
-        monkeypatch.setattr(modes, name, lambda f, n: lambda x: driver(f, n)(x) * (1.001 if n else 1.0))
-    report = derivatives(main_function, 0.3, 2)
+        monkeypatch.setattr(mode_table, name, lambda f, n: lambda x: driver(f, n)(x) * (1.001 if n else 1.0))
+    report = modes(main_function, 0.3, 2)
     found = report.findings[1].wrong
     assert found and all(wrong in way for way in found), str(report)
 
@@ -203,14 +207,14 @@ def test_what_a_mode_raises_is_told() -> None:
         raise KeyError("no tangent")
 
     broken = hoad.primitive(np.sin, vjp=lambda g, p, x: (g * np.cos(x),), jvp=tangent)
-    report = derivatives(lambda x: broken(x), 0.7, 1)
+    report = modes(lambda x: broken(x), 0.7, 1)
     assert "forward" in report.findings[1].wrong and "reverse" not in report.findings[1].wrong
     assert "raised KeyError: 'no tangent'" in report.failure()
 
 
 def test_what_differences_cannot_tell_is_undecided() -> None:
     """A reverse rule that is wrong by less than they see, and one of a noisy function: who is with most is said."""
-    softplus = derivatives(lambda x: np.log1p(np.exp(x)), 30.0, 2).findings[2]
+    softplus = modes(lambda x: np.log1p(np.exp(x)), 30.0, 2).findings[2]
     assert softplus.verdict == "undecided" and softplus.wrong == ()
     assert ", as most do; differences gave 9." in softplus.reason and softplus.reason.endswith("which denies none")
     assert softplus.reason.startswith(
@@ -218,7 +222,7 @@ def test_what_differences_cannot_tell_is_undecided() -> None:
     )
     assert 1e-4 < softplus.disagreements.max() < 1e-3
     wrong = sine(1.01, 1.0)
-    jump = derivatives(lambda x: wrong(x) * np.where(x > 0.7, 2.0, 1.0), 0.7, 1)
+    jump = modes(lambda x: wrong(x) * np.where(x > 0.7, 2.0, 1.0), 0.7, 1)
     assert [finding.verdict for finding in jump.findings] == ["right", "undecided"]
     assert jump.findings[1].reason.startswith("reverse gave 0.77249") and "as most do" in jump.findings[1].reason
 
@@ -227,7 +231,7 @@ def test_what_differences_cannot_tell_is_undecided() -> None:
 
 
 def test_where_there_is_no_derivative() -> None:
-    report = derivatives(np.sqrt, 0.0, 2)
+    report = modes(np.sqrt, 0.0, 2)
     assert [finding.verdict for finding in report.findings] == ["right", "undecided", "undecided"]
     assert "No mode finds a finite derivative: series raised DomainError" in report.failure()
     assert "choose what holds there with np.where" in report.failure() and ".." not in report.failure()[-5:]
@@ -241,12 +245,12 @@ def test_a_function_that_raises_beside_x() -> None:
             raise KeyError("no data")
         return x * x
 
-    assert derivatives(near, 1.0, 2).passed
+    assert modes(near, 1.0, 2).passed
 
 
 def test_a_random_function() -> None:
     rng = np.random.default_rng(0)
-    report = derivatives(lambda x: np.sin(x) * (1 + 1e-3 * rng.standard_normal()), 0.7, 1)
+    report = modes(lambda x: np.sin(x) * (1 + 1e-3 * rng.standard_normal()), 0.7, 1)
     assert "called again at x, f gives another value" in str(report)
     assert "runs without compilation" in str(report)
     assert not any(way.endswith("jitted") for finding in report.findings for way in finding.ways)
@@ -255,7 +259,7 @@ def test_a_random_function() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((1.0, np.sin, 2), hoad.ArgumentError, "check.derivatives takes a function, but was given a float"),
+        ((1.0, np.sin, 2), hoad.ArgumentError, "check.modes takes a function, but was given a float"),
         ((np.sin, 1, 2), hoad.DTypeError, "Write 1.0"),
         ((np.sin, 1j, 2), hoad.DTypeError, "moves real arguments"),
         ((np.sin, math.inf, 2), hoad.ShapeError, "needs a finite point"),
@@ -264,7 +268,7 @@ def test_a_random_function() -> None:
         ((lambda x: x[:0], np.ones(3), 2), hoad.ShapeError, "to have entries"),
         ((lambda x: None, 1.0, 2), hoad.ShapeError, "f(x) is None. Return the result"),
         ((lambda x: 1 / x, 0.0, 2), CheckError, "at 0 it raises ZeroDivisionError"),
-        ((np.sin, 1.0, 21), hoad.ArgumentError, "check.derivatives takes an order from 0 to 20, an int, not 21 (int)"),
+        ((np.sin, 1.0, 21), hoad.ArgumentError, "check.modes takes an order from 0 to 20, an int, not 21 (int)"),
         ((np.sin, 1.0, True), hoad.ArgumentError, "not True (bool)"),
         ((hoad.primitive(lambda x: np.sin(x)), 1.0, 2), hoad.NoRuleError, "has no derivative rule"),
         ((lambda x: float(x), 1.0, 2), hoad.TracedValueError, "float() of a traced"),
@@ -272,7 +276,7 @@ def test_a_random_function() -> None:
 )
 def test_what_cannot_be_checked(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
-        derivatives(*arguments)
+        modes(*arguments)
     assert message in str(caught.value)
 
 
@@ -282,14 +286,14 @@ def test_a_function_that_hoad_cannot_trace() -> None:
         return x * x
 
     with pytest.raises(CheckError, match=r"(?s)a function that hoad can trace, but traced it raises AssertionError"):
-        derivatives(strict, 1.0, 2)
+        modes(strict, 1.0, 2)
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
 
 
 def test_the_table() -> None:
-    lines = str(derivatives(main_function, 0.3, 7)).splitlines()
+    lines = str(modes(main_function, 0.3, 7)).splitlines()
     assert lines[0] == "derivatives of main_function at 0.3, orders 0 to 7: passed"
     assert lines[1].split() == ["order", "modes", "disagreement", "rounding", "farthest", "apart"]
     assert [line.split()[:2] for line in lines[2:10]] == [[str(k), str(n)] for k, n in enumerate([2, 4, *[6] * 5, 5])]
@@ -299,7 +303,7 @@ def test_the_table() -> None:
 
 
 def test_the_farthest_apart_are_named() -> None:
-    report = derivatives(sine(2.0, 1.0), 0.7, 1)
+    report = modes(sine(2.0, 1.0), 0.7, 1)
     finding = report.findings[1]
     i, j = finding.worst
     assert {finding.ways[i].partition(",")[0], finding.ways[j].partition(",")[0]} >= {"reverse"}
@@ -308,6 +312,6 @@ def test_the_farthest_apart_are_named() -> None:
 
 
 def test_an_error_speaks_of_the_point_of_the_user() -> None:
-    report = hoad.check.derivatives(lambda x: np.sum(np.sqrt(x - 1.0)), np.array([1.0, 3.0]), 2)
+    report = hoad.check.modes(lambda x: np.sum(np.sqrt(x - 1.0)), np.array([1.0, 3.0]), 2)
     text = str(report)
     assert "of f(x + t v) at t = 0 comes out as" in text and "x = 0.0" not in text

@@ -13,7 +13,7 @@ import pytest
 from check.functions import POINT, smooth, smooth_gradient, spoiled
 
 import hoad
-from hoad.check import derivatives, gradient, hessian, rule, taylor_test
+from hoad.check import gradient, hessian, modes, rule, taylor_test
 from hoad.check.report import aligned, digits_between, value_text
 
 two_rules = hoad.primitive(np.sin, vjp=lambda g, p, x: (g * np.cos(x),), jvp=lambda dots, p, x: dots[0] * np.exp(x))
@@ -27,9 +27,9 @@ REPORTS = {
     "gradient, wrong": lambda: gradient(smooth, spoiled(smooth_gradient, 1, -1.0), POINT),
     "gradient, shape": lambda: gradient(smooth, lambda x: 1.0, POINT),
     "hessian": lambda: hessian(np.exp, np.exp, 0.3),
-    "derivatives": lambda: derivatives(np.exp, 0.5, 3),
-    "derivatives, wrong": lambda: derivatives(two_rules, 0.5, 2),
-    "derivatives, undecided": lambda: derivatives(np.sqrt, 0.0, 1),
+    "modes": lambda: modes(np.exp, 0.5, 3),
+    "modes, wrong": lambda: modes(two_rules, 0.5, 2),
+    "modes, undecided": lambda: modes(np.sqrt, 0.0, 1),
     "rule": lambda: rule(np.tanh, special=[0.0]),
     "rule, wrong": lambda: rule(np.log, 1.0, special=[0.0]),
 }

@@ -23,7 +23,7 @@ def declared(f: Callable[..., Any], vjp: Callable[..., Any]) -> Any:
 
     own.__name__ = "own"
     made = hoad.primitive(own)
-    hoad.rules.vjp(made, vjp)
+    hoad.defvjp(made, vjp)
     return made
 
 

@@ -464,9 +464,9 @@ def test_the_default_direction_is_always_the_same() -> None:
     [
         ((np.sin, np.ones(2), np.ones(3)), {}, hoad.ShapeError, r"must have shape \(2,\), but has shape \(3,\)"),
         ((np.sin, 1.0, 0.0), {}, hoad.ShapeError, "v is zero"),
-        ((np.sin, 1.0, math.nan), {}, hoad.ShapeError, "must be of finite real numbers, but is nan"),
-        ((np.sin, 1.0, 1j), {}, hoad.ShapeError, "must be of finite real numbers"),
-        ((np.sin, 1.0, "v"), {}, hoad.ShapeError, "must be of finite real numbers, but is 'v'"),
+        ((np.sin, 1.0, math.nan), {}, hoad.ArgumentError, "must be of finite real numbers, but is nan"),
+        ((np.sin, 1.0, 1j), {}, hoad.DTypeError, "must be of finite real numbers"),
+        ((np.sin, 1.0, "v"), {}, hoad.DTypeError, "must be of finite real numbers, but is 'v'"),
         ((1.0, np.sin), {}, hoad.ArgumentError, "takes a function, but was given a float"),
         ((np.sin, 1.0), {"gradient": 0.5}, hoad.ArgumentError, "takes a function, but was given a float"),
         ((np.sin, 1.0), {"steps": "many"}, hoad.ArgumentError, "at least two steps, all of them positive, not 'many'"),

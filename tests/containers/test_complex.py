@@ -109,7 +109,7 @@ def test_what_is_refused(call: Any, message: str) -> None:
 
 def test_the_direction_of_a_real_leaf_is_real() -> None:
     with pytest.raises(
-        hoad.ShapeError, match=r"tangent 0 at \['r'\] must have dtype float64, but has dtype complex128"
+        hoad.DTypeError, match=r"tangent 0 at \['r'\] must have dtype float64, but has dtype complex128"
     ):
         hoad.jvp(energy, (POINT,), ({"a": 1.0, "b": [B], "r": 1j, "n": None},))
 

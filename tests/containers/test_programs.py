@@ -27,7 +27,7 @@ def test_programs_of_containers(kind: str) -> None:
     point = case.make(X, Y)
     f = lambda p: loss(*case.parts(p))  # noqa: E731
     program = hoad.record(f, point)
-    assert sorted(aval.shape for aval in program.inputs) == [(), (3,)]
+    assert sorted(aval.shape for aval in program.input_types) == [(), (3,)]
     assert program.evaluate(point) == pytest.approx(loss(X, Y), rel=1e-15)
     other = moved(point, 2 * X, 0.5)
     assert program.evaluate(other) == pytest.approx(loss(2 * X, 0.5), rel=1e-15)

@@ -173,8 +173,7 @@ def test_high_orders_of_series(gap: float) -> None:
 
     want = derivatives(lambda a: np.sum(np.linalg.matrix_power(a, 6) * W), a, E, 6)
     np.testing.assert_allclose(derivatives(sixth, a, E, 6), want, rtol=1e-10)
-    with pytest.raises(hoad.DomainError):
-        derivatives(sixth, a, E, 8)
+    assert np.isnan(derivatives(sixth, a, E, 8)[8])
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-9, 0.5])

@@ -156,7 +156,7 @@ DRIVERS: dict[str, Callable[[Any], Any]] = {
     "vjp": lambda x: hoad.vjp(np.sum, x),
     "linearize": lambda x: hoad.linearize(np.sum, x),
     "record": lambda x: hoad.record(np.sum, x),
-    "check.derivatives": lambda x: hoad.check.derivatives(np.sum, x, 2),
+    "check.modes": lambda x: hoad.check.modes(np.sum, x, 2),
     "check.gradient": lambda x: hoad.check.gradient(np.sum, np.sum, x),
 }
 

@@ -353,7 +353,7 @@ def weighted(*values: float) -> float:
     return sum((k + 1) * v for k, v in enumerate(values))
 
 
-@hoad.rules.vjp(weighted)
+@hoad.defvjp(weighted)
 def _weighted(g: Any, p: Any, *values: Any) -> Any:
     return tuple((k + 1) * g for k in range(len(values)))
 
@@ -373,7 +373,7 @@ def parts(x: Any) -> tuple[Any, Any, Any]:
     return 2.0 * x, np.sin(x), np.asarray(x) ** 2
 
 
-hoad.rules.vjp(parts, lambda g, p, x: (2.0 * g[0] + g[1] * np.cos(x) + g[2] * (2.0 * x),))
+hoad.defvjp(parts, lambda g, p, x: (2.0 * g[0] + g[1] * np.cos(x) + g[2] * (2.0 * x),))
 
 
 def test_primitives_with_several_results() -> None:

@@ -42,7 +42,7 @@ def bell(x: Any, width: Any) -> Any:
     return np.exp(-((x / width) ** 2))
 
 
-hoad.rules.vjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+hoad.defvjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
 
 
 def exact_bell(x: Any, width: Any) -> Any:
@@ -102,7 +102,7 @@ def test_several_results_and_parameters() -> None:
     def polar(r: Any, angle: Any, scale: float) -> Any:
         return scale * r * np.cos(angle), scale * r * np.sin(angle)
 
-    @hoad.rules.vjp(polar)
+    @hoad.defvjp(polar)
     def rule(g: Any, p: Any, r: Any, angle: Any, *, scale: float) -> Any:
         return (g[0] * p[0] + g[1] * p[1]) / r, g[1] * p[0] - g[0] * p[1]
 
@@ -119,7 +119,7 @@ def test_a_tangent_rule_for_numbers() -> None:
         elementwise=True,
         jvp=lambda dots, p, x, y: (0 if dots[0] is None else dots[0] * y) + (0 if dots[1] is None else x * dots[1]),
     )
-    hoad.rules.vjp(made, lambda g, p, x, y: (g * y, g * x))
+    hoad.defvjp(made, lambda g, p, x, y: (g * y, g * x))
     summed = hoad.primitive(lambda x, y: x + y, elementwise=True, jvp=lambda dots, p, x, y: dots[1])
     x, y = X, np.array([2.0, 3.0, 4.0])
     assert hoad.jvp(lambda y: made(x, y), (y,), (np.ones(3),))[1].tolist() == x.tolist()
@@ -128,7 +128,7 @@ def test_a_tangent_rule_for_numbers() -> None:
 
 def test_integers_and_single_precision() -> None:
     product = hoad.primitive(np.multiply.__call__, elementwise=True)
-    hoad.rules.vjp(product, lambda g, p, x, y: (g * y, g * x))
+    hoad.defvjp(product, lambda g, p, x, y: (g * y, g * x))
     assert hoad.grad(lambda x: np.sum(product(x, np.arange(3))))(2.0) == 3.0
     found = hoad.grad(lambda x: np.sum(product(x, np.ones((2, 1), np.float32))))(np.ones(3, np.float32))
     assert found.dtype == np.float32 and found.tolist() == [2.0, 2.0, 2.0]
@@ -145,13 +145,13 @@ def test_programs_replay_it() -> None:
 def test_the_check_tries_shapes_that_broadcast() -> None:
     assert hoad.check.rule(bell).passed
     wrong = hoad.primitive(bell.__wrapped__, elementwise=True)
-    hoad.rules.vjp(wrong, lambda g, p, x, w: (-2 * g * p * x / w**2, g * p * x**2 / w**3))
+    hoad.defvjp(wrong, lambda g, p, x, w: (-2 * g * p * x / w**2, g * p * x**2 / w**3))
     assert not hoad.check.rule(wrong).passed
 
 
 def test_without_it_the_rule_must_sum() -> None:
     plain = hoad.primitive(bell.__wrapped__)
-    hoad.rules.vjp(plain, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+    hoad.defvjp(plain, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
     with pytest.raises(hoad.RuleError, match=r"elementwise=True"):
         hoad.grad(lambda w: np.sum(plain(X, w)))(1.5)
 

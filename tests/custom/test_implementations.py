@@ -42,7 +42,7 @@ def check_diffusion(diffuse: Diffuse) -> None:
     def step(x: Any, rate: float) -> Any:
         return diffuse(x, rate)
 
-    hoad.rules.vjp(step, lambda g, p, x, rate: (step(g, rate), np.sum(g * (step(x, 1.0) - x))))
+    hoad.defvjp(step, lambda g, p, x, rate: (step(g, rate), np.sum(g * (step(x, 1.0) - x))))
 
     def like(x: Any, rate: Any) -> Any:
         return x + rate * (np.roll(x, 1) - 2 * x + np.roll(x, -1))
@@ -68,7 +68,7 @@ def test_ctypes_with_the_mathematical_library() -> None:
     libm.erf.restype = libm.lgamma.restype = ctypes.c_double
     libm.erf.argtypes = libm.lgamma.argtypes = [ctypes.c_double]
     erf = hoad.primitive(np.vectorize(libm.erf, otypes=[float]), shape=lambda x: x)
-    hoad.rules.vjp(erf, lambda g, p, x: (g * 2 / math.sqrt(math.pi) * np.exp(-(x**2)),))
+    hoad.defvjp(erf, lambda g, p, x: (g * 2 / math.sqrt(math.pi) * np.exp(-(x**2)),))
     x = np.array([-1.5, 0.0, 0.4, 2.0])
     for order in (1, 2, 3, 4):
         want = [float(partial(mp.erf, (point,), (order,))) for point in x.tolist()]

@@ -28,7 +28,7 @@ def test_a_declared_shape_saves_the_call_on_ones() -> None:
             raise ValueError("ones")
         return np.log(x - 1)
 
-    hoad.rules.vjp(picky, lambda g, p, x: (g / (x - 1),))
+    hoad.defvjp(picky, lambda g, p, x: (g / (x - 1),))
     assert hoad.grad(picky)(3.0) == 0.5
     assert calls == [3.0]
     assert hoad.grad(lambda x: np.sum(picky(x)))(np.array([2.0, 5.0])).tolist() == [1.0, 0.25]
@@ -44,7 +44,7 @@ def test_forms_of_a_declared_shape() -> None:
         second = np.concatenate([g[1].astype(float), np.zeros(3 - k)])
         return (first + np.stack([second, np.zeros(3)]) + 2 * g[2],)
 
-    hoad.rules.vjp(several, rule)
+    hoad.defvjp(several, rule)
 
     def f(m: Any) -> Any:
         a, b, c = several(m, k=2)
@@ -96,7 +96,7 @@ def test_all_lanes_at_once() -> None:
     for batch in (None, of_many):
         running = hoad.primitive(of_one, linear=(0,), shape=lambda x, w: x, batch=batch)
         rule = lambda g, p, x, w: (running(g[::-1], w)[::-1], np.sum(g * p) / w)  # noqa: E731
-        hoad.rules.vjp(running, rule)
+        hoad.defvjp(running, rule)
         for mode in ("forward", "reverse"):
             calls.clear()
             np.testing.assert_allclose(hoad.jacobian(lambda x: running(x, 3.0), mode=mode)(x), want)
@@ -109,7 +109,7 @@ def test_all_lanes_at_once() -> None:
 def test_mistakes_of_a_batch_rule() -> None:
     def declared(batch: Any) -> Any:
         made = hoad.primitive(lambda x: 2 * x, linear=(0,), shape=lambda x: x, batch=batch)
-        hoad.rules.vjp(made, lambda g, p, x: (made(g),))
+        hoad.defvjp(made, lambda g, p, x: (made(g),))
         return hoad.jacobian(made)
 
     with pytest.raises(hoad.RuleError, match=r"batch rule .* gave shape \(3,\) where \(3, 3\)"):
@@ -134,8 +134,8 @@ def test_a_batch_rule_with_several_results() -> None:
         shape=lambda a, b, *, n: (n,),
         batch=lambda a, b, n: a[:, None] + b[:, None] * np.eye(n)[0],
     )
-    hoad.rules.vjp(spread, lambda g, p, a, b, *, n: parts(g))
-    hoad.rules.vjp(parts, lambda g, p, x: (spread(g[0], 0.0, n=3) + spread(0.0, g[1], n=3),))
+    hoad.defvjp(spread, lambda g, p, a, b, *, n: parts(g))
+    hoad.defvjp(parts, lambda g, p, x: (spread(g[0], 0.0, n=3) + spread(0.0, g[1], n=3),))
 
     def f(v: Any) -> Any:
         return spread(v[0], v[1], n=3)
@@ -157,7 +157,7 @@ def test_a_rule_for_forward_mode() -> None:
         return sum(t for t in (None if a is None else n * p / x * a, None if b is None else p / y * b) if t is not None)
 
     monomial = hoad.primitive(lambda x, y, n: x**n * y, jvp=tangent)
-    hoad.rules.vjp(monomial, lambda g, p, x, y, *, n: (g * n * p / x, g * p / y))
+    hoad.defvjp(monomial, lambda g, p, x, y, *, n: (g * n * p / x, g * p / y))
     directions = [(0.3, -0.8), (1.1, 0.4), (-0.2, 0.9)]
     for order in (1, 2, 3):
         want = along(lambda x, y: x**3 * y, "r" * order, directions[:order])(1.2, 0.7)
@@ -182,7 +182,7 @@ def test_forward_mode_alone() -> None:
 def test_the_check_finds_a_wrong_one() -> None:
     def declared(jvp: Any) -> Any:
         made = hoad.primitive(lambda x: x**3, jvp=jvp)
-        hoad.rules.vjp(made, lambda g, p, x: (g * 3 * x**2,))
+        hoad.defvjp(made, lambda g, p, x: (g * 3 * x**2,))
         return hoad.check.rule(made, 2.0)
 
     assert declared(lambda dots, p, x: 3 * x**2 * dots[0]).passed
@@ -225,7 +225,7 @@ def test_parameters_of_every_kind() -> None:
         assert how == "sum" and of is np.square and window == (0, 2)
         return np.array([np.sum(of(x[k : k + 2])) for k in i])
 
-    @hoad.rules.vjp(reduced)
+    @hoad.defvjp(reduced)
     def rule(g: Any, p: Any, x: Any, i: Any, *, how: str, of: Any, window: tuple[int, int]) -> Any:
         ones = np.zeros((i.shape[0], x.shape[0]))
         places = np.stack([i, i + 1], axis=1)

@@ -45,7 +45,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
 def program_of(name: str, simplify: bool) -> Any:
     f, x = FUNCTIONS[name]
     program = hoad.record(f, x)
-    seed = np.ones(program.results[0].shape, program.results[0].dtype)
+    seed = np.ones(program.output_types[0].shape, program.output_types[0].dtype)
     return hoad.gradient(program, seed if seed.shape else 1.0, simplify=simplify)
 
 

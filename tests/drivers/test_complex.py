@@ -366,7 +366,7 @@ def test_holomorphic_is_checked(driver: str) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
-    "a tangent": (lambda z: hoad.jvp(np.sum, (X,), (X * 1j,)), hoad.ShapeError, "dtype float64.*complex128"),
+    "a tangent": (lambda z: hoad.jvp(np.sum, (X,), (X * 1j,)), hoad.DTypeError, "dtype float64.*complex128"),
     "a cotangent": (lambda z: hoad.vjp(np.sum, X)[1](1j), hoad.DTypeError, "float64.*complex128"),
     "a cast": (lambda z: hoad.jvp(lambda z: z.astype(float), (z,), (z,)), hoad.NoRuleError, "np.real"),
     "vectors of eigh": (lambda z: hoad.grad(lambda a: np.linalg.eigh(a)[0][0])(MATRIX), hoad.NoRuleError, "eigvalsh"),

@@ -164,7 +164,7 @@ WRONG = [
     (implicit.root(lambda x, a: np.stack([x, a]), lambda a: 1.0), hoad.ShapeError, r"as many equations.*\(2,\)"),
     (implicit.root(lambda x, a: {"x": x["x"]}, lambda a: {"x": 1.0, "y": 2.0}), hoad.ShapeError, "as many equations"),
     (implicit.root(lambda x, a: x * 0.0 * a, lambda a: 1.0), np.linalg.LinAlgError, "Singular"),
-    (implicit.root(lambda x, a: x - a, lambda a: "root"), hoad.ShapeError, "must be made of floats, but holds str"),
+    (implicit.root(lambda x, a: x - a, lambda a: "root"), hoad.DTypeError, "must be made of floats, but holds str"),
     (
         lambda a: implicit.linear_solve(lambda y: a * y[:1], lambda m, b: b)(np.ones(2)),
         hoad.HoadError,

@@ -124,7 +124,7 @@ def test_a_rule_is_not_looked_at_where_series_are_made_of_it() -> None:
     def own(x: Any) -> Any:
         return np.sin(x) ** 2
 
-    hoad.rules.vjp(own, lambda g, p, x: (g * doubled(np.sin(x) * np.cos(x)),))
+    hoad.defvjp(own, lambda g, p, x: (g * doubled(np.sin(x) * np.cos(x)),))
     fast = hoad.jit(hoad.derivatives(lambda x: own(x) * x, 2))
     x = 0.5
     expected = [np.sin(x) ** 2 * x, np.sin(x) ** 2 + x * np.sin(2 * x), 2 * np.sin(2 * x) + 2 * x * np.cos(2 * x)]
@@ -137,7 +137,7 @@ def test_a_rule_is_not_looked_at_where_its_template_is_made(order: int) -> None:
     def own(x: Any) -> Any:
         return np.asarray(x) ** 3
 
-    hoad.rules.vjp(own, lambda g, p, x: (1.5 * g * doubled(x**2),))
+    hoad.defvjp(own, lambda g, p, x: (1.5 * g * doubled(x**2),))
     f: Any = own
     for _ in range(order):
         f = hoad.grad(f)
@@ -238,7 +238,7 @@ def test_a_rule_that_calls_a_driver_is_not_looked_at(made: Any) -> None:
     def slope(g: Any, p: Any, x: Any) -> Any:
         return (1.5 * g * hoad.derivatives(lambda x: doubled(x) * x, 1)(x)[0],)
 
-    hoad.rules.vjp(own, slope)
+    hoad.defvjp(own, slope)
     f = made(own)
     found = [np.ravel(hoad.jit(f)(0.5)) for _ in range(2)]  # the first time a template is made; neither warns
     np.testing.assert_allclose(found, [np.ravel(f(0.5))] * 2, rtol=1e-15)

@@ -943,9 +943,9 @@ def a_rule_is_given_anew() -> Any:
     def own(x: Any) -> Any:
         return x * x
 
-    hoad.rules.vjp(own, lambda g, p, x: (2.0 * x * g,))
+    hoad.defvjp(own, lambda g, p, x: (2.0 * x * g,))
     yield hoad.grad(lambda x: own(x))
-    hoad.rules.vjp(own, lambda g, p, x: (5.0 * x * g,))
+    hoad.defvjp(own, lambda g, p, x: (5.0 * x * g,))
     yield None
 
 
@@ -955,7 +955,7 @@ def what_a_rule_reads_that_is_run_at_every_node() -> Any:
     def own(x: Any) -> Any:
         return x * x
 
-    hoad.rules.vjp(own, lambda g, p, x: (RATE * x * g,), per_call=True)
+    hoad.defvjp(own, lambda g, p, x: (RATE * x * g,), per_call=True)
     yield hoad.grad(lambda x: own(x))
     yield from while_it_is("RATE", 5.0)
 
@@ -966,21 +966,21 @@ def what_a_helper_of_such_a_rule_reads() -> Any:
     def own(x: Any) -> Any:
         return x * x
 
-    hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,), per_call=True)
+    hoad.defvjp(own, lambda g, p, x: (helper(x) * g,), per_call=True)
     yield hoad.grad(lambda x: own(x))
     yield from while_it_is("HELPER_RATE", 5.0)
 
 
 @case
 def what_such_a_rule_of_a_function_of_numpy_reads() -> Any:
-    hoad.rules.vjp(np.nanpercentile, lambda g, p, x, q: (helper(x) * g, None), per_call=True)
+    hoad.defvjp(np.nanpercentile, lambda g, p, x, q: (helper(x) * g, None), per_call=True)
     yield hoad.grad(lambda x: np.nanpercentile(x, 50.0))
     yield from while_it_is("HELPER_RATE", 5.0)
 
 
 @case
 def what_such_a_rule_of_a_ufunc_reads() -> Any:
-    hoad.rules.vjp(special.itstruve0, lambda g, p, x: (helper(x) * g,), per_call=True)
+    hoad.defvjp(special.itstruve0, lambda g, p, x: (helper(x) * g,), per_call=True)
     yield hoad.grad(lambda x: special.itstruve0(x))
     yield from while_it_is("HELPER_RATE", 5.0)
 
@@ -991,7 +991,7 @@ def what_a_rule_reads_once() -> Any:
     def own(x: Any) -> Any:
         return x * x
 
-    hoad.rules.vjp(own, lambda g, p, x: (helper(x) * g,))
+    hoad.defvjp(own, lambda g, p, x: (helper(x) * g,))
     yield hoad.grad(lambda x: own(x))
     yield from while_it_is("HELPER_RATE", 5.0)
 

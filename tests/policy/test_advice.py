@@ -376,7 +376,7 @@ def test_a_driver_inside_a_rule() -> None:
     def cube(x: Any) -> Any:
         return x**3
 
-    hoad.rules.vjp(cube, lambda g, p, x: (g * hoad.grad(lambda y: y**3)(x),))
+    hoad.defvjp(cube, lambda g, p, x: (g * hoad.grad(lambda y: y**3)(x),))
     assert [hoad.derivative(cube, k)(2.0) for k in (1, 2, 3, 4)] == [12.0, 12.0, 6.0, 0.0]
     assert hoad.grad(hoad.grad(cube))(2.0) == 12.0
 
@@ -384,7 +384,7 @@ def test_a_driver_inside_a_rule() -> None:
 def test_a_rule_that_uses_a_traced_value_from_outside() -> None:
     def f(c: Any) -> Any:
         cube = hoad.primitive(lambda x: x**3)
-        hoad.rules.vjp(cube, lambda g, p, x: (g * c * x**2,))
+        hoad.defvjp(cube, lambda g, p, x: (g * c * x**2,))
         return hoad.grad(cube)(2.0)
 
     with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*traced values from outside") as caught:
@@ -394,18 +394,18 @@ def test_a_rule_that_uses_a_traced_value_from_outside() -> None:
 
 def test_a_primitive_of_numbers_given_an_array() -> None:
     sine = hoad.primitive(lambda x: math.sin(x))
-    hoad.rules.vjp(sine, lambda g, p, x: (g * np.cos(x),))
+    hoad.defvjp(sine, lambda g, p, x: (g * np.cos(x),))
     assert hoad.grad(sine)(0.0) == 1.0
     with pytest.raises(hoad.RuleError, match=r"an array of shape \(3,\).*TypeError.*np\.vectorize"):
         hoad.grad(lambda x: np.sum(sine(x)))(X)
     vectorized = hoad.primitive(np.vectorize(math.sin))
-    hoad.rules.vjp(vectorized, lambda g, p, x: (g * np.cos(x),))
+    hoad.defvjp(vectorized, lambda g, p, x: (g * np.cos(x),))
     np.testing.assert_array_equal(hoad.grad(lambda x: np.sum(vectorized(x)))(X), np.cos(X))
 
 
 def test_primitives_of_callables_without_a_name() -> None:
     power = hoad.primitive(functools.partial(lambda n, x: x**n, 3))
-    hoad.rules.vjp(power, lambda g, p, x: (g * 3 * x**2,))
+    hoad.defvjp(power, lambda g, p, x: (g * 3 * x**2,))
     assert hoad.derivative(power, 2)(2.0) == 12.0
     for wrong in (3.0, None, "sin"):
         with pytest.raises(hoad.ArgumentError, match=r"^primitive takes a function, but was given"):

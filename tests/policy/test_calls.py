@@ -30,7 +30,7 @@ def decay(t: Any, y: Any) -> Any:
         (lambda: hoad.ode.odeint(lambda y, t: -y, 1.0, TIMES, tol=1e-9), "'tol'", "tolerances are rtol and atol"),
         (lambda: hoad.laplacian(f, X), "1 positional argument but 2", r"hoad\.laplacian\(f\)\(x\)"),
         (lambda: hoad.biharmonic(f, X), "1 positional argument but 2", r"hoad\.biharmonic\(f\)\(x\)"),
-        (lambda: hoad.check.derivatives(f, X), "missing 1 .*'order'", r"hoad\.check\.derivatives\(f, x, n\)"),
+        (lambda: hoad.check.modes(f, X), "missing 1 .*'order'", r"hoad\.check\.modes\(f, x, n\)"),
     ],
 )
 def test_calls_that_do_not_fit(call: Callable[[], Any], fact: str, advice: str) -> None:

@@ -98,7 +98,7 @@ def moody(x: Any) -> Any:
     return 2.0 * x
 
 
-@hoad.rules.vjp(moody, per_call=True)
+@hoad.defvjp(moody, per_call=True)
 def _moody(g: Any, p: Any, x: Any) -> Any:
     raise Sweepless
 

@@ -683,7 +683,7 @@ def test_checks_compare() -> None:
         return 3 * x if repr(x).startswith("T") else 2 * x
 
     assert "check.taylor_test" in told(lambda: hoad.check.taylor_test(f, 1.5))
-    assert "check.derivatives" in told(lambda: hoad.check.derivatives(f, 1.5, 2))
+    assert "check.modes" in told(lambda: hoad.check.modes(f, 1.5, 2))
     assert "hoad cannot differentiate f" in str(hoad.check.gradient(f, lambda x: 2.0, 1.5))
 
 

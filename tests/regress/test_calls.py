@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -19,35 +20,69 @@ def cubic() -> hoad.Program:
     return hoad.gradient(hoad.record(lambda x: x**3, 1.0))
 
 
-def test_a_call_keeps_the_program_as_it_was() -> None:
-    slope = cubic()
-    outer = hoad.record(lambda x: slope(x) * x, 2.0)
-    first = hoad.gradient(outer)
-    slope.pop()
-    for made in (outer, first[:1], pickle.loads(pickle.dumps(outer))):
-        assert made.evaluate(3.0) == 81.0
-    for made in (first, hoad.gradient(outer), hoad.gradient(pickle.loads(pickle.dumps(outer)))):
-        assert made.evaluate(3.0) == 81.0
-    assert hoad.grad(outer)(3.0) == 81.0
-    slope.clear()
-    assert hoad.hessian(outer)(3.0) == 54.0
+CHANGES: dict[str, Callable[[hoad.Program], object]] = {
+    "append": lambda program: program.append(program[0]),
+    "extend": lambda program: program.extend([program[0]]),
+    "insert": lambda program: program.insert(0, program[1]),
+    "pop": lambda program: program.pop(),
+    "remove": lambda program: program.remove(program[0]),
+    "clear": lambda program: program.clear(),
+    "sort": lambda program: program.sort(key=len),
+    "reverse": lambda program: program.reverse(),
+    "set an item": lambda program: program.__setitem__(0, program[1]),
+    "set a slice": lambda program: program.__setitem__(slice(None), []),
+    "delete an item": lambda program: program.__delitem__(0),
+    "delete a slice": lambda program: program.__delitem__(slice(None)),
+    "in-place sum": lambda program: operator.iadd(program, [program[0]]),
+    "in-place product": lambda program: operator.imul(program, 0),
+}
 
 
-def test_a_list_that_changes_between_two_calls() -> None:
+def test_every_method_that_changes_a_list_is_tried() -> None:
+    """What a list has and a tuple has not, other than copies."""
+    names = {name for name in set(dir(list)) - set(dir(tuple)) if name not in ("copy", "__reversed__")}
+    assert {name for name in names if vars(hoad.Program).get(name) is not vars(hoad.Program)["append"]} == set()
+    assert len(names) == 12
+
+
+@pytest.mark.parametrize("way", list(CHANGES))
+def test_a_program_is_not_changed(way: str) -> None:
+    program = cubic()
+    outer = hoad.record(lambda x: program(x) * x, 2.0)
+    tapes = list(program)
+    with pytest.raises(hoad.ArgumentError, match=r"not changed\. Cut it, program\[:1\], or join"):
+        CHANGES[way](program)
+    assert list(program) == tapes and program.evaluate(3.0) == 27.0 and outer.evaluate(3.0) == 81.0
+    assert program[:1].evaluate(3.0) == 27.0 and hoad.Program([*program[:1], program[1]]).evaluate(3.0) == 27.0
+
+
+def test_a_program_that_is_cut_and_one_that_is_not_are_called_side_by_side() -> None:
     program = cubic()
 
     def f(x: Any) -> Any:
-        slope = program(x)
-        tape = program.pop()
-        cube = program(x)
-        program.append(tape)
-        return slope + 10.0 * cube + 100.0 * program(x)
+        return program(x) + 10.0 * program[:1](x) + 100.0 * program(x)
 
     for _ in range(2):
         assert f(2.0) == 101 * 12.0 + 80.0
         assert hoad.grad(f)(2.0) == 101 * 12.0 + 120.0
         assert hoad.derivative(f, 2)(2.0) == 101 * 6.0 + 120.0
         assert hoad.gradient(hoad.record(f, 1.0)).evaluate(2.0) == 101 * 12.0 + 120.0
+
+
+def test_numbers_and_types_of_inputs_and_outputs() -> None:
+    """`inputs` and `outputs` are numbers of nodes, of a program as of a tape."""
+    program = hoad.gradient(hoad.record(lambda x, y: (x * y, x), np.ones(3), 2.0), seed="symbolic")
+    assert program.inputs == (*program[0].inputs, *program[1].inputs) and program.inputs[:2] == (1, 2)
+    assert program.outputs == program[-1].outputs
+    assert [(x.shape, x.dtype.name) for x in program.input_types] == [
+        *(((3,), "float64"), ((), "float64")),
+        *(((3,), "float64"), ((3,), "float64")),
+    ]
+    assert [x.shape for x in program.output_types] == [(3,), ()]
+    rows = [node for tape in program for node in tape]
+    assert [rows[k - 1].shape for k in program.inputs] == [x.shape for x in program.input_types]
+    assert [rows[k - 1].shape for k in program.outputs] == [x.shape for x in program.output_types]
+    assert hoad.record(lambda x: 3.0, 1.0).outputs == (hoad.Constant(3.0),)
 
 
 WAYS: dict[str, Callable[[hoad.Program], hoad.Program]] = {

@@ -20,7 +20,7 @@ def cube(x: Any) -> Any:
     return x * x * x
 
 
-hoad.rules.vjp(cube, lambda g, p, x: (g * (3 * x * x),), per_call=True)
+hoad.defvjp(cube, lambda g, p, x: (g * (3 * x * x),), per_call=True)
 
 
 @hoad.primitive(linear=(0,))
@@ -28,7 +28,7 @@ def bent(a: Any, y: Any) -> Any:
     return a * 2.0 if y > 0 else a * 3.0
 
 
-hoad.rules.vjp(bent, lambda g, p, a, y: (g * 2.0 if y > 0 else g * 3.0, None), per_call=True)
+hoad.defvjp(bent, lambda g, p, a, y: (g * 2.0 if y > 0 else g * 3.0, None), per_call=True)
 
 
 @hoad.primitive
@@ -36,7 +36,7 @@ def outer(x: Any) -> Any:
     return 2.0 * x if x > 0 else 3.0 * x
 
 
-hoad.rules.vjp(outer, lambda g, p, x: (bent(g * 1.5, x * 1.0) / 1.5,), per_call=True)
+hoad.defvjp(outer, lambda g, p, x: (bent(g * 1.5, x * 1.0) / 1.5,), per_call=True)
 
 
 @hoad.primitive(linear=(0,))
@@ -44,7 +44,7 @@ def doubled(x: Any) -> Any:
     return 2.0 * x
 
 
-hoad.rules.vjp(doubled, lambda g, p, x: (doubled(g),), per_call=True)
+hoad.defvjp(doubled, lambda g, p, x: (doubled(g),), per_call=True)
 
 
 def test_a_rule_that_branches_works_forward_on_arrays() -> None:
@@ -73,7 +73,7 @@ def test_guards_of_a_derivative_belong_to_its_tape() -> None:
     def square(x: Any) -> Any:
         return x * x
 
-    hoad.rules.vjp(square, lambda g, p, x: (2.0 * x * g if x else g * 3.0,), per_call=True)
+    hoad.defvjp(square, lambda g, p, x: (2.0 * x * g if x else g * 3.0,), per_call=True)
     program = hoad.record(lambda x: square(x) * 1.0, 2.0)
     swept = hoad.gradient(program)
     assert program.evaluate(0.0) == 0.0
@@ -110,9 +110,7 @@ def test_many_parts_of_an_adjoint_that_is_zero() -> None:
     def two(x: Any) -> Any:
         return np.sum(x), x * 1.0
 
-    hoad.rules.vjp(
-        two, lambda g, p, x: (g[0] * np.ones_like(x) + np.concatenate([g[1][i : i + 1] for i in range(20)]),)
-    )
+    hoad.defvjp(two, lambda g, p, x: (g[0] * np.ones_like(x) + np.concatenate([g[1][i : i + 1] for i in range(20)]),))
     np.testing.assert_array_equal(hoad.grad(lambda x: two(x)[0])(np.arange(20.0)), np.ones(20))
 
 
@@ -160,7 +158,7 @@ def test_a_new_rule_reaches_programs_that_were_differentiated() -> None:
     caller = hoad.record(lambda x: program(x) * 2, 1.0)
     swept = hoad.gradient(caller)
     assert (hoad.grad(program)(3.0), hoad.grad(caller)(3.0)) == (9.0, 18.0)
-    hoad.rules.vjp(one, lambda g, p, x: (g * 1.0,))
+    hoad.defvjp(one, lambda g, p, x: (g * 1.0,))
     assert (hoad.grad(program)(3.0), hoad.grad(caller)(3.0)) == (6.0, 12.0)
     assert swept.evaluate(3.0) == 18.0  # a tape is never changed
     assert "Tape 2 (adjoint)" in str(swept)

@@ -153,7 +153,7 @@ def bent(x: float) -> float:
     return x * x if x > 0 else x
 
 
-@hoad.rules.vjp(bent, per_call=True)
+@hoad.defvjp(bent, per_call=True)
 def _bent(g: Any, p: Any, x: Any) -> Any:
     return (2.0 * x * g if x > 0 else g,)
 

@@ -30,7 +30,7 @@ def many(*xs: Any) -> Any:
     return sum((k + 1) * np.sin(x) for k, x in enumerate(xs))
 
 
-hoad.rules.vjp(many, lambda g, p, *xs: tuple((k + 1) * np.cos(x) * g for k, x in enumerate(xs)))
+hoad.defvjp(many, lambda g, p, *xs: tuple((k + 1) * np.cos(x) * g for k, x in enumerate(xs)))
 
 VALUE = hoad.record(lambda x: np.sin(x) * np.sum(x), np.ones(3))
 SLOPE = hoad.gradient(hoad.record(lambda x: np.sum(np.sin(x) * x[::-1]), np.ones(3)))

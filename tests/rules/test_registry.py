@@ -1,4 +1,4 @@
-"""Rules and primitives of one's own: every form of `hoad.rules.vjp`, and every mistake a rule can make."""
+"""Rules and primitives of one's own: every form of `hoad.defvjp`, and every mistake a rule can make."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def restored() -> Iterator[None]:
     yield
     for primitive, rule in zip(changed, rules, strict=True):
         if primitive.rule is not rule:
-            hoad.rules.vjp(primitive.function, rule)
+            hoad.defvjp(primitive.function, rule)
     for table, before in ((FUNCTIONS, functions), (FUNCTION_PRIMITIVES, primitives)):
         for key in set(table) - set(before):
             del table[key]
@@ -43,14 +43,14 @@ def restored() -> Iterator[None]:
 
 
 def test_an_expression() -> None:
-    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
+    given = hoad.defvjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
     assert hoad.grad(np.exp)(0.0) == 3.0
     assert given(1.0, 2.0, 0.0) == (6.0,)
 
 
 def test_looking_up_a_rule() -> None:
     """By the function, or its name; what is found is what was registered, and computes numbers from numbers."""
-    given = hoad.rules.vjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
+    given = hoad.defvjp(np.exp, lambda g, p, x: (3.0 * g * p,), replace=True)
     assert hoad.rules.rule_of(np.exp) is hoad.rules.rule_of("exp") is hoad.rules.rule_of("np.exp") is given
     d_x, d_y = hoad.rules.rule_of(np.power)(2.0, 8.0, 2.0, 3.0)
     assert (d_x, d_y) == pytest.approx((24.0, 16.0 * math.log(2)), rel=1e-15)
@@ -61,7 +61,7 @@ def test_looking_up_a_rule() -> None:
 
     with pytest.raises(hoad.NoRuleError, match="cube has no derivative rule"):
         hoad.rules.rule_of(cube)
-    rule = hoad.rules.vjp(cube, lambda g, p, x: (3 * g * x**2,))
+    rule = hoad.defvjp(cube, lambda g, p, x: (3 * g * x**2,))
     assert hoad.rules.rule_of(cube) is rule and rule(1.0, 8.0, 2.0) == (12.0,)
     kept = len(FUNCTIONS), len(FUNCTION_PRIMITIVES)
     for composed in (np.linalg.cond, np.nanmedian, math.sin, lambda x: x):
@@ -73,7 +73,7 @@ def test_looking_up_a_rule() -> None:
 
 
 def test_a_decorator_that_takes_the_name_of_the_function() -> None:
-    @hoad.rules.vjp(replace=True)
+    @hoad.defvjp(replace=True)
     def sin(g: Any, p: Any, x: Any) -> Any:
         return (5.0 * g * np.cos(x),)
 
@@ -81,7 +81,7 @@ def test_a_decorator_that_takes_the_name_of_the_function() -> None:
 
 
 def test_a_decorator_whose_function_has_a_prefix() -> None:
-    @hoad.rules.vjp(replace=True)
+    @hoad.defvjp(replace=True)
     def vjp_sin(g: Any, p: Any, x: Any) -> Any:
         return (6.0 * g * np.cos(x),)
 
@@ -90,7 +90,7 @@ def test_a_decorator_whose_function_has_a_prefix() -> None:
 
 @pytest.mark.parametrize("target", [np.cos, "cos", "np.cos", "numpy.cos"])
 def test_a_decorator_that_names_the_primitive(target: Any) -> None:
-    @hoad.rules.vjp(target, replace=True)
+    @hoad.defvjp(target, replace=True)
     def any_name(g: Any, p: Any, x: Any) -> Any:
         return (-7.0 * g * np.sin(x),)
 
@@ -105,28 +105,100 @@ def test_a_rule_of_hoads_is_not_replaced_by_chance() -> None:
         return (7.0 * g * x,)
 
     for declare in (
-        lambda: hoad.rules.vjp(square),
-        lambda: hoad.rules.vjp()(square),
-        lambda: hoad.rules.vjp(per_call=True)(square),
-        lambda: hoad.rules.vjp("np.square", square),
-        lambda: hoad.rules.vjp(np.square)(square),
-        lambda: hoad.rules.vjp(scipy_special.erf, square),
+        lambda: hoad.defvjp(square),
+        lambda: hoad.defvjp()(square),
+        lambda: hoad.defvjp(per_call=True)(square),
+        lambda: hoad.defvjp("np.square", square),
+        lambda: hoad.defvjp(np.square)(square),
+        lambda: hoad.defvjp(scipy_special.erf, square),
     ):
         with pytest.raises(hoad.RuleError, match=r"has a rule of hoad's.*@hoad\.primitive.*replace=True"):
             declare()
+    assert hoad.rules.vjp is hoad.defvjp
     assert (hoad.rules.rule_of(np.square), hoad.rules.rule_of(scipy_special.erf)) == own
     assert hoad.grad(np.square)(3.0) == 6.0
+
+
+def test_a_function_is_not_numpys_for_its_name() -> None:
+    """Functions, methods, classes and ufuncs that are called as NumPy's are."""
+    own = hoad.rules.rule_of(np.square)
+
+    def square(x: Any) -> Any:
+        return x * x
+
+    class Shape:
+        def square(self, x: Any) -> Any:
+            return x * x
+
+    def cube(g: Any, p: Any, x: Any) -> Any:
+        return (7.0 * g * x,)
+
+    for given in (square, Shape().square, Shape.square, type("square", (), {})):
+        with pytest.raises(hoad.RuleError, match="is not a primitive"):
+            hoad.defvjp(given, cube, replace=True)
+    ufunc = np.frompyfunc(square, 1, 1)
+    hoad.defvjp(ufunc, cube)
+    primitive = hoad.primitive(square)
+    hoad.defvjp(primitive, cube)
+    assert hoad.grad(ufunc)(1.0) == hoad.grad(primitive)(1.0) == 7.0
+    assert hoad.rules.rule_of(np.square) is own and hoad.grad(np.square)(1.0) == 2.0
+
+
+def test_a_rule_without_a_function_beside_a_primitive_of_its_name(tmp_path: Path) -> None:
+    """A rule that is named after a primitive of its module is neither given to that one nor to NumPy's function."""
+    code = """
+import numpy as np, hoad
+@hoad.primitive
+def nanmedian(x):
+    return np.nanmedian(x)
+{decorator}
+def {name}(g, p, x):
+    return (7.0 * g,)
+"""
+    for name in ("nanmedian", "vjp_nanmedian"):
+        for decorator in ("@hoad.defvjp", "@hoad.rules.vjp", "@hoad.defvjp(replace=True)", "@hoad.defvjp()"):
+            module: dict[str, Any] = {"__name__": "module_of_the_user"}
+            with pytest.raises(hoad.RuleError, match=r"nanmedian is a primitive of yours.*@hoad\.defvjp\(nanmedian\)"):
+                exec(code.format(decorator=decorator, name=name), module)
+            exec(code.format(decorator="@hoad.defvjp(nanmedian)", name=name), module)
+            with pytest.raises(hoad.RuleError, match="is not a primitive, so it has no rule"):
+                hoad.rules.rule_of(np.nanmedian)
+
+
+def test_a_rule_that_would_never_be_used() -> None:
+    for ufunc in (np.greater, np.isnan, np.logical_and):
+        with pytest.raises(hoad.RuleError, match=rf"np\.{ufunc.__name__} returns booleans"):
+            hoad.defvjp(ufunc, lambda g, p, x, y=None: (g, g))
+
+
+def test_tables_are_reloaded(tmp_path: Path) -> None:
+    """hoad's own rules may be declared again by hoad, and take the place of one of the user's."""
+    code = """
+import importlib, numpy as np, scipy.special, hoad
+hoad.defvjp(np.sin, lambda g, p, x: (7.0 * g,), replace=True)
+for name in ("registry", "elementwise", "reduction", "linalg", "fft", "decompositions", "shaping", "special"):
+    importlib.reload(importlib.import_module("hoad.rules." + name))
+importlib.reload(hoad.rules)
+importlib.reload(hoad)
+print(hoad.grad(np.sin)(0.0), hoad.derivative(scipy.special.erf, 2)(0.0), hoad.rules.vjp is hoad.defvjp)
+try:
+    hoad.defvjp(np.sin, lambda g, p, x: (7.0 * g,))
+except hoad.RuleError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1.0", "-0.0", "True", "refused"]
 
 
 def test_a_rule_of_the_users_is_declared_again() -> None:
     """As a cell of a notebook does: for a primitive, for a function of NumPy without a rule, and for one replaced."""
     for factor in (2.0, 3.0):
 
-        @hoad.rules.vjp(np.emath.arctanh)
+        @hoad.defvjp(np.emath.arctanh)
         def slope(g: Any, p: Any, x: Any, factor: float = factor) -> Any:
             return (factor * g,)
 
-        hoad.rules.vjp(np.cos, slope, replace=factor == 2.0)
+        hoad.defvjp(np.cos, slope, replace=factor == 2.0)
 
         @hoad.primitive
         def square(x: Any) -> Any:
@@ -134,7 +206,7 @@ def test_a_rule_of_the_users_is_declared_again() -> None:
 
         for _ in range(2):
 
-            @hoad.rules.vjp(square)
+            @hoad.defvjp(square)
             def rule(g: Any, p: Any, x: Any, factor: float = factor) -> Any:
                 return (factor * g * x,)
 
@@ -146,14 +218,14 @@ def test_an_existing_function() -> None:
     def slope(g: Any, p: Any, x: Any) -> Any:
         return (-g * np.sin(x),)
 
-    assert hoad.rules.vjp(np.cos, slope, replace=True) is slope
+    assert hoad.defvjp(np.cos, slope, replace=True) is slope
     assert hoad.grad(np.cos)(1.0) == -math.sin(1.0)
 
 
 def test_a_function_of_numpy_that_hoad_does_not_know() -> None:
-    with pytest.raises(hoad.NoRuleError, match=r"arctanh.*hoad\.rules\.vjp"):
+    with pytest.raises(hoad.NoRuleError, match=r"arctanh.*hoad\.defvjp"):
         hoad.grad(np.emath.arctanh)(0.5)
-    hoad.rules.vjp(np.emath.arctanh, lambda g, p, x: (g / (1.0 - x * x),))
+    hoad.defvjp(np.emath.arctanh, lambda g, p, x: (g / (1.0 - x * x),))
     for order in (1, 2, 3):
         want = float(partial(lambda x: mp.atanh(x), (0.5,), (order,)))
         for word in words(order):
@@ -165,9 +237,9 @@ def test_a_new_rule_replaces_the_templates_of_the_old_one() -> None:
     def triple(x: Any) -> Any:
         return 3.0 * x
 
-    hoad.rules.vjp(triple, lambda g, p, x: (3.0 * g,))
+    hoad.defvjp(triple, lambda g, p, x: (3.0 * g,))
     assert hoad.grad(triple)(1.0) == 3.0 and hoad.jvp(triple, (1.0,), (1.0,)) == (3.0, 3.0)
-    hoad.rules.vjp(triple, lambda g, p, x: (4.0 * g,))
+    hoad.defvjp(triple, lambda g, p, x: (4.0 * g,))
     assert hoad.grad(triple)(1.0) == 4.0 and hoad.jvp(triple, (1.0,), (1.0,)) == (3.0, 4.0)
 
 
@@ -181,9 +253,7 @@ def test_one_rule_serves_every_mode_and_order() -> None:
     def bessel(x: Any, order: int) -> Any:
         return scipy_special.jv(order, x)
 
-    hoad.rules.vjp(
-        bessel, lambda g, p, x, *, order: (g * (bessel(x, order=order - 1) - bessel(x, order=order + 1)) / 2,)
-    )
+    hoad.defvjp(bessel, lambda g, p, x, *, order: (g * (bessel(x, order=order - 1) - bessel(x, order=order + 1)) / 2,))
     x = np.linspace(0.5, 9.5, 6)
     for order in range(1, 5):
         want = [float(partial(lambda t: mp.besselj(2, t), (point,), (order,))) for point in x.tolist()]
@@ -240,7 +310,7 @@ def test_a_linear_operation_on_arrays() -> None:
     def running(x: Any) -> Any:
         return np.cumsum(x)
 
-    hoad.rules.vjp(running, lambda g, p, x: (running(g[::-1])[::-1],))
+    hoad.defvjp(running, lambda g, p, x: (running(g[::-1])[::-1],))
     x, v = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.3, -0.7])
     triangle = np.tril(np.ones((3, 3)))
     for mode in ("forward", "reverse"):
@@ -272,7 +342,7 @@ def test_a_rule_that_branches_on_values() -> None:
     def bent(x: float) -> float:
         return x if x > 0 else 2.0 * x
 
-    @hoad.rules.vjp(bent, per_call=True)
+    @hoad.defvjp(bent, per_call=True)
     def rule(g: Any, p: Any, x: Any) -> Any:
         return (g if x > 0 else 2.0 * g,)
 
@@ -313,7 +383,7 @@ WRONG: list[tuple[str, Any, type[Exception], list[str]]] = [
     ("a quotient by g", lambda g, p, x: (1.0 / g,), hoad.RuleError, ["not linear in g", "divide"]),
     ("without g", lambda g, p, x: (x,), hoad.RuleError, ["not linear in g", "does not contain g"]),
     ("a number", lambda g, p, x: (2.0,), hoad.RuleError, ["not linear in g", "constant 2.0", "None for zero"]),
-    ("without a rule", lambda g, p, x: (np.unwrap(g),), hoad.NoRuleError, ["np.unwrap", "hoad.rules.vjp"]),
+    ("without a rule", lambda g, p, x: (np.unwrap(g),), hoad.NoRuleError, ["np.unwrap", "hoad.defvjp"]),
     ("a branch", lambda g, p, x: (g if x > 0 else -g,), hoad.TracedValueError, ["np.where", "per_call=True"]),
     ("its own mistake", lambda g, p, x: (g / undefined,), hoad.RuleError, ["NameError", "undefined"]),  # noqa: F821
     ("its parameters", lambda g, p, x, y: (g, g), hoad.RuleError, ["TypeError", "(g, p, *operands)"]),
@@ -323,7 +393,7 @@ WRONG: list[tuple[str, Any, type[Exception], list[str]]] = [
 @pytest.mark.parametrize(("name", "rule", "kind", "says"), WRONG, ids=[row[0] for row in WRONG])
 def test_a_wrong_rule_is_an_error_that_names_it(name: str, rule: Any, kind: type[Exception], says: list[str]) -> None:
     rule.__name__ = "vjp_of_double"
-    hoad.rules.vjp(double, rule)
+    hoad.defvjp(double, rule)
     for differentiate in (
         lambda: hoad.grad(lambda x: double(x))(1.5),
         lambda: hoad.jvp(lambda x: double(x), (1.5,), (1.0,)),
@@ -340,7 +410,7 @@ def test_a_primitive_without_a_rule() -> None:
         return x
 
     for differentiate in (hoad.grad(opaque), lambda x: hoad.jvp(opaque, (x,), (1.0,)), hoad.derivative(opaque, 2)):
-        with pytest.raises(hoad.NoRuleError, match=r"opaque has no derivative rule.*@hoad\.rules\.vjp\(opaque\)"):
+        with pytest.raises(hoad.NoRuleError, match=r"opaque has no derivative rule.*@hoad\.defvjp\(opaque\)"):
             differentiate(1.0)
     assert hoad.grad(lambda x: x * hoad.stop_gradient(opaque(x)))(3.0) == 3.0
 
@@ -369,18 +439,18 @@ def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
         ("scipy.no_module.function", "names no function that NumPy .or SciPy"),
         (np.vectorize(abs), "is not a primitive, and NumPy does not tell hoad"),
         (math.sin, r"math.sin is not a primitive.*sin = hoad\.primitive\(math\.sin\)"),
-        (3, "a rule belongs to a function, but 3 is none"),
+        (3, "a rule is that of a function, but 3 is not one"),
     ],
 )
 def test_a_rule_for_what_is_no_primitive(target: Any, says: str) -> None:
     with pytest.raises(hoad.RuleError, match=says):
-        hoad.rules.vjp(target, lambda g, p, x: (g,))
+        hoad.defvjp(target, lambda g, p, x: (g,))
 
 
 @pytest.mark.parametrize("rule", [(1.0,), lambda g, p: (g,), lambda g, p, x=1.0: (g,)])
 def test_a_rule_that_is_no_function_of_operands(rule: Any) -> None:
     with pytest.raises(hoad.RuleError, match=r"a rule is a function of \(g, p, \*operands\)"):
-        hoad.rules.vjp(double, rule)
+        hoad.defvjp(double, rule)
 
 
 def test_parameters_that_cannot_be_hashed() -> None:
@@ -406,7 +476,7 @@ def test_results_that_were_not_declared() -> None:
 
 def test_a_rule_for_a_ufunc_of_scipy() -> None:
     exp1 = scipy_special.exp1
-    hoad.rules.vjp(exp1, lambda g, p, x: (-(g * np.exp(-x) / x),))
+    hoad.defvjp(exp1, lambda g, p, x: (-(g * np.exp(-x) / x),))
     slope = lambda x: -np.exp(-x) / x  # noqa: E731
     x = np.array([[0.25, 1.5], [0.5, 2.0]])
     assert hoad.value_and_grad(exp1)(0.25) == (exp1(0.25), pytest.approx(slope(0.25), rel=1e-15))
@@ -420,7 +490,7 @@ def test_a_rule_for_a_ufunc_of_scipy() -> None:
 
 
 def test_a_rule_for_a_ufunc_of_scipy_by_name() -> None:
-    hoad.rules.vjp("scipy.special.powm1", lambda g, p, x, y: (g * y * x ** (y - 1.0), g * x**y * np.log(x)))
+    hoad.defvjp("scipy.special.powm1", lambda g, p, x, y: (g * y * x ** (y - 1.0), g * x**y * np.log(x)))
     found = hoad.grad(scipy_special.powm1, argnums=(0, 1))(2.0, 3.0)
     assert found == (pytest.approx(12.0), pytest.approx(8.0 * np.log(2.0)))
     x = np.array([0.5, 2.0])
@@ -429,11 +499,11 @@ def test_a_rule_for_a_ufunc_of_scipy_by_name() -> None:
 
 def test_a_rule_for_a_ufunc_of_scipy_that_calls_itself() -> None:
     jve = scipy_special.jve
-    hoad.rules.vjp(jve, lambda g, p, n, x: (None, g * (jve(n - 1, x) - jve(n + 1, x)) / 2))
+    hoad.defvjp(jve, lambda g, p, n, x: (None, g * (jve(n - 1, x) - jve(n + 1, x)) / 2))
     assert hoad.derivative(lambda x: jve(0, x), 4)(0.75) == pytest.approx(scipy_special.jvp(0, 0.75, 4), rel=1e-13)
     sindg, cosdg = scipy_special.sindg, scipy_special.cosdg
-    hoad.rules.vjp(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
-    hoad.rules.vjp(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
+    hoad.defvjp(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
+    hoad.defvjp(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
     assert hoad.derivative(sindg, 5)(30.0) == pytest.approx(np.radians(1.0) ** 5 * cosdg(30.0), rel=1e-13)
 
 
@@ -443,7 +513,7 @@ def test_a_rule_for_a_ufunc_of_three_operands() -> None:
     def rule(g: Any, p: Any, a: Any, b: Any, x: Any) -> Any:
         return None, None, g / (6.0 * p * (1 - p))
 
-    hoad.rules.vjp(betaincinv, rule)  # 1 / B(2, 2) = 6
+    hoad.defvjp(betaincinv, rule)  # 1 / B(2, 2) = 6
     x = 0.25
     y = x * x * (3 - 2 * x)
     curvature = hoad.derivative(lambda y: betaincinv(2.0, 2.0, y), 2)(y)
@@ -457,7 +527,7 @@ def test_a_rule_in_place_of_one_of_the_table(tmp_path: Path) -> None:
     """Whoever gives a rule before SciPy's table is in use keeps it."""
     code = (
         "import hoad, scipy.special as sc\n"
-        "hoad.rules.vjp(sc.erf, lambda g, p, x: (7.0 * g,), replace=True)\n"
+        "hoad.defvjp(sc.erf, lambda g, p, x: (7.0 * g,), replace=True)\n"
         "print(hoad.grad(sc.erf)(0.5), hoad.grad(sc.erfc)(0.0))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -474,7 +544,7 @@ def test_an_adjoint_that_is_not_known() -> None:
     def rule(g: Any, p: Any, x: Any, n: Any) -> Any:
         return g * (n * power(x, n - 1.0)), hoad.NoRuleError("power has no derivative by n")
 
-    hoad.rules.vjp(power, rule)
+    hoad.defvjp(power, rule)
     assert hoad.derivative(lambda x: power(x, 3.0), 2)(2.0) == 12.0
     for derivative in (hoad.grad, hoad.hessian, lambda f: lambda n: hoad.jvp(f, (n,), (1.0,))):
         with pytest.raises(hoad.NoRuleError, match=r"^power has no derivative by n$"):
@@ -483,9 +553,9 @@ def test_an_adjoint_that_is_not_known() -> None:
 
 def test_a_python_function_of_scipy_is_no_primitive() -> None:
     with pytest.raises(hoad.RuleError, match=r"logsumexp = hoad\.primitive\(scipy\.special\.logsumexp\)"):
-        hoad.rules.vjp(scipy_special.logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+        hoad.defvjp(scipy_special.logsumexp, lambda g, p, x: (g * np.exp(x - p),))
     logsumexp = hoad.primitive(scipy_special.logsumexp)
-    hoad.rules.vjp(logsumexp, lambda g, p, x: (g * np.exp(x - p),))
+    hoad.defvjp(logsumexp, lambda g, p, x: (g * np.exp(x - p),))
     x = np.array([0.5, 1.0])
     np.testing.assert_allclose(hoad.grad(logsumexp)(x), np.exp(x - scipy_special.logsumexp(x)), rtol=1e-15)
 
@@ -498,7 +568,7 @@ def test_arguments_that_a_primitive_does_not_take() -> None:
     def scaled(x: Any, y: Any, power: int = 1, *, shift: float = 0.0) -> Any:
         return x * y**power + shift
 
-    hoad.rules.vjp(scaled, lambda g, p, x, y, *, power=1, shift=0.0: (g * y**power, g * x * power * y ** (power - 1)))
+    hoad.defvjp(scaled, lambda g, p, x, y, *, power=1, shift=0.0: (g * y**power, g * x * power * y ** (power - 1)))
     assert hoad.grad(lambda x: scaled(x, 3.0, 2))(1.0) == 9.0
     assert hoad.grad(lambda x: scaled(x, 3.0, 2, shift=1.0))(1.0) == 9.0
     for call in (
@@ -514,7 +584,7 @@ def test_arguments_that_a_primitive_does_not_take() -> None:
     def added(*xs: Any) -> Any:
         return sum(xs)
 
-    hoad.rules.vjp(added, lambda g, p, x, y: (g, g))
+    hoad.defvjp(added, lambda g, p, x, y: (g, g))
     assert hoad.grad(lambda x: added(x, x))(1.0) == 2.0
     with pytest.raises(hoad.RuleError, match=r"given 3 arguments \(test_registry\.py:\d+\), but its rule names 2"):
         hoad.grad(lambda x: added(x, x, x))(1.0)
@@ -536,7 +606,7 @@ def test_declarations_of_another_kind() -> None:
 def test_primitives_of_functions_of_others(function: Any) -> None:
     """They work, and programs of them are not pickled: their name stands for the function, not for the primitive."""
     made = hoad.primitive(function)
-    hoad.rules.vjp(made, lambda g, p, x: (2 * g,))
+    hoad.defvjp(made, lambda g, p, x: (2 * g,))
     assert hoad.grad(made)(0.5) == 2.0
     with pytest.raises(pickle.PicklingError, match="cannot be pickled"):
         pickle.dumps(hoad.record(made, 0.5))

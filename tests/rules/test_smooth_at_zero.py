@@ -288,7 +288,7 @@ def scaled_by(k: float) -> Any:
     def scaled(x: Any) -> Any:
         return k * x
 
-    hoad.rules.vjp(scaled, lambda g, p, x: (k * g,))
+    hoad.defvjp(scaled, lambda g, p, x: (k * g,))
     return scaled
 
 

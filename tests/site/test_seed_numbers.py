@@ -206,15 +206,15 @@ def vjp_pow(g: Any, p: Any, x: Any, y: Any) -> Any:
 
 
 def decorated(primitive: Any) -> None:
-    @hoad.rules.vjp(primitive)
+    @hoad.defvjp(primitive)
     def rule(g: Any, p: Any, x: Any, y: Any) -> Any:
         return g * y * x ** (y - 1), g * p * np.log(x)
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "definition": decorated,
-    "lambda": lambda f: hoad.rules.vjp(f, lambda g, p, x, y: (g * y * x ** (y - 1), g * p * np.log(x))),
-    "function": lambda f: hoad.rules.vjp(f, vjp_pow),
+    "lambda": lambda f: hoad.defvjp(f, lambda g, p, x, y: (g * y * x ** (y - 1), g * p * np.log(x))),
+    "function": lambda f: hoad.defvjp(f, vjp_pow),
 }
 
 
@@ -237,15 +237,15 @@ def test_004_forms_by_name() -> None:
     """A rule named after NumPy's function replaces hoad's: so in a process of its own."""
     code = """
 import numpy as np, hoad
-@hoad.rules.vjp(replace=True)
+@hoad.defvjp(replace=True)
 def power(g, p, x, y):
     return g * y * x ** (y - 1), g * p * np.log(x)
 print(hoad.grad(np.power, argnums=(0, 1))(2.0, 3.0) == (12.0, 8 * np.log(2.0)))
-hoad.rules.vjp(np.exp, lambda g, p, x: (2 * g * p,), replace=True)
+hoad.defvjp(np.exp, lambda g, p, x: (2 * g * p,), replace=True)
 print(hoad.grad(np.exp)(0.0))
 def vjp_sin(g, p, x):
     return (3 * g * np.cos(x),)
-hoad.rules.vjp(np.sin, vjp_sin, replace=True)
+hoad.defvjp(np.sin, vjp_sin, replace=True)
 print(hoad.grad(np.sin)(0.0))
 """
     where = Path(hoad.__file__).parents[1]
@@ -279,7 +279,7 @@ def test_004_requirements_are_checked(case: str) -> None:
         return x * y
 
     def used() -> None:
-        hoad.rules.vjp(product, rule)
+        hoad.defvjp(product, rule)
         hoad.grad(product)(2.0, 3.0)
 
     with pytest.raises(hoad.RuleError, match=f"(?s){fact}.*{advice}"):
@@ -294,4 +294,4 @@ def test_004_what_is_not_registered_is_refused() -> None:
     with pytest.raises(hoad.NoRuleError, match=r"product has no derivative rule.*Declare one"):
         hoad.grad(product)(2.0, 3.0)
     with pytest.raises(hoad.RuleError, match=r"is not a primitive\. Declare the function with @hoad\.primitive"):
-        hoad.rules.vjp(lambda x: 2 * x, vjp_pow)
+        hoad.defvjp(lambda x: 2 * x, vjp_pow)

@@ -322,7 +322,7 @@ def test_first_derivatives_of_what_has_no_series() -> None:
     def bent(x: Any) -> Any:
         return np.where(x > 0, x**3, x**2)
 
-    @hoad.rules.vjp(bent, per_call=True)
+    @hoad.defvjp(bent, per_call=True)
     def bent_rule(g: Any, p: Any, x: Any) -> Any:
         return (g * (3 * x**2 if np.all(hoad.value(x) > 0) else 2 * x),)
 

@@ -23,7 +23,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e-308, -1e-320, 1e300, -1e300, np.inf, -np.inf
 
 def loop_of(f: Function, *avals: Any, takes: str, length: int = LENGTH) -> Loop:
     program = hoad.record(f, *avals)
-    return Loop(program, takes, "y" * len(program.results), length)
+    return Loop(program, takes, "y" * len(program.output_types), length)
 
 
 def bits(values: Any) -> np.ndarray:

@@ -44,7 +44,7 @@ def fragile(x: Any) -> Any:
     return 2 * x
 
 
-hoad.rules.vjp(fragile, lambda g, p, x: (2 * g,))
+hoad.defvjp(fragile, lambda g, p, x: (2 * g,))
 
 
 @hoad.primitive

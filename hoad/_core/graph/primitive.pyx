@@ -191,7 +191,7 @@ cdef class Primitive:
         if self.rule is None:
             at = f" (recorded at {os.path.basename(where)})" if where else ""
             raise NoRuleError(
-                f"{self.name} has no derivative rule{at}. Declare one with @hoad.rules.vjp({self.name}), or "
+                f"{self.name} has no derivative rule{at}. Declare one with @hoad.defvjp({self.name}), or "
                 "hoad.stop_gradient its argument if it is constant."
             )
         return self.rule

@@ -37,7 +37,7 @@ cdef object no_rule(str name, Graph graph, str method=""):
         fact = "has no rule, so jit cannot record it"
         advice = "give it hoad.value(x), for each value of which jit records anew."
     if not method and "." in name:
-        advice = f"declare one with @hoad.rules.vjp({name}), or {advice}"
+        advice = f"declare one with @hoad.defvjp({name}), or {advice}"
     if instead.startswith("Write"):
         advice = f"{instead} Or {advice}"
     elif instead:

@@ -12,7 +12,7 @@ import numpy as np
 from hoad._drivers.gradient import grad
 from hoad._drivers.laplacian import directional_derivative
 from hoad._drivers.products import jvp
-from hoad._drivers.taylor import derivatives
+from hoad._drivers.taylor import taylor
 from hoad._drivers.tensors import derivative_tensor
 from hoad.errors import DomainError
 
@@ -62,7 +62,7 @@ def _by_series(phi: Function, directions: Sequence[Direction]) -> Function:
 
     def along(*xs: Any) -> Any:
         try:
-            return derivatives(_line(phi, xs, distinct), order)(0.0)[order]
+            return taylor(_line(phi, xs, distinct), 0.0, order).derivatives()[order]
         except DomainError as error:  # the user knows x, and no t
             raise DomainError(str(error).replace("of f at x = 0.0", "of f(x + t v) at t = 0", 1)) from None
 
