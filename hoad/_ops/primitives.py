@@ -162,7 +162,9 @@ STRONG_MULTIPLY_BOTH = declare_ufunc(
 )
 STRONG_DIVIDE = declare_ufunc(ufuncs.strong_divide, symbol="÷", linear_in=(0,), analytic=True, series="strong_divide")
 MASK = declare_ufunc(ufuncs.mask, linear_in=(1,), series="mask")
-SLOPE = declare_ufunc(ufuncs.slope, costly=True, zero_derivative=True, series="constant")  # so that sweeps find it again
+SLOPE = declare_ufunc(
+    ufuncs.slope, costly=True, zero_derivative=True, series="constant"
+)  # so that sweeps find it again
 SMOOTH = declare_ufunc(ufuncs.smooth)
 SELECT = declare_ufunc(ufuncs.select, series="select")
 SECH = declare_ufunc(ufuncs.sech, costly=True, analytic=True)
@@ -291,9 +293,7 @@ def _concatenate_infer(params: Params, *operands: AbstractValue) -> tuple[Abstra
 # gather(x, flat): x.ravel()[flat]
 GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,), series="each")
 # put(x, v, flat): x with v at flat places; where one comes twice, the last holds
-PUT_ITEMS = Primitive(
-    "put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each"
-)
+PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each")
 JOIN = Primitive(
     "concatenate",
     kind=CONCATENATE,
@@ -759,6 +759,25 @@ ARGSORT = Primitive(
     kind=PYTHON,
     infer=_places_infer,
     param_names=("axis",),
+    zero_derivative=True,
+)
+
+
+def _argpartition(params: Params, x: Any) -> Any:
+    """NumPy's order of the values; equal items keep theirs."""
+    axis, kth = params
+    places = np.argpartition(x, kth, axis)
+    values = np.take_along_axis(x, places, axis)
+    np.put_along_axis(places, np.argsort(values, axis, kind="stable"), np.argsort(x, axis, kind="stable"), axis)
+    return places
+
+
+ARGPARTITION = Primitive(
+    "argpartition",
+    function=_argpartition,
+    kind=PYTHON,
+    infer=_places_infer,
+    param_names=("axis", "kth"),
     zero_derivative=True,
 )
 

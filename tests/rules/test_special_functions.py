@@ -44,6 +44,12 @@ INF, NAN = math.inf, math.nan
 ZEROS = [0.0, 0.0, 0.0]
 ROOT_PI = math.sqrt(math.pi)
 
+
+def _half(n: int) -> float:
+    """√(π/2) (1/2)ₙ / n!"""
+    return math.sqrt(math.pi / 2) * math.comb(2 * n, n) / 4**n
+
+
 # function, place, its derivatives there
 POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
     ("erf", sc.erf, 0.0, [2 / ROOT_PI, 0.0, -4 / ROOT_PI]),
@@ -75,6 +81,16 @@ POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
     ("rel_entr", lambda y: sc.rel_entr(0.0, y), 0.0, ZEROS),
     ("exprel", sc.exprel, 0.0, [1 / 2, 1 / 3, 1 / 4]),
     ("exprel", sc.exprel, 1e-300, [1 / 2, 1 / 3, 1 / 4]),
+    *[("ellipk", sc.ellipk, m, [_half(n) ** 2 * math.factorial(n) for n in range(1, 5)]) for m in (0.0, -0.0)],
+    *[
+        ("ellipe", sc.ellipe, m, [_half(n) ** 2 * math.factorial(n) / (1 - 2 * n) for n in range(1, 5)])
+        for m in (0.0, -0.0)
+    ],
+    ("ellipk", sc.ellipk, 1e-300, [math.pi / 8, 9 * math.pi / 64]),
+    ("ellipk", sc.ellipk, 1.0, [INF]),
+    ("ellipe", sc.ellipe, 1.0, [-INF]),
+    ("ellipk", sc.ellipk, 1.5, [NAN, NAN]),
+    ("ellipe", sc.ellipe, 1.5, [NAN, NAN]),
     ("logit", sc.logit, 0.0, [INF, -INF]),
     ("expit", sc.expit, 1000.0, ZEROS),
     ("log_expit", sc.log_expit, 1000.0, ZEROS),
@@ -487,3 +503,24 @@ def test_series_of_erf_by_its_rule(x: float, tolerance: float) -> None:
         for k in range(3, ORDER + 2):
             c.append(-2 * ((k - 1) * mp.mpf(x) * c[-1] + (k - 2) * c[-2]) / (k * (k - 1)))
         assert errors(got, c, x).max() <= tolerance
+
+
+@pytest.mark.parametrize(("name", "exact"), [("ellipk", mp.ellipk), ("ellipe", mp.ellipe)])
+def test_series_of_elliptic_integrals(name: str, exact: Callable[[Any], Any]) -> None:
+    """At m = 0 and near it, where the formula by K and E cancels; to order 20, and inside of another function."""
+    order, f = 20, getattr(sc, name)
+    for m in (0.0, 1e-12, -1e-12, 1e-6, 0.01, -0.01, 0.3, 0.9, 0.999, -1.0, -30.0):
+        with mp.workdps(60):
+            # about a circle well within the singularity at m = 1, on which the trapezoidal rule gives all digits
+            radius, n = (1 - mp.mpf(m)) / 2, 256
+            on_circle = [exact(m + radius * mp.expjpi(mp.mpf(2 * j) / n)) for j in range(n)]
+            want = [
+                mp.re(mp.fsum(y * mp.expjpi(-mp.mpf(2 * j * k) / n) for j, y in enumerate(on_circle))) / n / radius**k
+                for k in range(order + 1)
+            ]
+        got = np.asarray(f(hoad.TaylorSeries.variable(order, m)))
+        np.testing.assert_allclose(got, [float(c) for c in want], rtol=1e-14 * (1 + order / 4))
+        found = hoad.derivatives(lambda t, m=m: f(m + np.sin(t)), 6)(0.0)
+        with mp.workdps(40):
+            composed = mp.taylor(lambda t, m=m: exact(m + mp.sin(t)), 0, 6)
+        np.testing.assert_allclose(found, [float(c) * math.factorial(k) for k, c in enumerate(composed)], rtol=2e-13)

@@ -8,6 +8,6 @@ Derivatives are ``k! cₖ`` of the coefficients of a series. Neither makes use o
 those of the definition.
 """
 
-from hoad.rules.special import bessel, elementary, error_functions, gamma, hypergeometric
+from hoad.rules.special import bessel, elementary, elliptic, error_functions, gamma, hypergeometric
 
-__all__ = ["bessel", "elementary", "error_functions", "gamma", "hypergeometric"]
+__all__ = ["bessel", "elementary", "elliptic", "error_functions", "gamma", "hypergeometric"]
