@@ -461,6 +461,7 @@ LINEAR_SOLVE = Primitive(
     infer=lambda params, b, *numbers: (params[0].program.input_types[-1],),
     param_names=("equation",),
     linear_in=(0,),
+    may_round=True,
 )
 LINEAR_SOLVE.of_programs = True
 set_rule(LINEAR_SOLVE, _linear_rule)

@@ -162,7 +162,7 @@ class Columns:
                 data["m"][k] = mark
             if node.number in guards:
                 data["g"][k] = [self._guard(*guard) for guard in guards[node.number]]
-            if is_ordered(node):
+            if is_ordered(node, tape):
                 data["o"].append(k)
             if isinstance(node.parameters.get("program"), Program):
                 self.calls.append((k, node, tape))

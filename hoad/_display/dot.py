@@ -78,7 +78,7 @@ def _cluster(index: int, tape: Tape, values: bool) -> Iterator[str]:
 
 def _edges(tape: Tape, pairs: bool, present: set[int]) -> Iterator[str]:
     for node in tape.nodes:
-        ordered = is_ordered(node)
+        ordered = is_ordered(node, tape)
         for place, operand in enumerate(node.operands, 1):
             if isinstance(operand, int):
                 order = f' [headlabel="{place}"]' if ordered else ""

@@ -10,34 +10,15 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.inspect import node_row, operand_avals
-from hoad._core.graph.primitive import primitive_named
+from hoad._core.graph.primitive import Primitive
 from hoad._display.places import item_text, slice_text
 from hoad._display.values import constant_text
+from hoad._ops import primitives as prim
 from hoad._program.program import Constant, Program, Tape, TapeNode
 
 MOST_OPERANDS = 6
 MOST_PIECES = 4
 PARAMETER_WIDTH = 40
-
-INFIX = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "power": "**",
-    "floor_divide": "//",
-    "remainder": "%",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-    "strong_multiply": "·",  # a zero on the left is strong
-    "strong_multiply_both": "×",  # a zero on either side is
-    "strong_divide": "÷",
-}
-PREFIX = {"negative": "-", "positive": "+"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +28,12 @@ class Operation:
     node: TapeNode
     tape: Tape
     names: Mapping[int, str]
+
+    @property
+    def primitive(self) -> Primitive:
+        """What is done."""
+        found: Primitive = node_row(self.tape._graph, self.node.number - 1)[0]
+        return found
 
     def operand(self, k: int) -> str:
         """The k-th operand as text."""
@@ -80,10 +67,9 @@ def operation_text(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
         What to call nodes, by number; those that are not in it are called by number.
     """
     operation = Operation(node, tape, names)
-    # A primitive of the user's may share its name with one of ours.
-    if node_row(tape._graph, node.number - 1)[0] is not primitive_named(node.operation):
-        return _function(operation)
-    return NOTATION.get(node.operation, _function)(operation)
+    if operation.primitive.symbol is not None:
+        return (_prefix if operation.primitive.nin == 1 else _infix)(operation)
+    return NOTATION.get(operation.primitive, _function)(operation)
 
 
 def _function(x: Operation, name: str | None = None, **parameters: Any) -> str:
@@ -105,14 +91,14 @@ def _parameter(value: Any) -> str:
 
 def _infix(x: Operation) -> str:
     left, right = x.operand(0), x.operand(1)
-    if x.node.operation == "power" and left.startswith("-"):
+    if x.primitive.symbol == "**" and left.startswith("-"):
         left = f"({left})"
-    return f"{left} {INFIX[x.node.operation]} {right}"
+    return f"{left} {x.primitive.symbol} {right}"
 
 
 def _prefix(x: Operation) -> str:
     operand = x.operand(0)
-    return PREFIX[x.node.operation] + (f"({operand})" if operand.startswith("-") else operand)
+    return f"{x.primitive.symbol}({operand})" if operand.startswith("-") else f"{x.primitive.symbol}{operand}"
 
 
 def _mask(x: Operation) -> str:
@@ -186,20 +172,19 @@ def _place(x: Operation, start: int, taken: tuple[int, ...], strides: tuple[int,
     return index or f"[offset={start // size}, shape={taken}, strides={tuple(s // size for s in strides)}]"
 
 
-NOTATION: dict[str, Callable[[Operation], str]] = {
-    **dict.fromkeys(INFIX, _infix),
-    **dict.fromkeys(PREFIX, _prefix),
-    **dict.fromkeys(("sum", "max", "min"), _reduction),
-    "input": lambda x: "?",
-    "identity": lambda x: x.operand(0),
-    "result": lambda x: _function(replace(x, names={})),  # of all results: a name is that of the first alone
-    "absolute": lambda x: _function(x, "abs"),
-    "select": lambda x: _function(x, "where"),
-    "mask": _mask,
-    "astype": _astype,
-    "transpose": _transpose,
-    "item": _item,
-    "getitem": _getitem,
-    "gather": _gather,
-    "assemble": _assemble,
+# How an operation is written that has no symbol and is no call of a function.
+NOTATION: dict[Primitive, Callable[[Operation], str]] = {
+    **dict.fromkeys((prim.SUM, prim.MAX, prim.MIN), _reduction),
+    prim.INPUT: lambda x: "?",
+    prim.IDENTITY: lambda x: x.operand(0),
+    prim.RESULT: lambda x: _function(replace(x, names={})),  # of all results: a name is that of the first alone
+    prim.ABSOLUTE: lambda x: _function(x, "abs"),
+    prim.SELECT: lambda x: _function(x, "where"),
+    prim.MASK: _mask,
+    prim.ASTYPE: _astype,
+    prim.TRANSPOSE: _transpose,
+    prim.ITEM: _item,
+    prim.GETITEM: _getitem,
+    prim.GATHER_ITEMS: _gather,
+    prim.ASSEMBLE: _assemble,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoad._core.graph.inspect import operand_avals
+from hoad._core.graph.inspect import node_row, operand_avals
 from hoad._display.lines import find_lines
 from hoad._display.marks import guards_of
 from hoad._display.notation import operation_text
@@ -59,15 +59,6 @@ def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, 
     ]
 
 
-def is_ordered(node: TapeNode) -> bool:
+def is_ordered(node: TapeNode, tape: Tape) -> bool:
     """Whether the order of the operands of a node matters."""
-    return len(node.operands) > 1 and node.operation not in COMMUTATIVE
-
-
-COMMUTATIVE = frozenset(
-    (
-        *("add", "multiply", "maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp", "logaddexp2"),
-        *("equal", "not_equal", "logical_and", "logical_or", "logical_xor"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor"),
-    )
-)
+    return len(node.operands) > 1 and not node_row(tape._graph, node.number - 1)[0].symmetric

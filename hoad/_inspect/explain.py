@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoad._core.graph.inspect import const_value, node_row, operand_avals
-from hoad._core.graph.primitive import UFUNC
+from hoad._core.graph.primitive import UFUNC, Primitive
 from hoad._core.graph.tape import Graph
 from hoad._core.record.recording import Extension
 from hoad._display.notation import operation_text
@@ -28,15 +28,6 @@ from hoad.errors import ArgumentError, NoRuleError, count
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
 SHOWN = 8  # rows of each kind in print
-
-# Their derivative is zero wherever it exists.
-FLAT = frozenset(
-    (
-        *("floor", "ceil", "trunc", "rint", "sign", "floor_divide", "spacing", "stop_gradient", "argsort", "argmax"),
-        *("argmin", "searchsorted", "slope", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
-        *("logical_and", "logical_or", "logical_not", "logical_xor", "isnan", "isinf", "isfinite", "signbit"),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -427,21 +418,21 @@ def _warnings(
         found.append(f"nothing depends on {x.name}" + (", but for a branch" if branch else ""))
     ends = {output.name: operand for output, operand in zip(outputs, tape._outputs, strict=True)}
     for of, by in flat:
-        names = sorted(_operations_behind(tape, ends[of]) & FLAT)
+        names = sorted({x.name for x in _operations_behind(tape, ends[of]) if x.zero_derivative})
         through = f", through {', '.join(names)}" if names else ""
         found.append(f"{of} has derivative zero by {by} everywhere{through}")
     return found
 
 
-def _operations_behind(tape: Tape, operand: int) -> set[str]:
-    """The names of the operations that an operand depends on."""
-    reached, names = {operand}, set()
+def _operations_behind(tape: Tape, operand: int) -> set[Primitive]:
+    """The operations that an operand depends on."""
+    reached, found = {operand}, set()
     for i in range(operand, -1, -1):
         if i in reached:
             primitive, operands, *_ = node_row(tape._graph, i)
             reached.update(operands)
-            names.add(primitive.name)
-    return names
+            found.add(primitive)
+    return found
 
 
 # ---- as text --------------------------------------------------------------------------------------------------------

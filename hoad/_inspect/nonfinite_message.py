@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.graph.primitive import UFUNC
-from hoad._display.notation import INFIX, PREFIX
+from hoad._core.graph.primitive import UFUNC, Primitive
 from hoad._display.values import constant_text
 from hoad._inspect.debug_nans import Mask, Test
 from hoad._inspect.first_nonfinite import FirstNonfinite, Inner, Operation, operation_of, within_loop
@@ -19,7 +18,7 @@ from hoad._transform.loops import Loop
 from hoad.errors import NanError
 
 ORDINALS = ("value", "first derivative", "second derivative", "third derivative")
-SIGNS = INFIX | {"strong_multiply": "*", "strong_multiply_both": "*", "strong_divide": "/"}
+OF_STRONG = {"·": "*", "×": "*", "÷": "/"}  # what a reader of NumPy knows in place of the symbols of strong products
 
 POLE = "Choose what holds there with np.where, which is safe in derivatives too."
 OVERFLOW = "It overflows: scale the numbers, or work with their logarithms."
@@ -31,7 +30,8 @@ LOG = (
 EXP = "Subtract the largest exponent first, or use np.logaddexp, np.expm1 or np.tanh."
 DOMAIN = "Keep its argument within the domain, with np.clip."
 
-# What helps where the value of an operation is not finite, and where a derivative of it is not.
+# What helps where the value of an operation is not finite, and where a derivative of it is not: advice, which is this
+# file's alone, by the names of NumPy.
 OF_VALUES = {
     "divide": DIVIDE,
     "sqrt": "Keep its argument from falling below 0: np.sqrt(np.maximum(x, 0.0)).",
@@ -133,15 +133,15 @@ def _of_given(story: Story, nonfinite: FirstNonfinite, x: Operation, found: Orig
 
 def _of_operation(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
     index, number = _first(nonfinite, x.value)
-    operands, name = _operands(x, index), x.primitive.name
-    told = f"{_text(name, operands)} = {_number(number)}"
+    operands, primitive = _operands(x, index), x.primitive
+    told = f"{_text(primitive, operands)} = {_number(number)}"
     if not _is_pointwise(x) and np.shape(x.value):
-        told = f"item {_index(index)} of {_text(name, operands)} is {_number(number)}"
+        told = f"item {_index(index)} of {_text(primitive, operands)} is {_number(number)}"
     elif index:
         others = int(nonfinite.items.sum()) - 1
         told += f", item {_index(index)} of shape {np.shape(x.value)}" + (f" and {others} more" if others else "")
     error = NanError(f"{gave}. {_appears(nonfinite, x, found, index, place)}: {told}. {_advice(nonfinite, x, found)}")
-    error.operation, error.operands, error.result, error.index = name, operands, number, index
+    error.operation, error.operands, error.result, error.index = primitive.name, operands, number, index
     return error
 
 
@@ -160,7 +160,7 @@ def _appears(nonfinite: FirstNonfinite, x: Operation, found: Origin, index: tupl
     sweep = "" if found.mode is None else f", in the {found.mode} sweep"
     if found.swept is not None:
         rule = operation_of(nonfinite.graph, found.swept)
-        sweep += f" through {_text(rule.primitive.name, _operands(rule, index))}"
+        sweep += f" through {_text(rule.primitive, _operands(rule, index))}"
     return f"It first appears in the {order}{_at(found)}{place}{sweep}"
 
 
@@ -192,15 +192,14 @@ def _is_pointwise(x: Operation) -> bool:
     return bool(x.primitive.kind == UFUNC or x.primitive.elementwise or x.primitive.name == "astype")
 
 
-def _text(name: str, operands: tuple[Any, ...]) -> str:
+def _text(primitive: Primitive, operands: tuple[Any, ...]) -> str:
     """The operation on values, as a reader of NumPy knows it."""
     shown = [_number(x) if isinstance(x, (int, float, complex)) else constant_text(x) for x in operands]
-    if name in SIGNS and len(shown) == 2:
+    symbol = primitive.symbol
+    if symbol is not None and len(shown) == 2:
         left, right = (f"({x})" if x.startswith("-") else x for x in shown)
-        return f"{left} {SIGNS[name]} {right}"
-    if name in PREFIX:
-        return f"{PREFIX[name]}({shown[0]})"
-    return f"{name}({', '.join(shown)})"
+        return f"{left} {OF_STRONG.get(symbol, symbol)} {right}"
+    return f"{primitive.name if symbol is None else symbol}({', '.join(shown)})"
 
 
 def _number(x: Any) -> str:

@@ -21,7 +21,6 @@ INSTEAD = [
     ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
     ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
     ("np.bincount", "np.bincount(k, x)", "np.stack([np.sum(x[k == j]) for j in range(np.max(k) + 1)])"),
-    ("np.partition", "np.partition(x, n)", "np.sort(x)"),
     ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
     ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
     ("np.fix", "np.fix(x)", "np.trunc(x)"),
@@ -123,7 +122,7 @@ TRANSFORMS += ["hfft", "ihfft"]
 
 # Integers, booleans and text, which have no derivative. What is here must have none by any argument, in any result.
 CONSTANT = [
-    *("argpartition", "nonzero", "flatnonzero", "argwhere", "count_nonzero"),
+    *("nonzero", "flatnonzero", "argwhere", "count_nonzero"),
     *("digitize", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
     *("array2string", "array_repr", "array_str"),
 ]

@@ -395,6 +395,26 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
     return take_along_axis(a, argsort(a, axis), axis)
 
 
+@implements(np.argpartition, method="argpartition")
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    only_defaults("argpartition", order=order)
+    a = as_traced(a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    _refuse_traced("argpartition", kth)
+    return apply_primitive(prim.ARGPARTITION, (normal_axis(axis, a.ndim), tuple(np.ravel(kth).tolist())), a)
+
+
+@implements(np.partition)
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Equal items keep their order, as in `sort`."""
+    only_defaults("partition", order=order)
+    a = as_traced(a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    return take_along_axis(a, argpartition(a, kth, axis), axis)
+
+
 @implements(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     if indexing not in ("xy", "ij"):

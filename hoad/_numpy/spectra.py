@@ -29,16 +29,6 @@ DEGREE = 14
 # How many operations lie between values and a function of them at most, and factors in a product with vectors.
 MOST_BETWEEN, MOST_FACTORS = 1000, 8
 
-# Elementwise operations that are one analytic function wherever they have a derivative.
-SMOOTH = frozenset(
-    """
-    add subtract multiply divide negative positive reciprocal square power float_power sqrt cbrt
-    strong_multiply strong_multiply_both strong_divide
-    exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh
-    arccosh arctanh astype reshape
-    """.split()
-)
-
 # Whether this process has recorded a factorisation: else nothing is looked for.
 _recorded: list[bool] = []
 
@@ -113,7 +103,7 @@ def _between(graph: Any, node: int) -> tuple[int, list[int], bool] | None:
             source = k
         elif alike and (primitive.elementwise or primitive in (prim.ASTYPE, prim.RESHAPE)):
             stack.extend(operands)
-            is_one = is_one and primitive.name in SMOOTH
+            is_one = is_one and (primitive.analytic or not primitive.elementwise)
         else:
             others.append(k)
             is_one = is_one and aval.size == 1

@@ -25,6 +25,8 @@ from hoad._numpy.complex import squared_size
 from hoad._numpy.registry import operand_at
 from hoad._ops import primitives as prim
 
+# The shapes of expressions that are looked for here, not what is true of an operation: what is a size or a root, what
+# only moves items, and through what a root is followed.
 SIZES = ("absolute", "fabs", "hypot")
 ROOTS = (*SIZES, "sqrt", "power", "float_power")
 MOVES = ("item", "getitem", "reshape", "transpose", "broadcast_to", "gather")

@@ -1,8 +1,8 @@
 """Which items of its operands an item of an operation's result depends on, by the structure of the operation alone.
 
 Items are counted in C order. What moves items about (slices, gathers, transposes, joins) is followed item by item, what
-works along some axes of an array for the rest of its axes apart. Anything else, such as a user's primitive, mixes all
-items: a dependence may then be named that is none, but none is left out.
+works along some axes of an array (those of matrices, or the parameter `axis`) for the rest of its axes apart. Anything
+else, such as a user's primitive, mixes all items: a dependence may then be named that is none, but none is left out.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from numpy.typing import NDArray
 from hoad._core.graph.primitive import CONCATENATE, REDUCE, STRIDED, UFUNC, Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._ops.primitives import (
-    ARGMAX,
-    ARGMIN,
-    ARGSORT,
     ASSEMBLE,
     ASTYPE,
     CHOLESKY,
@@ -181,6 +178,8 @@ def links(
     if primitive.kind == UFUNC or primitive.elementwise:
         return pointwise(operands[k].shape, result.shape)
     of_kind = OF_KIND.get(primitive.kind)
+    if of_kind is None and "axis" in (primitive.param_names or ()) and len(operands) == 1:
+        return _lines(primitive.keywords(params)["axis"], operands[0].shape, result.shape)
     if of_kind is None:
         return mixing(operands[k].shape, result.shape)
     return of_kind(primitive, params, operands, result, k)
@@ -335,14 +334,11 @@ def _running(
     return Running(shape, params[0] % len(shape)) if shape else pointwise(shape, shape)
 
 
-def _lines(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
+def _lines(axis: int | None, own: Shape, whole: Shape) -> Links:
     """Along an axis, or all together."""
-    own, whole = operands[0].shape, result.shape
-    if params[0] is None or not own:
+    if axis is None or not own:
         return mixing(own, whole)
-    axis, dropped = params[0] % len(own), len(own) - len(whole)
+    axis, dropped = axis % len(own), len(own) - len(whole)
     return along(own, whole, [(d, d - (d > axis) * dropped) for d in range(len(own)) if d != axis])
 
 
@@ -364,9 +360,6 @@ OF_PRIMITIVE: dict[Primitive, Callable[..., Links]] = {
     MATMUL: _matmul,
     SOLVE: _solve,
     CUMSUM: _running,
-    ARGSORT: _lines,
-    ARGMAX: _lines,
-    ARGMIN: _lines,
     SEARCHSORTED: _searched,
     **dict.fromkeys(
         (made for kinds in (PRODUCT_OF, SUM_OF, LINEAR_SUM_OF, SUM_WEIGHTS_OF) for made in kinds.values()),

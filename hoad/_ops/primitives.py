@@ -51,10 +51,10 @@ def _same(params: Params, x: AbstractValue, *rest: AbstractValue) -> tuple[Abstr
 
 
 INPUT = Primitive("input", kind=STRUCTURE, nin=0)
-IDENTITY = Primitive("identity", kind=STRUCTURE, linear=True, infer=_same)
+IDENTITY = Primitive("identity", kind=STRUCTURE, linear=True, infer=_same, series="copy")
 RESULT = Primitive("result", kind=STRUCTURE)
-ITEM = Primitive("item", kind=STRUCTURE)
-ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True)
+ITEM = Primitive("item", kind=STRUCTURE, series="item")
+ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True, series="each")
 
 
 # ---- ufuncs ---------------------------------------------------------------------------------------------------------
@@ -86,53 +86,99 @@ def declare_ufunc(ufunc: np.ufunc, name: str = "", **flags: Any) -> Primitive:
     )
 
 
+DEGREE, RADIAN = 180.0 / math.pi, math.pi / 180.0
+
+# Arithmetic
+declare_ufunc(np.add, symbol="+", commutative=True, linear=True, analytic=True, series="add")
+declare_ufunc(np.subtract, symbol="-", linear=True, analytic=True, series="subtract")
+declare_ufunc(np.multiply, symbol="*", commutative=True, multilinear=True, analytic=True, series="multiply")
+declare_ufunc(np.divide, symbol="/", linear_in=(0,), analytic=True, series="divide")
+declare_ufunc(np.power, symbol="**", costly=True, analytic=True, series="power")
+declare_ufunc(np.float_power, costly=True, analytic=True, series="power")
+declare_ufunc(np.negative, symbol="-", linear=True, analytic=True, series="negative")
+declare_ufunc(np.positive, symbol="+", linear=True, analytic=True, series="copy")
+declare_ufunc(np.square, analytic=True, series="square")
+declare_ufunc(np.reciprocal, analytic=True, series="reciprocal")
+declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
+declare_ufunc(np.floor_divide, symbol="//", zero_derivative=True, may_round=True, series="constant")
+declare_ufunc(np.remainder, symbol="%", may_round=True)
+
+# Of one number
 _ufunc: np.ufunc
-for _ufunc in (np.add, np.multiply):
-    declare_ufunc(_ufunc, commutative=True, linear=_ufunc is np.add, multilinear=_ufunc is np.multiply)
-for _ufunc in (np.subtract, np.negative, np.positive, np.conjugate, np.degrees, np.radians, np.rad2deg, np.deg2rad):
-    declare_ufunc(_ufunc, linear=True)
-for _ufunc in (np.divide, np.square, np.absolute, np.fabs, np.reciprocal, np.sign, np.maximum, np.minimum, np.fmax):
-    declare_ufunc(_ufunc)
-for _ufunc in (np.fmin, np.floor, np.ceil, np.trunc, np.rint, np.copysign, np.heaviside, np.nextafter, np.spacing):
-    declare_ufunc(_ufunc)
-for _ufunc in (np.floor_divide, np.remainder, np.fmod, np.modf, np.frexp):
-    declare_ufunc(_ufunc)
-declare_ufunc(np.ldexp, linear_in=(0,))
-for _ufunc in (np.power, np.float_power, np.sqrt, np.cbrt, np.hypot, np.logaddexp, np.logaddexp2, np.arctan2):
-    declare_ufunc(_ufunc, costly=True)
-for _ufunc in (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p):
-    declare_ufunc(_ufunc, costly=True)
+for _ufunc in (np.degrees, np.rad2deg):
+    declare_ufunc(_ufunc, linear=True, analytic=True, series="scale", factor=DEGREE)
+for _ufunc in (np.radians, np.deg2rad):
+    declare_ufunc(_ufunc, linear=True, analytic=True, series="scale", factor=RADIAN)
+for _ufunc in (np.sqrt, np.cbrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p):
+    declare_ufunc(_ufunc, costly=True, analytic=True)
 for _ufunc in (np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan):
-    declare_ufunc(_ufunc, costly=True)
+    declare_ufunc(_ufunc, costly=True, analytic=True)
 for _ufunc in (np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh):
-    declare_ufunc(_ufunc, costly=True)
+    declare_ufunc(_ufunc, costly=True, analytic=True)
+ABSOLUTE = declare_ufunc(np.absolute)
+for _ufunc in (np.fabs, np.frexp):
+    declare_ufunc(_ufunc)
+for _ufunc in (np.floor, np.ceil, np.trunc, np.rint):
+    declare_ufunc(_ufunc, zero_derivative=True, may_round=True, series="constant")
+declare_ufunc(np.modf, may_round=True)
+declare_ufunc(np.sign, zero_derivative=True, conjugates=True, series="constant")  # of complex numbers it has one
+declare_ufunc(np.spacing, zero_derivative=True, series="constant")
+
+# Of two
+for _ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):  # which zero, and which nan, depends on the order
+    declare_ufunc(_ufunc, symmetric=True)
+for _ufunc in (np.logaddexp, np.logaddexp2):
+    declare_ufunc(_ufunc, symmetric=True, costly=True, analytic=True)
+declare_ufunc(np.hypot, symmetric=True, costly=True)
+declare_ufunc(np.arctan2, costly=True)
+for _ufunc in (np.copysign, np.heaviside, np.nextafter):
+    declare_ufunc(_ufunc)
+declare_ufunc(np.fmod, may_round=True)
+declare_ufunc(np.ldexp, linear_in=(0,))
+
+# Booleans
 for _ufunc in (np.isnan, np.isinf, np.isfinite, np.signbit, np.logical_not):
-    declare_ufunc(_ufunc, is_bool=True)
-for _ufunc in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal):
     declare_ufunc(_ufunc, is_bool=True)
 for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
     declare_ufunc(_ufunc, is_bool=True, commutative=True)
+declare_ufunc(np.less, symbol="<", is_bool=True)
+declare_ufunc(np.less_equal, symbol="<=", is_bool=True)
+declare_ufunc(np.greater, symbol=">", is_bool=True)
+declare_ufunc(np.greater_equal, symbol=">=", is_bool=True)
+declare_ufunc(np.equal, symbol="==", is_bool=True, symmetric=True)
+declare_ufunc(np.not_equal, symbol="!=", is_bool=True, symmetric=True)
 
-# Ours, where NumPy has none: see hoad._core.kernels.ufuncs.
-STRONG_MULTIPLY = declare_ufunc(ufuncs.strong_multiply, multilinear=True)
-STRONG_MULTIPLY_BOTH = declare_ufunc(ufuncs.strong_multiply_both, multilinear=True, commutative=True)
-STRONG_DIVIDE = declare_ufunc(ufuncs.strong_divide)
-MASK = declare_ufunc(ufuncs.mask)
-SLOPE = declare_ufunc(ufuncs.slope, costly=True)  # so that sweeps find it again
+# Ours, where NumPy has none: see hoad._core.kernels.ufuncs. A zero on the left is strong, or one on either side.
+STRONG_MULTIPLY = declare_ufunc(
+    ufuncs.strong_multiply, symbol="·", multilinear=True, analytic=True, series="strong_multiply"
+)
+STRONG_MULTIPLY_BOTH = declare_ufunc(
+    ufuncs.strong_multiply_both,
+    symbol="×",
+    commutative=True,
+    multilinear=True,
+    analytic=True,
+    series="strong_multiply_both",
+)
+STRONG_DIVIDE = declare_ufunc(ufuncs.strong_divide, symbol="÷", linear_in=(0,), analytic=True, series="strong_divide")
+MASK = declare_ufunc(ufuncs.mask, linear_in=(1,), series="mask")
+SLOPE = declare_ufunc(
+    ufuncs.slope, costly=True, zero_derivative=True, series="constant"
+)  # so that sweeps find it again
 SMOOTH = declare_ufunc(ufuncs.smooth)
-SELECT = declare_ufunc(ufuncs.select)
-SECH = declare_ufunc(ufuncs.sech, costly=True)
-LEG = declare_ufunc(ufuncs.leg, costly=True)
+SELECT = declare_ufunc(ufuncs.select, series="select")
+SECH = declare_ufunc(ufuncs.sech, costly=True, analytic=True)
+LEG = declare_ufunc(ufuncs.leg, costly=True, analytic=True)
 DIRECTION = declare_ufunc(ufuncs.direction, costly=True)
-POWLOG1 = declare_ufunc(ufuncs.powlog1, costly=True)
-POWLOG2 = declare_ufunc(ufuncs.powlog2, costly=True)
-POWLOG3 = declare_ufunc(ufuncs.powlog3, costly=True)
-LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True)
+POWLOG1 = declare_ufunc(ufuncs.powlog1, costly=True, analytic=True)
+POWLOG2 = declare_ufunc(ufuncs.powlog2, costly=True, analytic=True)
+POWLOG3 = declare_ufunc(ufuncs.powlog3, costly=True, analytic=True)
+LOGISTIC = declare_ufunc(ufuncs.logistic, costly=True, analytic=True)
 
 # Parts of complex numbers: real-linear, as the conjugate is.
-REAL = declare_ufunc(ufuncs.real, linear=True)
-IMAG = declare_ufunc(ufuncs.imag, linear=True)
-COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True)
+REAL = declare_ufunc(ufuncs.real, linear=True, series="each")
+IMAG = declare_ufunc(ufuncs.imag, linear=True, series="each")
+COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True, series="each")
 
 
 # ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
@@ -142,15 +188,13 @@ def _reduction_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, .
     return (intern_aval(x.dtype, params[1]),)
 
 
-def _declare_reduction(name: str, ufunc: np.ufunc, linear: bool = False) -> Primitive:
-    return Primitive(
-        name, function=ufunc, kind=REDUCE, infer=_reduction_infer, linear=linear, param_names=("axes", "shape")
-    )
+def _declare_reduction(name: str, ufunc: np.ufunc, **facts: Any) -> Primitive:
+    return Primitive(name, function=ufunc, kind=REDUCE, infer=_reduction_infer, param_names=("axes", "shape"), **facts)
 
 
-SUM = _declare_reduction("sum", np.add, linear=True)
-MAX = _declare_reduction("max", np.maximum)
-MIN = _declare_reduction("min", np.minimum)
+SUM = _declare_reduction("sum", np.add, linear=True, series="each")
+MAX = _declare_reduction("max", np.maximum, series="extreme")
+MIN = _declare_reduction("min", np.minimum, series="extreme")
 
 
 # ---- copies through strides -----------------------------------------------------------------------------------------
@@ -176,11 +220,22 @@ def _declare_strided(
     view: Callable[[Params, AbstractValue], tuple[Any, list[int], int]],
     shape: Callable[[Params, AbstractValue], tuple[int, ...]],
     param_names: tuple[str, ...],
+    series: str = "each",
+    zero_derivative: bool = False,
 ) -> Primitive:
     def infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
         return (intern_aval(x.dtype, shape(params, x)),)
 
-    return Primitive(name, function=view, kind=STRIDED, infer=infer, linear=True, param_names=param_names)
+    return Primitive(
+        name,
+        function=view,
+        kind=STRIDED,
+        infer=infer,
+        linear=True,
+        param_names=param_names,
+        series=series,
+        zero_derivative=zero_derivative,
+    )
 
 
 def _broadcast_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
@@ -212,7 +267,12 @@ GETITEM = _declare_strided(
     ("shape", "strides", "offset"),
 )
 STOP_GRADIENT = _declare_strided(
-    "stop_gradient", lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)), lambda params, x: x.shape, ()
+    "stop_gradient",
+    lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)),
+    lambda params, x: x.shape,
+    (),
+    series="constant",
+    zero_derivative=True,
 )
 
 
@@ -231,10 +291,18 @@ def _concatenate_infer(params: Params, *operands: AbstractValue) -> tuple[Abstra
 
 
 # gather(x, flat): x.ravel()[flat]
-GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,))
+GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,), series="each")
 # put(x, v, flat): x with v at flat places; where one comes twice, the last holds
-PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1))
-JOIN = Primitive("concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",))
+PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each")
+JOIN = Primitive(
+    "concatenate",
+    kind=CONCATENATE,
+    nin=-1,
+    infer=_concatenate_infer,
+    linear=True,
+    param_names=("axis",),
+    series="each",
+)
 
 
 def index_of(params: Params, *indices: Any) -> tuple[Any, ...]:
@@ -258,7 +326,13 @@ def _flat_index_infer(params: Params, *indices: AbstractValue) -> tuple[Abstract
 
 
 FLAT_INDEX = Primitive(
-    "flat_index", function=_flat_index, kind=PYTHON, nin=-1, infer=_flat_index_infer, param_names=("shape", "index")
+    "flat_index",
+    function=_flat_index,
+    kind=PYTHON,
+    nin=-1,
+    infer=_flat_index_infer,
+    param_names=("shape", "index"),
+    zero_derivative=True,
 )
 
 
@@ -273,6 +347,7 @@ ASTYPE = Primitive(
     infer=lambda params, x: (intern_aval(np.dtype(params[0]), x.shape),),
     linear=True,
     param_names=("dtype",),
+    series="each",
 )
 ASTYPE.native = lambda params, x: cast(x, params[0])
 
@@ -343,9 +418,19 @@ MATMUL = Primitive(
     multilinear=True,
     costly=True,
     linear_in=(0, 1),
+    series="matmul",
 )
-SOLVE = Primitive("solve", function=_lapack.solve, kind=GUFUNC, nin=2, infer=_solve_infer, costly=True, linear_in=(1,))
-INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True)
+SOLVE = Primitive(
+    "solve",
+    function=_lapack.solve,
+    kind=GUFUNC,
+    nin=2,
+    infer=_solve_infer,
+    costly=True,
+    linear_in=(1,),
+    series="solve",
+)
+INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True, series="invert")
 DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
 SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
 
@@ -641,6 +726,7 @@ CUMSUM = Primitive(
     linear=True,
     linear_in=(0,),
     param_names=("axis",),
+    series="each",
 )
 CUMSUM.native = lambda params, x: running_sum(x, params[0])
 
@@ -673,6 +759,26 @@ ARGSORT = Primitive(
     kind=PYTHON,
     infer=_places_infer,
     param_names=("axis",),
+    zero_derivative=True,
+)
+
+
+def _argpartition(params: Params, x: Any) -> Any:
+    """NumPy's order of the values; equal items keep theirs."""
+    axis, kth = params
+    places = np.argpartition(x, kth, axis)
+    values = np.take_along_axis(x, places, axis)
+    np.put_along_axis(places, np.argsort(values, axis, kind="stable"), np.argsort(x, axis, kind="stable"), axis)
+    return places
+
+
+ARGPARTITION = Primitive(
+    "argpartition",
+    function=_argpartition,
+    kind=PYTHON,
+    infer=_places_infer,
+    param_names=("axis", "kth"),
+    zero_derivative=True,
 )
 
 
@@ -693,6 +799,7 @@ def _declare_place(name: str, function: Callable[..., Any]) -> Primitive:
         kind=PYTHON,
         infer=_place_infer,
         param_names=("axis", "keepdims"),
+        zero_derivative=True,
     )
 
 
@@ -705,6 +812,7 @@ SEARCHSORTED = Primitive(
     nin=2,
     infer=lambda params, a, v: (intern_aval(np.dtype(np.intp), v.shape),),
     param_names=("side",),
+    zero_derivative=True,
 )
 
 bind_operators()
@@ -729,7 +837,14 @@ def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., 
             return results
 
         made = Primitive(
-            "call", function=evaluate, kind=PYTHON, nin=-1, nout=nout, infer=infer, param_names=("program",)
+            "call",
+            function=evaluate,
+            kind=PYTHON,
+            nin=-1,
+            nout=nout,
+            infer=infer,
+            param_names=("program",),
+            may_round=True,
         )
         made.of_programs = True
         made.native = native

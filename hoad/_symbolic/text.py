@@ -6,25 +6,21 @@ from collections import Counter
 from typing import NamedTuple
 
 from hoad._core.graph.inspect import node_row
-from hoad._core.graph.primitive import primitive_named
-from hoad._display.notation import INFIX, PREFIX, operation_text
+from hoad._display.notation import operation_text
 from hoad._display.values import constant_text
+from hoad._ops import primitives as prim
 from hoad._program.program import Constant, Program, Tape, TapeNode
 
 WIDEST = 72  # beyond, what is used twice, and what is long, gets a name and a line of its own
 
-# How tightly an operator binds, as in Python.
+# How tightly a symbol between two operands binds, as in Python; others are comparisons.
 COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 7)
 BINDING = {
-    **dict.fromkeys(INFIX, COMPARISON),
-    **dict.fromkeys(("add", "subtract"), SUM),
-    **dict.fromkeys(
-        ("multiply", "divide", "floor_divide", "remainder", "strong_multiply", "strong_multiply_both", "strong_divide"),
-        PRODUCT,
-    ),
-    "power": POWER,
+    **dict.fromkeys(("+", "-"), SUM),
+    **dict.fromkeys(("*", "/", "//", "%", "·", "×", "÷"), PRODUCT),
+    "**": POWER,
 }
-PLACES = ("item", "getitem", "gather")  # written behind their operand
+PLACES = (prim.ITEM, prim.GETITEM, prim.GATHER_ITEMS)  # written behind their operand
 
 
 class Text(NamedTuple):
@@ -96,23 +92,23 @@ def _lines(tape: Tape, nodes: list[TapeNode], names: dict[int, str], output: int
 def _text(node: TapeNode, tape: Tape, texts: dict[int, Text]) -> Text:
     """One operation on what its operands are called."""
     operands = [_constant(k) if isinstance(k, Constant) else texts[k] for k in node.operands]
-    name = node.operation
-    if node_row(tape._graph, node.number - 1)[0] is primitive_named(name):
-        if name in INFIX:
-            binding = BINDING[name]
-            left, right = (POWER + 1, SIGN) if name == "power" else (binding, binding + 1)
-            if binding == COMPARISON:
-                left += 1
-            return Text(f"{operands[0].at(left)} {INFIX[name]} {operands[1].at(right)}", binding)
-        if name in PREFIX:
-            return Text(f"{PREFIX[name]}{operands[0].at(POWER)}", SIGN)
-        if name == "identity":
-            return operands[0]
-        if name == "result":
-            return Text(f"{operands[0].at(ATOM)}[{node.parameters['index']}]", ATOM)
-        if name == "assemble" and _is_array_of(node):
-            return Text(f"[{', '.join(operand.text for operand in operands)}]", ATOM)
-    least = ATOM if name in PLACES else 0
+    primitive = node_row(tape._graph, node.number - 1)[0]
+    symbol = primitive.symbol
+    if symbol is not None and primitive.nin == 1:
+        return Text(f"{symbol}{operands[0].at(POWER)}", SIGN)
+    if symbol is not None:
+        binding = BINDING.get(symbol, COMPARISON)
+        left, right = (POWER + 1, SIGN) if binding == POWER else (binding, binding + 1)
+        if binding == COMPARISON:
+            left += 1
+        return Text(f"{operands[0].at(left)} {symbol} {operands[1].at(right)}", binding)
+    if primitive is prim.IDENTITY:
+        return operands[0]
+    if primitive is prim.RESULT:
+        return Text(f"{operands[0].at(ATOM)}[{node.parameters['index']}]", ATOM)
+    if primitive is prim.ASSEMBLE and _is_array_of(node):
+        return Text(f"[{', '.join(operand.text for operand in operands)}]", ATOM)
+    least = ATOM if primitive in PLACES else 0
     return Text(operation_text(node, tape, {k: texts[k].at(least) for k in node.parents}), ATOM)
 
 

@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 
 def on_lines(name: str, primitive: Primitive, params: Any, aval: AbstractValue, values: list[Any], count: int) -> Any:
-    """What a linear operation makes of arrays with so many lines."""
+    """What a linear operation makes of arrays with so many lines: by name, since each has its parameters changed."""
     whole = (*aval.shape, count)
     if name == "sum":
         return apply_primitive(primitive, (params[0], (*params[1], count)), *values)

@@ -16,7 +16,7 @@ import numpy as np
 
 from hoad._core.kernels.ufuncs import mask, select, strong_divide, strong_multiply, strong_multiply_both
 from hoad._core.taylor.series import NotClosedError
-from hoad._core.taylor.taylor_schedule import SAME, SCALED, is_linear, unsigned
+from hoad._core.taylor.taylor_schedule import unsigned
 from hoad._core.trace.calls import apply_primitive
 from hoad._ops.primitives import GETITEM
 from hoad._transform.batched_linear import Shape, assembly, lines_times, on_lines, product_of_lines, times_lines
@@ -90,21 +90,21 @@ class Coefficients:
         return self.coefficients.get((operand, k))
 
     def _coefficient(self, i: int, k: int) -> Coefficient:
-        name, primitive, operands, _, _ = self.arithmetic.row(i)
+        _, primitive, operands, _, _ = self.arithmetic.row(i)
         if i in self.arithmetic.instead:
             return self.at(self.arithmetic.instead[i], k)
         if i in self.arithmetic.slopes:
             return self._slopes(i, k)
         if i in self.arithmetic.powers:
             return self._power(k, i, *operands)
-        if name in SAME:
+        if primitive.series == "copy":
             return self.at(operands[0], k)
-        step = _STEPS.get(name)
+        step = _STEPS.get(primitive.series)
         if step is not None:
             return step(self, i, k, operands)
-        if name in SCALED:
-            return self.lines.scale(self.at(operands[0], k), SCALED[name], k)
-        if is_linear(name, primitive):
+        if primitive.series == "scale":
+            return self.lines.scale(self.at(operands[0], k), primitive.factor, k)
+        if primitive.series in ("each", "item"):
             return self._linear(i, k)
         return self._other(i, k)
 
@@ -305,7 +305,8 @@ class Coefficients:
         return x.spread.is_unit and x.power == 1 and is_one(x.factor) and np.ndim(matrix) == 2
 
 
-_STEPS: dict[str, Callable[[Coefficients, int, int, list[int]], Coefficient]] = {
+# By the series of a primitive.
+_STEPS: dict[str | None, Callable[[Coefficients, int, int, list[int]], Coefficient]] = {
     "add": Coefficients._sum,
     "subtract": Coefficients._difference,
     "negative": Coefficients._negative,

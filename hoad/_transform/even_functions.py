@@ -23,7 +23,7 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import node_of, plain_value, traced_node
 from hoad._numpy.products import root
 from hoad._numpy.registry import operand_at
-from hoad._numpy.squares import MOVES, SIZES, is_same, is_sum_of_squares, square_under
+from hoad._numpy.squares import MOVES, ROOTS, SIZES, is_same, is_sum_of_squares, square_under
 from hoad._ops.primitives import SMOOTH
 from hoad._program.program import called
 from hoad._transform.expansion import EXPANDING, Taylor
@@ -35,10 +35,6 @@ DEGREE = 6
 # How much larger than rounding the slope at 0 may be that cancels, as in (1 + r) exp(-r).
 ROUNDING = 64
 
-# Of one number or two, analytic where they are finite.
-FUNCTIONS = """add subtract multiply divide negative positive reciprocal square power exp exp2 expm1 log log2
-    log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh sinc sech logistic logaddexp
-    maximum minimum""".split()
 MOST_KNOWN = 512
 GOLDEN = 0.6180339887498949
 EPS = np.finfo(np.float64).eps
@@ -254,4 +250,14 @@ def _ops(names: tuple[str, ...] | list[str]) -> list[int]:
     return [primitive.op for primitive in primitives() if primitive.name in names]
 
 
-bind_evens(_ops(["hypot"]), _ops(["absolute", "fabs"]), _ops(MOVES), _ops(FUNCTIONS), SMOOTH.op, _replaced, is_same)
+def _functions() -> list[int]:
+    """The functions of a norm that may be smooth: of one number or two, analytic, or the larger or smaller of two.
+
+    Square roots are not among them, which are norms themselves, nor what sweeps alone emit (strong products).
+    """
+    others = {*ROOTS, "strong_multiply", "strong_multiply_both", "strong_divide"} - {"power"}
+    found = [x for x in primitives() if x.elementwise and x.analytic and x.name not in others]
+    return [x.op for x in found] + _ops(["maximum", "minimum"])
+
+
+bind_evens(_ops(["hypot"]), _ops(["absolute", "fabs"]), _ops(MOVES), _functions(), SMOOTH.op, _replaced, is_same)

@@ -390,6 +390,7 @@ STEPS = Primitive(
     nin=-1,
     infer=_steps_infer,
     param_names=("loop",),
+    may_round=True,
 )
 STEPS.of_programs = True
 STEPS.native = lambda params, *avals: params[0]._counter(*avals)

@@ -25,8 +25,8 @@ from hoad._core.graph.primitive import STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
 from hoad._core.taylor.derivative_closure import Closure
 from hoad._core.taylor.series import NotClosedError, Series
-from hoad._core.taylor.taylor_codegen import SIGNS, build_series
-from hoad._core.taylor.taylor_schedule import EACH, SAME, SCALED, Ordering, is_linear, is_multilinear
+from hoad._core.taylor.taylor_codegen import build_series
+from hoad._core.taylor.taylor_schedule import Ordering, is_multilinear
 from hoad._core.trace.calls import apply_primitive
 from hoad._ops import primitives as prim
 from hoad._program.pickling import FAMILIES, describe, find, refusal, whole_number
@@ -41,27 +41,15 @@ MOST_DEGREES = 64  # whose coefficients a primitive keeps as operations
 MOST_COEFFICIENTS = 1 << 16  # that a pickle may name as one operation
 MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
 
-# Operations whose result is a constant of the curve, but for jumps.
-STEPS = frozenset("sign slope floor ceil trunc rint floor_divide spacing stop_gradient start".split())
-# p' = Σ h x' summed over what is reduced.
-EXTREMES = frozenset(("max", "min"))
-# Elementwise operations on real numbers that are not found by their rule.
-BY_HAND = (
-    STEPS
-    | SIGNS
-    | EACH
-    | {
-        *SAME,
-        *SCALED,
-        *"multiply strong_multiply strong_multiply_both divide strong_divide reciprocal power float_power".split(),
-    }
-)
+# Of the ways in which coefficients are found (`Primitive.series`): those of products, and those of the same order.
+PRODUCTS = ("multiply", "strong_multiply", "strong_multiply_both")
+SAME_ORDER = ("copy", "scale", "each", "item", "add", "subtract", "negative", "select", "mask")
 
 # x' of x, along the curve.
-RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
+RATE = Primitive("rate", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True, series="rate")
 
 # x where the curve begins. No `stop_gradient`: what is spelled out may be differentiated by that point.
-START = Primitive("start", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True)
+START = Primitive("start", kind=STRUCTURE, infer=lambda params, x: (x,), linear=True, series="start")
 
 
 class Arithmetic(Ordering):
@@ -104,23 +92,24 @@ class Arithmetic(Ordering):
 
     def _top(self, i: int, tops: list[int]) -> int:
         """The highest order of node i; notes how its coefficients are found, where that takes other nodes."""
-        name, primitive, operands, params, aval = self.row(i)
-        if name not in BY_HAND and primitive.has_one_rule and self.takes_reals(i):
+        _, primitive, operands, params, aval = self.row(i)
+        series = primitive.series
+        if series is None and primitive.has_one_rule and self.takes_reals(i):
             return self.by_rule(i, tops)
-        if name in STEPS and not (name == "sign" and aval.is_complex):
+        if series == "start" or (series == "constant" and not (primitive.conjugates and aval.is_complex)):
             return 0
-        if name in ("multiply", "strong_multiply", "strong_multiply_both") or is_multilinear(primitive, tops):
+        if series in PRODUCTS or is_multilinear(primitive, tops):
             return min(sum(tops), self.degree)
-        if name == "square":
+        if series == "square":
             return min(2 * tops[0], self.degree)
-        if name in SIGNS or name in SAME or name in SCALED or is_linear(name, primitive):
+        if series in SAME_ORDER:
             return max(tops)
-        if name in ("divide", "strong_divide"):
+        if series in ("divide", "strong_divide"):
             return tops[0] if tops[1] == 0 else self.degree
-        if name in ("power", "float_power"):
+        if series == "power":
             return self._power(i, operands[0], operands[1])
         is_complex = any(self.closure.aval(k).is_complex for k in operands)
-        if name in EXTREMES and not is_complex:
+        if series == "extreme" and not is_complex:
             return self._extreme(i, operands[0])
         if primitive.expansion is not None and not (is_complex and primitive.elementwise):
             self.instead[i] = self._expanded(primitive, operands, params)
@@ -128,14 +117,14 @@ class Arithmetic(Ordering):
         if primitive.kernel is not None and not any(tops[:-1]) and not is_complex:
             self.instead[i] = self._composed(primitive, operands, params, aval)
             return self.degree
-        if name in ("reciprocal", "inv", "solve"):
+        if series in ("reciprocal", "invert", "solve"):
             return self.degree
         if primitive.of_programs and primitive.nout == 1:
             self.values_only.append(i)  # what is expanded in another way asks for the value alone
             return self.degree
         if primitive.per_call or primitive.of_programs:
             raise NotClosedError(f"{primitive.name}, whose rule is not the same at all points")
-        is_holomorphic = not is_complex or (primitive.kind == UFUNC and aval.is_complex and name != "sign")
+        is_holomorphic = not is_complex or (primitive.kind == UFUNC and aval.is_complex and not primitive.conjugates)
         if not primitive.elementwise or primitive.nout > 1 or primitive.rule is None or not is_holomorphic:
             self._integrate(i, primitive, operands)
             return self.degree if i in self.integrands else 0

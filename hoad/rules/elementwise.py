@@ -35,8 +35,6 @@ from hoad.rules.registry import vjp
 
 LN2 = float(np.log(2.0))
 LN10 = float(np.log(10.0))
-RADIAN = float(np.pi / 180.0)
-DEGREE = float(180.0 / np.pi)
 
 # Arithmetic
 vjp(np.add, lambda g, p, x, y: (g, g))
@@ -155,10 +153,10 @@ vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
 vjp(np.arcsinh, lambda g, p, x: (g / (leg(_turned(x)) if is_complex(x) else np.hypot(1.0, x)),))
 vjp(np.arccosh, _arccosh)
 vjp(np.arctanh, lambda g, p, x: (_twice(g, leg(x)) if is_complex(x) else g * np.cosh(p) ** 2,))
-vjp(np.degrees, lambda g, p, x: (DEGREE * g,))
-vjp(np.rad2deg, lambda g, p, x: (DEGREE * g,))
-vjp(np.radians, lambda g, p, x: (RADIAN * g,))
-vjp(np.deg2rad, lambda g, p, x: (RADIAN * g,))
+vjp(np.degrees, lambda g, p, x: (prim.DEGREE * g,))
+vjp(np.rad2deg, lambda g, p, x: (prim.DEGREE * g,))
+vjp(np.radians, lambda g, p, x: (prim.RADIAN * g,))
+vjp(np.deg2rad, lambda g, p, x: (prim.RADIAN * g,))
 
 
 def _hypot(g, p, x, y):

@@ -62,3 +62,6 @@ def _sinc_series(x: Any, degree: int) -> list[Any]:
 def sinc(x: Any) -> Any:
     """sin(πx)/(πx), and 1 at 0."""
     return np.sinc(x)
+
+
+sinc.__hoad_primitive__.analytic = True

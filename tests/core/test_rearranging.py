@@ -135,6 +135,11 @@ CHOSEN: list[Case] = [
     ("sort, flat", lambda x: np.sort(x, axis=None), M),
     ("sort, stable", lambda x: np.sort(x, kind="stable"), M),
     ("sort of squares", lambda x: np.sort(x * x), L),
+    ("partition", lambda x: np.partition(x, 1), M),
+    ("partition, axis", lambda x: np.partition(x, (0, 1), axis=0), T[:, ::-1]),
+    ("partition, flat", lambda x: np.partition(x, -2, axis=None), M),
+    ("partition of squares", lambda x: np.partition(x * x, 1), L),
+    ("by argpartition", lambda x: x[np.argpartition(x, 1)], L),
     ("by argsort", lambda x: x[np.argsort(x)], L),
     ("by x.argsort()", lambda x: np.take_along_axis(x, x.argsort(axis=0), 0), A),
     ("extract, traced condition", lambda x: np.extract(x > 0, x), V),
@@ -161,6 +166,21 @@ def test_what_is_chosen(f: Callable[[Any], Any], x: Any) -> None:
 def test_equal_items_keep_their_order_when_sorted() -> None:
     x = np.array([2.0, 1.0, 2.0, 1.0])
     np.testing.assert_array_equal(hoad.jacobian(np.sort)(x), np.eye(4)[[1, 3, 0, 2]])
+
+
+def test_equal_items_keep_their_order_in_a_partition() -> None:
+    x = np.array([2.0, 1.0, 2.0, 1.0, 2.0, 3.0])
+    places = hoad.jacobian(lambda x: np.partition(x, 2))(x).argmax(axis=1)
+    np.testing.assert_array_equal(x[places], np.partition(x, 2))
+    np.testing.assert_array_equal(places[x[places] == 1.0], [1, 3])
+    np.testing.assert_array_equal(places[x[places] == 2.0], [0, 2, 4])
+
+
+def test_a_partition_is_found_again_when_a_program_is_replayed() -> None:
+    program = hoad.gradient(hoad.record(lambda x: np.partition(x, 1)[1] ** 2, np.array([3.0, 1.0, 2.0])))
+    for x in ([3.0, 1.0, 2.0], [1.0, 5.0, 9.0], [4.0, -1.0, 0.5]):
+        middle = int(np.argsort(x)[1])
+        np.testing.assert_array_equal(program.evaluate(np.array(x)), np.eye(3)[middle] * 2 * x[middle])
 
 
 def test_nan_is_sorted_last() -> None:

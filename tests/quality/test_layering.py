@@ -38,7 +38,7 @@ FOR_ALL = "hoad/errors.py"
 
 REQUIRED = {"hoad", "numpy"}
 # The rules of another package, imported when one of its functions meets a traced value.
-ON_DEMAND = {"hoad/rules/expansions.py": {"scipy"}, "hoad/rules/special.py": {"scipy"}}
+ON_DEMAND = {"hoad/rules/special/define.py": {"scipy"}}
 OF_CYTHON = {"cython", "libc", "libcpp", "cpython", "posix"}
 
 

@@ -18,7 +18,8 @@ from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.sweep.rule_template import template_rows
 from hoad._core.sweep.tangent import template_of
 
-# Operations that are linear in all operands together: zeros that are strong stay so.
+# Operations that are linear in all operands together: zeros that are strong stay so. Not read off the primitives, whose
+# facts are checked by it.
 LINEAR = frozenset(
     """identity negative positive conjugate degrees radians rad2deg deg2rad sum reshape transpose broadcast_to getitem
     gather stop_gradient concatenate astype item result cumsum real imag fft ifft rfft irfft""".split()

@@ -19,7 +19,7 @@ from reference.listing import LINEAR, Constant, Listing, Operand, Row, primal, r
 
 MOST_ROWS = 2000
 
-# What is done by hand.
+# What is done by hand: lists of its own, so that the facts which the core reads off a primitive are checked by others.
 SUMS = (LINEAR | {"add", "subtract", "assemble", "put", "complex"}) - {"stop_gradient"}
 PRODUCTS = frozenset({"multiply", "strong_multiply", "strong_multiply_both", "matmul", "correlate"})
 QUOTIENTS = frozenset({"divide", "strong_divide"})

@@ -40,6 +40,7 @@ class Elementwise:
     singular: tuple[float, ...]  # points near which an error counts in distances from them
     tolerance: float  # of rounding: relative to the value, and to its change with a relative change of an operand
     room: str = "elementwise"
+    closes: bool = True  # whether its rule and theirs ask for no ever new operations
 
     def sample(self, rng: Rng, count: int) -> tuple[np.ndarray, ...]:
         return tuple(sampler(rng, count) for sampler in self.at)
@@ -61,15 +62,6 @@ class Structured:
 
 CASES: list[Elementwise | Structured] = []
 
-# Primitives whose result has no derivative at all: booleans and integers. They carry no rule.
-WITHOUT_DERIVATIVE = frozenset(
-    """isnan isinf isfinite signbit logical_not less less_equal greater greater_equal equal not_equal logical_and
-    logical_or logical_xor flat_index argsort argmax argmin searchsorted""".split()
-)
-
-# What the sweeps know by themselves, so that there is no rule to write.
-BUILT_IN = frozenset({"input", "result", "item", "assemble", "rate", "start"})
-
 
 def elementwise(
     name: str,
@@ -81,11 +73,12 @@ def elementwise(
     singular: Sequence[float] = (),
     tolerance: float = 1e-14,
     room: str = "elementwise",
+    closes: bool = True,
 ) -> None:
     """Add a row."""
     operands = tuple(range(len(at)) if wrt is None else wrt)
     used = (name,) if uses is None else tuple(uses)
-    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room))
+    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room, closes))
 
 
 def structured(
@@ -378,7 +371,9 @@ special("erfcinv", lambda x: _erfinv(1 - x), mixed(positive(1e-12, 0.9), between
 special("ndtr", _phi, mixed(sized(1e-6, 1.0), between(-20.0, 8.0)))
 special("log_ndtr", lambda x: mp.log(_phi(x)), mixed(sized(1e-6, 10.0), beside(0.0, -1.0, -1e4)), tolerance=2e-14)
 special("ndtri", lambda x: mp.sqrt(2) * _erfinv(2 * x - 1), SHARES, singular=[1.0], tolerance=2e-14)
-special("gamma", mp.gamma, mixed(positive(1e-3, 40.0), between(-5.0, -0.1)), singular=POLES, tolerance=2e-14)
+special(
+    "gamma", mp.gamma, mixed(positive(1e-3, 40.0), between(-5.0, -0.1)), singular=POLES, tolerance=2e-14, closes=False
+)
 special(
     "gammaln",
     lambda x: mp.log(abs(mp.gamma(x))),
@@ -394,8 +389,15 @@ special("psi", mp.digamma, mixed(positive(1e-6, 1e6), between(-5.0, -0.1)), sing
 special(
     "zeta", lambda s, q: mp.psi(2, q) / -2, mixed(positive(1e-3, 1e4), between(-5.0, -0.1)), of=[3.0], singular=POLES
 )
-special("beta", mp.beta, positive(0.5, 8.0), positive(0.5, 8.0), tolerance=4e-14)
-special("betaln", lambda x, y: mp.log(mp.beta(x, y)), positive(1e-2, 30.0), positive(1e-2, 30.0), tolerance=4e-14)
+special("beta", mp.beta, positive(0.5, 8.0), positive(0.5, 8.0), tolerance=4e-14, closes=False)
+special(
+    "betaln",
+    lambda x, y: mp.log(mp.beta(x, y)),
+    positive(1e-2, 30.0),
+    positive(1e-2, 30.0),
+    tolerance=4e-14,
+    closes=False,
+)
 for _a in (0.5, 3.0, 40.0):
     special(
         "gammainc",
@@ -438,6 +440,20 @@ special("kve", lambda v, x: mp.exp(x) * mp.besselk(v, x), positive(1e-3, 1e4), o
 special("hyp1f1", mp.hyp1f1, between(-20.0, 20.0), of=[1.5, 3.0], tolerance=1e-13)
 special("hyp2f1", mp.hyp2f1, between(-0.7, 0.7), of=[1.0, 2.0, 3.5], tolerance=4e-14)
 
+special(
+    "ellipk",
+    mp.ellipk,
+    mixed(sized(1e-6, 0.5), between(-10.0, 0.99), beside(1.0, -1e-6, -0.1)),
+    singular=[1.0],
+    closes=False,
+)
+special(
+    "ellipe",
+    mp.ellipe,
+    mixed(sized(1e-6, 0.5), between(-10.0, 0.99), beside(1.0, -1e-6, -0.1)),
+    singular=[1.0],
+    closes=False,
+)
 special("expit", lambda x: 1 / (1 + mp.exp(-x)), sized(1e-6, 600.0))
 special("logit", lambda x: mp.log(x / (1 - x)), SHARES, singular=[1.0])
 special("log_expit", lambda x: -mp.log(1 + mp.exp(-x)), sized(1e-6, 600.0))
@@ -454,15 +470,23 @@ special("entr", lambda x: -x * mp.log(x), positive(1e-3, 1e3))
 special("rel_entr", _entropy, positive(1e-3, 1e3), positive(1e-3, 1e3))
 special("kl_div", lambda x, y: _entropy(x, y) - x + y, positive(1e-3, 1e3), positive(1e-3, 1e3))
 special("wrightomega", lambda x: mp.lambertw(mp.exp(x)).real, between(-5.0, 30.0), tolerance=2e-14)
-special("boxcox", _box, positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13)
-special("boxcox1p", lambda x, y: _box(1 + x, y), positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13)
-special("inv_boxcox", _root, positive(1e-2, 2.0), mixed(positive(1e-3, 2.0), between(-0.4, -0.01)), tolerance=1e-13)
+special("boxcox", _box, positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13, closes=False)
+special("boxcox1p", lambda x, y: _box(1 + x, y), positive(1e-2, 1e2), sized(1e-3, 3.0), tolerance=1e-13, closes=False)
+special(
+    "inv_boxcox",
+    _root,
+    positive(1e-2, 2.0),
+    mixed(positive(1e-3, 2.0), between(-0.4, -0.01)),
+    tolerance=1e-13,
+    closes=False,
+)
 special(
     "inv_boxcox1p",
     lambda x, y: _root(x, y) - 1,
     positive(1e-2, 2.0),
     mixed(positive(1e-3, 2.0), between(-0.4, -0.01)),
     tolerance=1e-13,
+    closes=False,
 )
 special("huber", lambda d, x: x * x / 2 if abs(x) <= d else d * (abs(x) - d / 2), positive(0.1, 10.0), MEDIUM)
 special("pseudo_huber", lambda d, x: d * d * (mp.sqrt(1 + (x / d) ** 2) - 1), positive(0.1, 10.0), sized(0.1, 10.0))
@@ -1352,6 +1376,7 @@ shaping("pad", lambda x: np.pad(x, 1) ** 3, None, SMALL, uses=["gather"])
 shaping("pad_reflect", lambda x: np.pad(x, ((0, 0), (2, 1)), "reflect") ** 3, None, SMALL, uses=["gather"])
 shaping("take", lambda x: np.take(x, [2, 0, 0], axis=1) ** 3, None, SMALL, uses=["gather"])
 shaping("sort", lambda x: np.sort(x, axis=1)[:, 1:] ** 3, None, SMALL, uses=["argsort", "flat_index", "gather"])
+shaping("partition", lambda x: np.partition(x, 1, axis=1)[:, 1] ** 3, None, SMALL, uses=["argpartition", "gather"])
 
 reduction("diff", lambda x: np.diff(x, 2) ** 3, None, shapes((2, 4)), uses=["subtract"])
 reduction("var", lambda x: np.var(x, axis=1, ddof=1), None, SMALL, uses=["sum"])

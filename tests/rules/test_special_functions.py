@@ -23,16 +23,32 @@ from rules.cases import second_kind
 from rules.modes import words
 
 import hoad
-from hoad.rules import expansions
-from hoad.rules.expansions import EXPANSIONS, KERNELS
+from hoad._core.graph.primitive import Primitive, primitive_named
+from hoad.rules.special import gamma
 
 ORDER = 50
+
+
+def _kernel(name: str) -> Callable[..., list[Any]]:
+    """The kernel of a primitive for its series."""
+    primitive = primitive_named(name)
+    assert isinstance(primitive, Primitive)
+    assert primitive.kernel is not None
+    return primitive.kernel
+
+
 INF, NAN = math.inf, math.nan
 
 # ---- singular points ------------------------------------------------------------------------------------------------
 
 ZEROS = [0.0, 0.0, 0.0]
 ROOT_PI = math.sqrt(math.pi)
+
+
+def _half(n: int) -> float:
+    """√(π/2) (1/2)ₙ / n!"""
+    return math.sqrt(math.pi / 2) * math.comb(2 * n, n) / 4**n
+
 
 # function, place, its derivatives there
 POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
@@ -65,6 +81,16 @@ POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
     ("rel_entr", lambda y: sc.rel_entr(0.0, y), 0.0, ZEROS),
     ("exprel", sc.exprel, 0.0, [1 / 2, 1 / 3, 1 / 4]),
     ("exprel", sc.exprel, 1e-300, [1 / 2, 1 / 3, 1 / 4]),
+    *[("ellipk", sc.ellipk, m, [_half(n) ** 2 * math.factorial(n) for n in range(1, 5)]) for m in (0.0, -0.0)],
+    *[
+        ("ellipe", sc.ellipe, m, [_half(n) ** 2 * math.factorial(n) / (1 - 2 * n) for n in range(1, 5)])
+        for m in (0.0, -0.0)
+    ],
+    ("ellipk", sc.ellipk, 1e-300, [math.pi / 8, 9 * math.pi / 64]),
+    ("ellipk", sc.ellipk, 1.0, [INF]),
+    ("ellipe", sc.ellipe, 1.0, [-INF]),
+    ("ellipk", sc.ellipk, 1.5, [NAN, NAN]),
+    ("ellipe", sc.ellipe, 1.5, [NAN, NAN]),
     ("logit", sc.logit, 0.0, [INF, -INF]),
     ("expit", sc.expit, 1000.0, ZEROS),
     ("log_expit", sc.log_expit, 1000.0, ZEROS),
@@ -131,7 +157,7 @@ def test_differences_of_digamma_do_not_cancel() -> None:
             b *= a
             with mp.workdps(60):
                 want = float(mp.digamma(mp.mpf(a) + mp.mpf(b)) - mp.digamma(mp.mpf(a)))
-            assert expansions.psi_difference(a, b) == pytest.approx(want, rel=4e-15)
+            assert gamma.psi_difference(a, b) == pytest.approx(want, rel=4e-15)
             assert hoad.grad(sc.betaln)(a, b) == pytest.approx(-want, rel=4e-15)
 
 
@@ -271,11 +297,11 @@ def test_one_over_gamma_of_complex_numbers_at_its_zeros() -> None:
 @pytest.mark.parametrize(
     ("f", "exact"),
     [
-        (EXPANSIONS["scipy.special.gammaln"], _gammaln_series),
-        (EXPANSIONS["scipy.special.psi"], _psi_series),
-        (lambda q: EXPANSIONS["scipy.special.zeta"](2, q), _zeta_series(2)),
-        (lambda q: EXPANSIONS["scipy.special.zeta"](3.0, q), _zeta_series(3)),
-        (lambda q: EXPANSIONS["scipy.special.zeta"](6, q), _zeta_series(6)),
+        (gamma.gammaln_expansion, _gammaln_series),
+        (gamma.psi_expansion, _psi_series),
+        (lambda q: gamma.zeta_expansion(2, q), _zeta_series(2)),
+        (lambda q: gamma.zeta_expansion(3.0, q), _zeta_series(3)),
+        (lambda q: gamma.zeta_expansion(6, q), _zeta_series(6)),
     ],
     ids=["gammaln", "psi", "zeta_2", "zeta_3", "zeta_6"],
 )
@@ -286,7 +312,7 @@ def test_expansions_about_the_gamma_function(f: Callable[..., Any], exact: Calla
     for j, x in enumerate(places):
         with mp.workdps(60):
             want = exact(mp.mpf(x))
-            assert errors(got[:, j], want, x).max() <= 1e-14 * (8 if x < 3 and f is expansions.gammaln else 1)
+            assert errors(got[:, j], want, x).max() <= 1e-14 * (8 if x < 3 and f is gamma.gammaln_expansion else 1)
             if x > 0:  # all digits of every coefficient from the first that has no zero
                 relative = [abs(mp.mpf(float(got[k, j])) / want[k] - 1) for k in range(2, ORDER + 1)]
                 assert max(relative) <= 1e-14
@@ -317,7 +343,7 @@ def test_zeta_where_scipy_has_no_value(s: float, q: float) -> None:
 def test_the_expansion_inside_of_another_function() -> None:
     """log Γ(eᵗ): a sum over the derivatives of log Γ, whose terms cancel, would lose every digit by order 30."""
     order = 40
-    got = taylor(lambda t: expansions.gammaln(np.exp(t)), [[0.0, 1.0]], order)
+    got = taylor(lambda t: gamma.gammaln_expansion(np.exp(t)), [[0.0, 1.0]], order)
     with mp.workdps(80):
         outer = _gammaln_series(mp.one)
         inner = [mp.zero] + [1 / mp.factorial(k) for k in range(1, order + 1)]
@@ -376,7 +402,7 @@ WITH_ORDER = [("jv", "j", 2.5), ("yv", "y", 2.5), ("iv", "i", 2.5), ("kv", "k", 
 def test_kernels_of_bessel_functions(name: str, kind: str, v: float) -> None:
     places = [1e-3, 0.1, 0.5, 1.0, 2.5, 8.0, 20.0, 100.0]
     orders = (v,) if (name, kind, v) in WITH_ORDER else ()
-    got = np.array(KERNELS[f"scipy.special.{name}"](*orders, np.array(places), ORDER))
+    got = np.array(_kernel(f"scipy.special.{name}")(*orders, np.array(places), ORDER))
     for j, x in enumerate(places):
         with mp.workdps(250):
             want = _cylinder_series(kind, v, x)
@@ -405,7 +431,7 @@ def test_kernels_of_bessel_functions_at_zero() -> None:
     x = np.zeros(1)
     for name, sign in (("j", -1.0), ("i", 1.0)):
         for v in (0, 1):
-            got = np.array(KERNELS[f"scipy.special.{name}{v}"](x, ORDER))[:, 0]
+            got = np.array(_kernel(f"scipy.special.{name}{v}")(x, ORDER))[:, 0]
             want = np.zeros(ORDER + 1)
             for m in range((ORDER - v) // 2 + 1):
                 want[2 * m + v] = sign**m / (2.0 ** (2 * m + v) * math.factorial(m) * math.factorial(m + v))
@@ -444,7 +470,7 @@ def test_kernels_by_recurrence(
     name: str, exact: Callable[[Any], list[Any]], places: list[float], tolerance: float
 ) -> None:
     """The exact ones by a recurrence that loses digits, of which there are enough."""
-    got = np.array(KERNELS[f"scipy.special.{name}"](np.array(places), ORDER))
+    got = np.array(_kernel(f"scipy.special.{name}")(np.array(places), ORDER))
     for j, x in enumerate(places):
         with mp.workdps(400):
             assert errors(got[:, j], exact(mp.mpf(x)), x).max() <= tolerance, x
@@ -455,7 +481,7 @@ def test_series_of_log_ndtr() -> None:
     order = 30
     for x in (-200.0, -8.0, -0.5):
         u = x / -math.sqrt(2.0)
-        scaled = np.array(KERNELS["scipy.special.erfcx"](np.array(u), order))
+        scaled = np.array(_kernel("scipy.special.erfcx")(np.array(u), order))
         got = taylor(lambda e, u: np.log(0.5 * e) - u * u, [scaled, [u, 1.0]], order)
         with mp.workdps(400):
             series = _erfcx_series(mp.mpf(u))
@@ -477,3 +503,24 @@ def test_series_of_erf_by_its_rule(x: float, tolerance: float) -> None:
         for k in range(3, ORDER + 2):
             c.append(-2 * ((k - 1) * mp.mpf(x) * c[-1] + (k - 2) * c[-2]) / (k * (k - 1)))
         assert errors(got, c, x).max() <= tolerance
+
+
+@pytest.mark.parametrize(("name", "exact"), [("ellipk", mp.ellipk), ("ellipe", mp.ellipe)])
+def test_series_of_elliptic_integrals(name: str, exact: Callable[[Any], Any]) -> None:
+    """At m = 0 and near it, where the formula by K and E cancels; to order 20, and inside of another function."""
+    order, f = 20, getattr(sc, name)
+    for m in (0.0, 1e-12, -1e-12, 1e-6, 0.01, -0.01, 0.3, 0.9, 0.999, -1.0, -30.0):
+        with mp.workdps(60):
+            # about a circle well within the singularity at m = 1, on which the trapezoidal rule gives all digits
+            radius, n = (1 - mp.mpf(m)) / 2, 256
+            on_circle = [exact(m + radius * mp.expjpi(mp.mpf(2 * j) / n)) for j in range(n)]
+            want = [
+                mp.re(mp.fsum(y * mp.expjpi(-mp.mpf(2 * j * k) / n) for j, y in enumerate(on_circle))) / n / radius**k
+                for k in range(order + 1)
+            ]
+        got = np.asarray(f(hoad.TaylorSeries.variable(order, m)))
+        np.testing.assert_allclose(got, [float(c) for c in want], rtol=1e-14 * (1 + order / 4))
+        found = hoad.derivatives(lambda t, m=m: f(m + np.sin(t)), 6)(0.0)
+        with mp.workdps(40):
+            composed = mp.taylor(lambda t, m=m: exact(m + mp.sin(t)), 0, 6)
+        np.testing.assert_allclose(found, [float(c) * math.factorial(k) for k, c in enumerate(composed)], rtol=2e-13)

@@ -60,7 +60,15 @@ cdef class Primitive:
     cdef public object qualified        # (module, qualified name) of a user's; None for ours
     cdef public object expansion        # the same function of traced operands, whose rules close where its own do not
     cdef public object kernel           # (*operands, degree, **parameters) -> coefficients of it at the last operand
-    cdef public tuple linear_in         # operands in which it is linear, for a primitive of the user's
+    cdef readonly tuple linear_in       # operands in which it is linear while the others are constant
+    cdef readonly str symbol            # between its two operands, or before its one: "+"
+    cdef readonly bint symmetric        # in its two operands, in exact arithmetic
+    cdef readonly bint zero_derivative  # wherever it has one
+    cdef public bint analytic           # one analytic function of its operands, wherever it has a derivative
+    cdef readonly bint conjugates       # its complex result is not holomorphic
+    cdef readonly bint may_round        # its result may lie on a grid: it rounds, or runs a program
+    cdef readonly str series            # how its Taylor coefficients are found by hand: see `SERIES`
+    cdef readonly double factor         # of a series that is "scale"
     cdef readonly object param_names    # of the tuple of parameters; None: pairs of name and value
     cdef public object form             # (family, function that gives its plain data), where no name finds it
     cdef public dict derived            # operations that belong to it, by what they are

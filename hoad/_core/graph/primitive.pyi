@@ -23,7 +23,11 @@ PYTHON: Final[int]
 NUMBERS: Final[dict[str, int]]
 
 class Primitive:
-    """An operation hoad can record; derivatives come from its one rule."""
+    """An operation hoad can record; derivatives come from its one rule.
+
+    What is true of an operation, whoever asks, is a field; a module that needs such a fact has no list of names.
+    `commutative` promises the same bits, so that sweeps exchange operands; `symmetric` is without that promise.
+    """
 
     def __init__(
         self,
@@ -43,6 +47,14 @@ class Primitive:
         linear_in: tuple[int, ...] = (),
         param_names: tuple[str, ...] | None = None,
         lasting: bool = True,
+        symbol: str | None = None,
+        symmetric: bool = False,
+        zero_derivative: bool = False,
+        analytic: bool = False,
+        conjugates: bool = False,
+        may_round: bool = False,
+        series: str | None = None,
+        factor: float = 1.0,
     ) -> None: ...
     @property
     def name(self) -> str: ...
@@ -60,6 +72,23 @@ class Primitive:
     def param_names(self) -> tuple[str, ...] | None: ...
     @property
     def lasts(self) -> bool: ...
+    @property
+    def linear_in(self) -> tuple[int, ...]: ...
+    @property
+    def symbol(self) -> str | None: ...
+    @property
+    def symmetric(self) -> bool: ...
+    @property
+    def zero_derivative(self) -> bool: ...
+    @property
+    def conjugates(self) -> bool: ...
+    @property
+    def may_round(self) -> bool: ...
+    @property
+    def series(self) -> str | None: ...
+    @property
+    def factor(self) -> float: ...
+    analytic: bool
     form: tuple[str, Callable[[], Any]] | None
     derived: dict[Any, Any]
     elementwise: bool
@@ -75,7 +104,6 @@ class Primitive:
     describe: Callable[[Any], str] | None
     expansion: Callable[..., Any] | None
     kernel: Callable[..., Any] | None
-    linear_in: tuple[int, ...]
     qualified: tuple[str, str] | None
     @property
     def has_one_rule(self) -> bool: ...
@@ -96,6 +124,7 @@ class Signature:
     def results(self) -> tuple[AbstractValue, ...]: ...
     plan: Any
 
+SERIES: frozenset[str]
 TABLES: dict[str, str]
 
 def primitives() -> list[Primitive]: ...

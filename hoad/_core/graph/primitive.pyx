@@ -68,6 +68,20 @@ NUMBERS = {
 
 RESULTS_LIMIT = <int>MOST_RESULTS
 
+# How the Taylor coefficients of an operation are found from those of its operands, where its rule is not asked.
+SERIES = frozenset([
+    "constant",             # 0 from order 1 on, but for jumps
+    "copy",                 # those of its one operand, of real numbers
+    "scale",                # these times its `factor`
+    "each",                 # by the operation itself, on each coefficient
+    "add", "subtract", "negative", "square", "select", "mask",
+    "multiply", "strong_multiply", "strong_multiply_both", "matmul",
+    "divide", "strong_divide", "reciprocal", "power",
+    "solve", "invert",      # of linear equations
+    "extreme",              # the largest or smallest item
+    "item", "rate", "start",
+])
+
 STRUCTURE = K_STRUCTURE
 UFUNC = K_UFUNC
 GUFUNC = K_GUFUNC
@@ -91,18 +105,26 @@ TABLES = {}                      # package -> the module with the rules of its u
 
 
 cdef class Primitive:
-    """An operation hoad can record; derivatives come from its one rule."""
+    """An operation hoad can record; derivatives come from its one rule.
+
+    What is true of an operation, whoever asks, is a field; a module that needs such a fact has no list of names.
+    `commutative` promises the same bits, so that sweeps exchange operands; `symmetric` is without that promise.
+    """
 
     def __init__(self, str name, *, object function=None, int kind=K_PYTHON, int nin=1, int nout=1,
                  bint commutative=False, bint is_bool=False, bint costly=False, bint linear=False,
                  bint multilinear=False, object infer=None, object describe=None, tuple linear_in=(),
-                 object param_names=None, bint lasting=True):
+                 object param_names=None, bint lasting=True, str symbol=None, bint symmetric=False,
+                 bint zero_derivative=False, bint analytic=False, bint conjugates=False, bint may_round=False,
+                 str series=None, double factor=1.0):
         global N_PRIMITIVES, N_DECLARED
         cdef Info* info
         cdef int op
         cdef bint has_kernels = lasting and name not in BY_NAME     # else it only shares a name with one of ours
         if not 1 <= nout <= MOST_RESULTS:
             raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
+        if series is not None and series not in SERIES:
+            raise ValueError(f"{name} would have the series {series!r}, which is none of {sorted(SERIES)}")
         op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
         if not lasting:
             N_DECLARED += 1
@@ -129,6 +151,14 @@ cdef class Primitive:
         self.describe = describe
         self.linear_in = linear_in
         self.param_names = param_names
+        self.symbol = symbol
+        self.symmetric = symmetric or commutative
+        self.zero_derivative = zero_derivative or is_bool
+        self.analytic = analytic
+        self.conjugates = conjugates
+        self.may_round = may_round
+        self.series = series
+        self.factor = factor
         PRIMITIVES[op] = <PyObject*>self
         N_PRIMITIVES = max(N_PRIMITIVES, op + 1)
         self.is_passing = not lasting

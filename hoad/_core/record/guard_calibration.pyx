@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, take
 from hoad._core.runtime.engine cimport GuardCheck, Lowered, Registers
-from hoad._core.graph.primitive cimport primitive_of
+from hoad._core.graph.primitive cimport Primitive, primitive_of
 from hoad._core.graph.tape cimport (
     AbstractValue,
     Graph,
@@ -24,10 +24,6 @@ from hoad._core.graph.tape cimport (
 )
 
 cnp.import_array()
-
-# What rounds to a grid, whose steps may be as small as what rounding leaves; or runs a program, which may.
-cdef frozenset ROUNDING = frozenset(
-    "floor ceil trunc rint floor_divide remainder fmod modf divmod call steps linear_solve".split())
 
 
 cdef int settle(Lowered program, list values) except -1:
@@ -84,18 +80,18 @@ cdef int settle(Lowered program, list values) except -1:
 
 
 cdef object on_grids(Graph graph):
-    """Of each node, whether it is or may be made of what was rounded to a grid: programs are not looked into."""
+    """Of each node, whether it is or may be made of what was rounded to a grid: programs are not looked into.
+
+    The steps of a grid may be as small as what rounding leaves.
+    """
     cdef uint8_t[::1] marks = np.zeros(graph.size, np.uint8)
-    cdef dict names = {}        # of operations
+    cdef Primitive primitive
     cdef const int32_t* operands
     cdef int32_t i, k, count
-    cdef int op
     for i in range(graph.size):
-        op = graph.nodes[i].op
-        if op not in names:
-            names[op] = primitive_of(op).name
-        marks[i] = names[op] in ROUNDING or (
-            names[op] == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
+        primitive = primitive_of(graph.nodes[i].op)
+        marks[i] = primitive.may_round or (
+            primitive.name == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
         operands = node_operands(graph, i, &count)
         for k in range(count):
             if operands[k] >= 0 and marks[operands[k]]:

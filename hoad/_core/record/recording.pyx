@@ -452,7 +452,7 @@ def takes_apart(Graph graph, int start, list inputs, int output):
 
 cdef bint may_conjugate(int op) except -1:
     """Whether a complex result of an operation need not be a holomorphic function of its operands."""
-    return INFO[op].kind == K_PYTHON and not INFO[op].linear or primitive_of(op).name in ("conjugate", "sign")
+    return INFO[op].kind == K_PYTHON and not INFO[op].linear or primitive_of(op).conjugates
 
 
 # ---- sealed tapes ---------------------------------------------------------------------------------------------------

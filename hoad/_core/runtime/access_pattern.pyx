@@ -9,8 +9,17 @@ cimport cython
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.ops.plan cimport Plan
-from hoad._core.graph.primitive cimport K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature
-from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_SELECT, AbstractValue
+from hoad._core.graph.primitive cimport (
+    INFO,
+    K_CONCATENATE,
+    K_NATIVE,
+    K_REDUCE,
+    K_STRIDED,
+    K_STRUCTURE,
+    K_UFUNC,
+    Signature,
+)
+from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_MASK, OP_SELECT, AbstractValue
 
 from hoad._core.ops.plan import broadcast_strides, contiguous_strides, merge
 
@@ -19,11 +28,6 @@ import numpy as np
 cdef enum:
     MOST_PIECES = 12
     SHORTEST_COLUMN = 16
-
-# Operations that are the same on booleans and on the doubles 0 and 1 in their place.
-cdef frozenset OF_TRUTHS = frozenset([
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
-    "logical_not", "isnan", "isinf", "isfinite", "signbit", "mask", "select"])
 
 
 @cython.final
@@ -103,8 +107,9 @@ cdef bint is_truth(AbstractValue aval):
 
 
 cdef Rowwise with_truths(Plan plan, Signature sig):
-    """Booleans are bytes in memory, and doubles in fused loops."""
-    if plan.kind == K_UFUNC and sig.primitive.name in OF_TRUTHS:
+    """Booleans are bytes in memory, and doubles in fused loops: what gives or selects by them does with 0.0 and 1.0."""
+    cdef int op = sig.primitive.op
+    if plan.kind == K_UFUNC and (INFO[op].is_bool or op == OP_MASK or op == OP_SELECT):
         return elementwise(sig)
     if plan.kind == K_STRIDED:
         return view(plan, sig)

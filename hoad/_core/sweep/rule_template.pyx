@@ -49,6 +49,7 @@ from hoad._core.graph.tape cimport (
     OP_MULTIPLY,
     OP_NEGATIVE,
     OP_RESULT,
+    OP_SELECT,
     OP_SQUARE,
     OP_STRONG_DIVIDE,
     OP_STRONG_MULTIPLY,
@@ -756,25 +757,20 @@ cdef bint is_linear_in(Graph graph, Node* node, const int32_t* operands, int32_t
                        bytearray of_g) except -1:
     """Whether a node that depends on g is linear in it as far as its operand k goes."""
     cdef bint depends = operands[k] >= 0 and of_g[operands[k]]
-    cdef str name
+    cdef Primitive primitive = primitive_of(node.op)
     if node.op in (OP_RESULT, OP_ITEM, OP_IDENTITY):
         return True
     if node.op == OP_ASSEMBLE:
         return True
-    name = primitive_of(node.op).name if primitive_of(node.op).qualified is None else ""
     if INFO[node.op].linear:        # an affine sum (g + 1) is not linear; a zero beside g is
         return depends or is_zero_const(graph, operands[k])
     if INFO[node.op].multilinear:
         return dependent == 1
-    if name in ("divide", "strong_divide"):
-        return not depends or (k == 0 and dependent == 1)
-    if name == "call" or name == "scan" or name == "flow":  # of what is linear in its last inputs
+    if primitive.of_programs and not primitive.linear_in:       # of what is linear in its last inputs
         return not depends or k >= n - <int32_t>(<Signature>graph.wide_nodes[node.a].sig).params[0]._linear
-    if name == "mask" or name == "gather":
-        return not depends or (k == (1 if name == "mask" else 0))
-    if name == "select":
+    if node.op == OP_SELECT:
         return not depends and (k == 0 or is_zero_const(graph, operands[k])) or (depends and k > 0)
-    return not depends or (k in primitive_of(node.op).linear_in and dependent == 1)
+    return not depends or (k in primitive.linear_in and dependent == 1)
 
 
 cdef bint is_zero_const(Graph graph, int32_t operand) except -1:

@@ -9,11 +9,8 @@ from hoad._core.taylor.taylor_schedule import Ordering
 
 DOUBLE: np.dtype[np.float64]
 TRUTH: np.dtype[np.bool_]
-SIGNS: frozenset[str]
 MOVING: tuple[int, ...]
 FURTHER: tuple[str, ...]
-SAME: frozenset[str]
-SCALED: dict[str, float]
 
 def build_series(ordering: Ordering, lanes: int, have_lanes: Sequence[bool], is_flow: bool, first: int) -> Series: ...
 

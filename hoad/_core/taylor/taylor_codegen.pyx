@@ -6,7 +6,7 @@ import numpy as np
 
 from hoad._core.taylor.derivative_closure cimport Closure
 from hoad._core.taylor.taylor_simd cimport group
-from hoad._core.taylor.taylor_schedule cimport Ordering, is_linear, is_multilinear, unsigned
+from hoad._core.taylor.taylor_schedule cimport Ordering, is_multilinear, unsigned
 from hoad._core.graph.primitive cimport (
     K_CONCATENATE,
     K_GATHER,
@@ -20,12 +20,10 @@ from hoad._core.graph.primitive cimport (
 from hoad._core.taylor.series cimport Series
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t, intern_aval
 
-from hoad._core.taylor.taylor_schedule import SAME, SCALED
 from hoad._core.graph.primitive import primitive_named, signature_at
 
 DOUBLE = np.dtype(np.float64)
 TRUTH = np.dtype(np.bool_)
-SIGNS = frozenset("add subtract negative square select mask".split())     # whose steps have their names
 MOVING = (K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED)     # kinds that do with booleans as with floats
 FURTHER = ("copy", "integral")      # rules of a node beyond those of its own
 
@@ -112,7 +110,8 @@ cdef class Codegen:
         name, primitive, operands, _, _ = self.ordering.row(i)
         if name == "broadcast_to":
             return not (<AbstractValue>self.closure.aval(operands[0])).ndim
-        return ((<Primitive>primitive).kind == K_UFUNC and bool(name)) or name in SAME or name == "start"
+        series = (<Primitive>primitive).series
+        return ((<Primitive>primitive).kind == K_UFUNC and bool(name)) or series == "copy" or series == "start"
 
     # ---- rows
 
@@ -225,46 +224,47 @@ cdef class Codegen:
         cdef Ordering ordering = self.ordering
         cdef AbstractValue aval = self.aval(i)
         cdef bint constant = ordering.tops[i] == 0
+        cdef str series = primitive.series
         cdef list tops
         if aval.dtype != DOUBLE and aval.dtype != TRUTH:    # which are held as they are
             return None, None, operands, {}
         tops = [ordering.top(k) for k in operands]
-        if name == "item":
+        if series == "item":
             return "copy", "item", operands, {}
-        if name == "rate":
+        if series == "rate":
             return "given", "rate", operands, {}
-        if name == "start":
+        if series == "start":
             return "copy", None, operands, {}
-        if name in SAME or self.is_copy(name, i):
+        if series == "copy" or self.is_copy(name, i):
             return "copy", None if constant else "copy", operands, {}
-        if name == "select":
-            return name, None if constant else name, [operands[1], operands[2], operands[0]], {}
-        if name in SIGNS:
-            return name, None if constant else name, operands, {}
-        if name == "multiply":
+        if series == "select":
+            return series, None if constant else series, [operands[1], operands[2], operands[0]], {}
+        if series in ("add", "subtract", "negative", "square", "mask"):
+            return series, None if constant else series, operands, {}
+        if series == "multiply":
             operands = operands[::-1] if tops[1] > tops[0] else operands    # the shorter series comes last
-            return name, None if constant else "scale" if min(tops) == 0 else name, operands, {}
-        if name == "divide":
-            return name, None if constant else "shrink" if tops[1] == 0 else name, operands, {}
+            return series, None if constant else "scale" if min(tops) == 0 else series, operands, {}
+        if series == "divide":
+            return series, None if constant else "shrink" if tops[1] == 0 else series, operands, {}
         if constant:
             return None, None, operands, {}
-        if name in SCALED:
-            return "multiply", "scale", [operands[0], self.closure.constant(SCALED[name])], {}
-        if name == "reciprocal":
+        if series == "scale":
+            return "multiply", "scale", [operands[0], self.closure.constant(primitive.factor)], {}
+        if series == "reciprocal":
             return "divide", "divide", [self.closure.constant(1.0), operands[0]], {}
-        if name == "strong_multiply" or name == "strong_multiply_both" or name == "strong_divide":
-            return None, name, operands, {}
+        if series in ("strong_multiply", "strong_multiply_both", "strong_divide"):
+            return None, series, operands, {}
         if i in ordering.instead or primitive.nout > 1 or i in ordering.integrands:
             return None, None, operands, {}
         if i in ordering.slopes:
             return None, "slopes", operands, {}
         if i in ordering.powers:
             return None, None, operands, {}
-        if len(operands) == 2 and not is_linear(name, primitive) and is_multilinear(primitive, tops):
+        if len(operands) == 2 and series != "each" and is_multilinear(primitive, tops):
             return None, "pairs", operands, {}
-        if name == "solve" or name == "inv":
+        if series in ("solve", "invert"):
             product = signature_at(primitive_named("matmul"), None, (self.aval(operands[0]), aval))
-            return None, "solve" if name == "solve" else "invert", operands, {"product": product}
+            return None, series, operands, {"product": product}
         return None, "each", operands, {}
 
     cdef bint is_copy(self, str name, int32_t i) except -1:

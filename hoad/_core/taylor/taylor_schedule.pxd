@@ -38,6 +38,5 @@ cdef class Ordering:
     cdef int check_laid_out(self) except -1
     cdef list needs(self, int32_t i, set seen)
 
-cpdef bint is_linear(str name, Primitive primitive)
 cpdef bint is_multilinear(Primitive primitive, list tops)
 cpdef tuple unsigned(Closure closure, int32_t operand)

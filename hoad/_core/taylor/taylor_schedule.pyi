@@ -7,10 +7,6 @@ from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.taylor.derivative_closure import Closure
 
-EACH: frozenset[str]
-SAME: frozenset[str]
-SCALED: dict[str, float]
-
 class Ordering:
     """Nodes of a closure, and what the coefficients of each are made of."""
 
@@ -50,6 +46,5 @@ class Ordering:
     def order(self) -> list[int]: ...
     def parts(self, order: list[int]) -> list[list[int]]: ...
 
-def is_linear(name: str, primitive: Primitive) -> bool: ...
 def is_multilinear(primitive: Primitive, tops: list[int]) -> bool: ...
 def unsigned(closure: Closure, operand: int) -> tuple[int, float]: ...

@@ -5,15 +5,10 @@ How the coefficients of a node are found is chosen elsewhere, and noted here.
 
 import heapq
 
-import numpy as np
 
 from hoad._core.base.blocks cimport give, reserve
 from hoad._core.taylor.derivative_closure cimport Closure
 from hoad._core.graph.primitive cimport (
-    K_CONCATENATE,
-    K_GATHER,
-    K_PUT,
-    K_STRIDED,
     Primitive,
     params_of,
     primitive_of,
@@ -30,11 +25,6 @@ from hoad._core.graph.tape cimport (
 )
 
 from hoad._core.taylor.series import NotClosedError
-
-# On each coefficient by itself.
-EACH = frozenset("sum assemble cumsum put astype real imag complex item".split())
-SAME = frozenset("identity positive conjugate".split())     # of real numbers
-SCALED = {"degrees": 180 / np.pi, "rad2deg": 180 / np.pi, "radians": np.pi / 180, "deg2rad": np.pi / 180}
 
 
 cdef class Ordering:
@@ -140,14 +130,16 @@ cdef class Ordering:
         """
         cdef int32_t i = 0
         cdef int32_t lag
+        cdef bint is_rate
         while i < self.closure.graph.size:
             if i > most:
                 raise NotClosedError("rules that ask for ever new operations")
-            name, _, operands, _, _ = self.row(i)
-            lag = name == "rate"
+            _, primitive, operands, _, _ = self.row(i)
+            is_rate = (<Primitive>primitive).series == "rate"
+            lag = is_rate
             for k in <list>operands:
                 if k >= 0:
-                    lag = max(lag, <int32_t>self.lags[k] + (name == "rate"))
+                    lag = max(lag, <int32_t>self.lags[k] + is_rate)
             self.lags.append(lag)
             self.tops.append(self.highest(i, choose))
             i += 1
@@ -164,7 +156,7 @@ cdef class Ordering:
         if name == "result":
             return self.degree if i in self.integrands else 0
         tops = [self.top(operand) for operand in <list>operands]
-        if name == "rate":
+        if primitive.series == "rate":
             return tops[0] - 1
         if not any(tops):
             return 0
@@ -184,8 +176,8 @@ cdef class Ordering:
         reserve(<void**>&self.ends, &self.cap_ends, 2 * size, sizeof(int32_t))
         self.n_asks = 0
         for i in range(size):
-            name, _, operands, _, _ = self.row(i)
-            ahead = name == "rate"
+            _, primitive, operands, _, _ = self.row(i)
+            ahead = (<Primitive>primitive).series == "rate"
             for k in <list>operands:
                 self.ask(k, ahead)
             self.ends[2 * i] = self.n_asks
@@ -330,11 +322,6 @@ cdef list ending(list path, node):
 
 
 # ---- operations -----------------------------------------------------------------------------------------------------
-
-cpdef bint is_linear(str name, Primitive primitive):
-    """Whether an operation acts on each coefficient by itself."""
-    return name in EACH or primitive.kind in (K_STRIDED, K_CONCATENATE, K_GATHER, K_PUT)
-
 
 cpdef bint is_multilinear(Primitive primitive, list tops):
     """Whether an operation of one or two arrays is linear in each of those that are not constant."""

@@ -1,0 +1,181 @@
+"""Bessel functions: in the order, by recurrence.
+
+References
+----------
+Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 9.1.31, 9.6.29. Trefethen, L. N. and
+Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad.rules.registry import primitive, vjp
+from hoad.rules.special.define import Coefficients, Kernel, define, integral, sc, unknown
+from hoad.rules.special.hypergeometric import hyp1f1_series
+
+ROOT_2 = math.sqrt(2.0)
+
+
+# ---- series ----------------------------------------------------------------------------------------------------------
+
+
+def _cylinder(function: Callable[..., Any], before: float, after: float) -> Kernel:
+    """The kernel of a function with fᵥ′ = (before fᵥ₋₁ + after fᵥ₊₁) / 2, as all Bessel functions have.
+
+    The k-th derivative is a sum of f at the orders v - k, v - k + 2, …, v + k, with binomial weights.
+    """
+
+    def kernel(v: Any, x: Any, degree: int) -> Coefficients:
+        with np.errstate(all="ignore"):
+            at = {j: function(v + j, x) for j in range(-degree, degree + 1)}
+            return [
+                sum(math.comb(k, j) * before ** (k - j) * after**j * at[2 * j - k] for j in range(k + 1))
+                / (2.0**k * math.factorial(k))
+                for k in range(degree + 1)
+            ]
+
+    return kernel
+
+
+jv_series = _cylinder(sc.jv, 1.0, -1.0)
+yv_series = _cylinder(sc.yv, 1.0, -1.0)
+iv_series = _cylinder(sc.iv, 1.0, 1.0)
+kv_series = _cylinder(sc.kv, -1.0, -1.0)
+
+
+def of_order(kernel: Kernel, v: float) -> Kernel:
+    """The kernel of a function of x alone."""
+    return functools.partial(kernel, v)
+
+
+def of_whole_order(kernel: Kernel) -> Kernel:
+    """The kernel of a function of whole orders, for which SciPy cuts others off."""
+    return lambda n, x, degree: kernel(np.trunc(n), x, degree)
+
+
+def i0e_series(x: Any, degree: int) -> Coefficients:
+    """e⁻ˣ I₀(x) = M(1/2, 1, -2x) for x > 0, and even."""
+    sign = np.sign(x)
+    return [c * (-2.0 * sign) ** k for k, c in enumerate(hyp1f1_series(0.5, 1.0, -2.0 * abs(x), degree))]
+
+
+def i1e_series(x: Any, degree: int) -> Coefficients:
+    """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
+    sign = np.sign(x)
+    found = [c * (-2.0 * sign) ** k for k, c in enumerate(hyp1f1_series(1.5, 3.0, -2.0 * abs(x), degree))]
+    return [0.5 * (x * c + before) for c, before in zip(found, [0.0, *found], strict=False)]
+
+
+def ive_series(v: Any, x: Any, degree: int) -> Coefficients:
+    """e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0; of a whole v even or odd, and that of -v."""
+    whole, left = np.equal(v, np.rint(v)), np.less(x, 0.0)
+    v = np.where(whole, abs(v), v)
+    sign = np.where(left, -1.0, 1.0)
+    parity = np.where(left, np.where(whole, 1.0 - 2.0 * (v % 2.0), np.nan), 1.0)
+    kummer = [c * (-2.0) ** k for k, c in enumerate(hyp1f1_series(v + 0.5, 2.0 * v + 1.0, -2.0 * abs(x), degree))]
+    return [parity * sign**k * c for k, c in enumerate(_convolved(_power(0.5 * abs(x), v, degree), kummer))]
+
+
+def _power(x: Any, v: Any, degree: int) -> Coefficients:
+    """(x + t/2)ᵛ / Γ(v + 1), where what has no coefficient is 0 at x = 0 too."""
+    with np.errstate(all="ignore"):
+        binomials = [sc.binom(v, k) * 0.5**k for k in range(degree + 1)]
+        return [np.where(c == 0.0, 0.0, c * x ** (v - k) * sc.rgamma(v + 1.0)) for k, c in enumerate(binomials)]
+
+
+def _convolved(a: Coefficients, b: Coefficients) -> Coefficients:
+    """The coefficients of a product."""
+    return [sum(a[j] * b[k - j] for j in range(k + 1)) for k in range(len(a))]
+
+
+def kve_series(v: Any, x: Any, degree: int) -> Coefficients:
+    """eˣ Kᵥ(x) = ∫₀^∞ exp(-x (cosh t - 1)) cosh vt dt: under the integral the k-th derivative has one sign.
+
+    From x = 1 on the integral is taken over s in x (cosh t - 1) = s²; below it nothing cancels in the binomial sum of
+    the orders v - k, …, v + k.
+    """
+    near = np.less(x, 1.0)
+    inner, outer = np.where(near, x, 1.0), np.where(near, 1.0, x)
+    at = {j: sc.kve(v + j, inner) for j in range(-degree, degree + 1)}
+
+    def derivative(k: int) -> Any:
+        def integrand(s: Any, v: Any, x: Any) -> Any:
+            ratio = s / np.sqrt(x)
+            even = np.cosh(2.0 * v * np.arcsinh(ratio / ROOT_2)) / np.sqrt(s * s + 2.0 * x)
+            return np.exp(-s * s) * even * (-ratio * ratio) ** k
+
+        binomial = (-0.5) ** k * sum((-1.0) ** j * math.comb(2 * k, j) * at[k - j] for j in range(2 * k + 1))
+        return np.where(near, binomial, integral(integrand, v, outer))
+
+    return [derivative(k) / math.factorial(k) for k in range(degree + 1)]
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _order(name):
+    return unknown(name, "v")
+
+
+def _whole(n):
+    """The order that SciPy takes for n where the function is one of whole orders."""
+    return np.trunc(n) if n.dtype.kind == "f" else n
+
+
+define(sc.j0, lambda g, p, x: (-(g * sc.j1(x)),), kernel=of_order(jv_series, 0))
+define(sc.j1, lambda g, p, x: (g * (0.5 * (sc.j0(x) - sc.jv(2.0, x))),), kernel=of_order(jv_series, 1))
+define(sc.jv, lambda g, p, v, x: (_order("jv"), g * (0.5 * (sc.jv(v - 1.0, x) - sc.jv(v + 1.0, x)))), kernel=jv_series)
+define(sc.y0, lambda g, p, x: (-(g * sc.y1(x)),), kernel=of_order(yv_series, 0))
+define(sc.y1, lambda g, p, x: (g * (0.5 * (sc.y0(x) - sc.yv(2.0, x))),), kernel=of_order(yv_series, 1))
+define(sc.yv, lambda g, p, v, x: (_order("yv"), g * (0.5 * (sc.yv(v - 1.0, x) - sc.yv(v + 1.0, x)))), kernel=yv_series)
+define(
+    sc.yn,
+    lambda g, p, n, x: (_order("yn"), g * (0.5 * (sc.yn(_whole(n) - 1, x) - sc.yn(_whole(n) + 1, x)))),
+    kernel=of_whole_order(yv_series),
+)
+define(sc.i0, lambda g, p, x: (g * sc.i1(x),), kernel=of_order(iv_series, 0))
+define(sc.i1, lambda g, p, x: (g * (0.5 * (sc.i0(x) + sc.iv(2.0, x))),), kernel=of_order(iv_series, 1))
+define(sc.iv, lambda g, p, v, x: (_order("iv"), g * (0.5 * (sc.iv(v - 1.0, x) + sc.iv(v + 1.0, x)))), kernel=iv_series)
+define(sc.k0, lambda g, p, x: (-(g * sc.k1(x)),), kernel=of_order(kv_series, 0))
+define(sc.k1, lambda g, p, x: (-(g * (0.5 * (sc.k0(x) + sc.kv(2.0, x)))),), kernel=of_order(kv_series, 1))
+define(
+    sc.kv,
+    lambda g, p, v, x: (_order("kv"), -(g * (0.5 * (sc.kv(v - 1.0, x) + sc.kv(v + 1.0, x))))),
+    kernel=kv_series,
+)
+define(
+    sc.kn,
+    lambda g, p, n, x: (_order("kn"), -(g * (0.5 * (sc.kn(_whole(n) - 1, x) + sc.kn(_whole(n) + 1, x))))),
+    kernel=of_whole_order(kv_series),
+)
+
+
+@primitive(elementwise=True)
+def slope_of_kve(v, x, *, n):
+    """The n-th derivative of eˣ Kᵥ(x) by x."""
+    return math.factorial(n) * kve_series(v, x, n)[n]
+
+
+def _i1e(g, p, x):
+    """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
+    y = -2.0 * np.absolute(x)
+    return (g * (0.5 * sc.hyp1f1(1.5, 3.0, y) + 0.25 * y * sc.hyp1f1(2.5, 4.0, y)),)
+
+
+def _ive(g, p, v, x):
+    return _order("ive"), g * (0.5 * (sc.ive(v - 1.0, x) + sc.ive(v + 1.0, x)) - np.sign(x) * p)
+
+
+define(sc.i0e, lambda g, p, x: (-(g * (np.sign(x) * sc.hyp1f1(1.5, 2.0, -2.0 * np.absolute(x)))),), kernel=i0e_series)
+define(sc.i1e, _i1e, kernel=i1e_series)
+define(sc.ive, _ive, kernel=ive_series)
+define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order(kve_series, 0))
+define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
+define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
+vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))

@@ -1,0 +1,80 @@
+"""What the families of `scipy.special` share: its ufuncs, and how one is given its rule and its Taylor series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from hoad._core.base.where import here
+from hoad._ops.primitives import declare_ufunc, known_primitive, within
+from hoad.errors import NoRuleError
+from hoad.rules.registry import vjp
+
+# SciPy's functions: the ufuncs themselves, where it has put others around them (SCIPY_ARRAY_API).
+sc: Any = SimpleNamespace(**{name: within(function) for name, function in vars(scipy.special).items()})
+
+Coefficients = list[Any]
+Kernel = Callable[..., Coefficients]
+
+
+def define(
+    function: Any,
+    rule: Callable[..., Any],
+    *,
+    name: str | None = None,
+    expansion: Callable[..., Any] | None = None,
+    kernel: Kernel | None = None,
+) -> None:
+    """Give a ufunc its rule, and what its Taylor series comes from where the rule does not close, or loses digits.
+
+    Parameters
+    ----------
+    function : ufunc
+        One of `sc`.
+    rule : callable
+        As for `vjp`.
+    name : str, optional
+        What its primitive is called where SciPy's name of the ufunc is another than that of its function.
+    expansion : callable, optional
+        The same function written in traced operations that close: its series by the series of these operations keeps
+        its digits inside of other functions too. Orders are plain numbers.
+    kernel : callable, optional
+        ``kernel(*orders, x, degree)``, the list of c₀ … c_degree in ``φ(x + t) = Σ cₖ tᵏ``, arrays like x.
+    """
+    if name is not None:
+        declare_ufunc(function, name, costly=True)
+    vjp(function, rule)
+    primitive = known_primitive(function)
+    assert primitive is not None
+    primitive.expansion, primitive.kernel = expansion, kernel
+
+
+def unknown(name, parameter):
+    """The error in place of an adjoint: no formula for the derivative of a function with respect to a parameter."""
+    return NoRuleError(
+        f"scipy.special.{name} has no derivative with respect to {parameter} ({here()}), only with respect to its last "
+        f"argument. Give it hoad.value({parameter}) if it is constant, or hoad.primitive a rule of your own."
+    )
+
+
+# ---- integrals over the line -----------------------------------------------------------------------------------------
+
+STEP = 0.1
+NODES = STEP * np.arange(-120, 121)  # of the trapezoidal rule, for what falls off as exp(-s²)
+BLOCK = 256
+
+
+def integral(integrand: Callable[..., Any], *xs: Any) -> Any:
+    """∫ integrand(s, *xs) ds over all s by the trapezoidal rule, for each item of the xs."""
+    arrays = np.broadcast_arrays(*xs)
+    flat = [x.reshape(-1, 1) for x in arrays]
+    with np.errstate(all="ignore"):
+        sums = [
+            np.sum(integrand(NODES, *[x[k : k + BLOCK] for x in flat]), axis=-1)
+            for k in range(0, max(1, flat[0].size), BLOCK)
+        ]
+    return STEP * np.concatenate(sums).reshape(arrays[0].shape)

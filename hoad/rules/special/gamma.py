@@ -1,0 +1,225 @@
+"""The gamma function, its logarithmic derivatives, the incomplete gamma and beta functions, the Hurwitz zeta function.
+
+References
+----------
+Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 6.1.40, 6.3.18, 6.4.7, 6.4.11. Loader, C.
+(2000). Fast and accurate computation of binomial probabilities.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hoad._numpy.complex import is_complex
+from hoad.rules.special.define import define, sc, unknown
+
+HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+LOG_PI = math.log(math.pi)
+
+# The Stirling series is summed at x + SHIFT, to TERMS terms.
+SHIFT = 16
+TERMS = 14
+
+
+@functools.cache
+def bernoulli(n: int) -> Fraction:
+    """The Bernoulli number Bₙ, with B₁ = -1/2."""
+    if n == 0:
+        return Fraction(1)
+    return -sum((math.comb(n + 1, k) * bernoulli(k) for k in range(n)), start=Fraction(0)) / (n + 1)
+
+
+def _even(n: int) -> float:
+    return float(bernoulli(2 * n))
+
+
+# ---- expansions ------------------------------------------------------------------------------------------------------
+
+
+def polynomial(coefficients: list[float], x: Any) -> Any:
+    """Σ coefficients[k] xᵏ by Horner's scheme."""
+    total = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        total = total * x + c
+    return total
+
+
+def binet(y: Any) -> Any:
+    """log Γ(y) - (y - 1/2) log y + y - log √2π = Σ B₂ₖ / (2k (2k - 1) y²ᵏ⁻¹), for y ≥ 10."""
+    inverse = 1.0 / y
+    return inverse * polynomial([_even(k) / (2 * k * (2 * k - 1)) for k in range(1, TERMS + 1)], inverse * inverse)
+
+
+def _reflected(x: Any) -> tuple[Any, Any, Any]:
+    """Whether Re x < 0; x, or then 1 - x; and π times what x is beyond a whole number there."""
+    along = np.real(x) if is_complex(x) else x
+    left = np.less(along, 0.0)
+    return left, np.where(left, 1.0 - x, x), np.where(left, np.pi * (x - np.rint(along)), 0.5 * np.pi)
+
+
+def _cotangent(x: Any) -> Any:
+    """cot x; of a complex x without sines that are huge."""
+    return 1.0 / np.tan(x) if is_complex(x) else np.cos(x) / np.sin(x)
+
+
+def gammaln_expansion(x: Any) -> Any:
+    """log |Γ(x)| by Stirling's series at x + SHIFT and the logarithms of the factors between."""
+    left, above, turn = _reflected(x)
+    y = above + SHIFT
+    total = (y - 0.5) * np.log(y) - y + HALF_LOG_2PI + binet(y)
+    for k in range(SHIFT):
+        total = total - np.log(above + k)
+    return np.where(left, LOG_PI - np.log(np.absolute(np.sin(turn))) - total, total)
+
+
+def rgamma_expansion(x: Any) -> Any:
+    """1 / Γ(x) as x (x + 1) … (x + 2 SHIFT - 1) / Γ(x + 2 SHIFT); far left as sin(πx) Γ(1 - x) / π."""
+    left = np.less(x, -SHIFT)
+    above = np.where(left, 1.0 - x, x)
+    turn = np.where(left, x - 2.0 * np.rint(0.5 * x), 0.5) * np.pi
+    y = above + 2 * SHIFT
+    factors = functools.reduce(lambda p, k: p * (above + k), range(1, 2 * SHIFT), above)
+    total = (y - 0.5) * np.log(y) - y + HALF_LOG_2PI + binet(y)
+    return np.where(left, np.sin(turn) / np.pi, factors) * np.exp(np.where(left, total, -total)) / np.where(
+        left, factors, 1.0
+    )
+
+
+def psi_expansion(x: Any) -> Any:
+    """The digamma function: the derivative of `gammaln_expansion`, term by term."""
+    left, above, turn = _reflected(x)
+    y = above + SHIFT
+    inverse = 1.0 / y
+    square = inverse * inverse
+    series = square * polynomial([_even(k) / (2 * k) for k in range(1, TERMS + 1)], square)
+    total = np.log(y) - 0.5 * inverse - series
+    for k in range(SHIFT):
+        total = total - 1.0 / (above + k)
+    return np.where(left, total - np.pi * _cotangent(turn), total)
+
+
+def zeta_expansion(s: Any, q: Any) -> Any:
+    """The Hurwitz zeta function Σ (q + k)⁻ˢ of s > 1, by Euler and Maclaurin's sum from q + SHIFT on.
+
+    Where the sum has no value it is nan, as SciPy's is: for s ≤ 1, and for q < 0 with an s that is not whole.
+    """
+    power = float(s)
+    whole = power.is_integer()
+    if not power > 1.0:
+        return math.nan / (q - q)
+    left, above, turn = _reflected(q)
+    if not whole:
+        above = np.where(left, math.nan, q)
+    order = int(power) if whole else power
+    y = above + SHIFT
+    inverse = 1.0 / y
+    square = inverse * inverse
+    rising = [math.prod(order + j for j in range(2 * k - 1)) for k in range(1, TERMS + 1)]
+    terms = [_even(k) * r / math.factorial(2 * k) for k, r in enumerate(rising, start=1)]
+    tail = inverse ** (order - 1) * (1.0 / (order - 1) + inverse * (0.5 + inverse * polynomial(terms, square)))
+    total = tail
+    for k in range(SHIFT):
+        total = total + (above + k) ** -order
+    if not whole:
+        return total
+    mirrored = _lattice(int(order), turn) - (-1.0) ** order * total
+    return np.where(left, mirrored, total)
+
+
+def _lattice(s: int, turn: Any) -> Any:
+    """Σ (x + k)⁻ˢ over all whole k, for turn = π x: a polynomial in the cotangent, by differentiating π cot πx."""
+    powers = [0.0, 1.0]
+    for _ in range(s - 1):
+        slope = [k * c for k, c in enumerate(powers)][1:]
+        powers = [-(a + b) for a, b in zip([*slope, 0.0, 0.0], [0.0, 0.0, *slope], strict=True)]
+    scale = (-1.0) ** (s - 1) * math.pi**s / math.factorial(s - 1)
+    return polynomial([scale * c for c in powers], _cotangent(turn))
+
+
+def psi_difference(x: Any, y: Any) -> Any:
+    """ψ(x + y) - ψ(x) for x + y > 0 and |y| < x, without a difference: of every term of ψ the quotient by y."""
+    total: Any = 0.0
+    for k in range(SHIFT):
+        total = total + 1.0 / ((x + k) * (x + y + k))
+    a, b = 1.0 / (x + SHIFT), 1.0 / (x + y + SHIFT)
+    # uᵏ - vᵏ = (u - v) hₖ for u = a², v = b², where u - v = y a b (a + b)
+    h: Any = 1.0
+    power: Any = 1.0
+    series: Any = 0.0
+    for k in range(1, TERMS + 1):
+        series = series + _even(k) / (2 * k) * h
+        power = power * (b * b)
+        h = h * (a * a) + power
+    return np.log1p(y * a) + y * (total + a * b * (0.5 + (a + b) * series))
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _rgamma(g, p, x):
+    """-ψ(x) / Γ(x); for x < 1/2 by 1/Γ(x) = sin(πx) Γ(1 - x) / π, which has no poles there; near these if complex."""
+    along = np.real(x) if is_complex(x) else x
+    left = np.less(along, 0.5)
+    if is_complex(x):
+        left = np.logical_and(left, np.less(np.absolute(np.imag(x)), 1.0))
+    above = np.where(left, 1.0 - x, x)
+    turn = np.where(left, x - 2.0 * np.rint(0.5 * along), 0.0) * np.pi
+    mirrored = sc.gamma(above) * (np.cos(turn) - np.sin(turn) / np.pi * sc.psi(above))
+    return (g * np.where(left, mirrored, -(sc.rgamma(above) * sc.psi(above))),)
+
+
+def _psi_difference(x, y):
+    """ψ(x + y) - ψ(x), which would cancel where y is less than x."""
+    near = np.logical_and(np.less(np.absolute(y), x), np.greater(x + y, 0.0))
+    close = psi_difference(np.where(near, x, 1.0), np.where(near, y, 0.5))
+    return np.where(near, close, sc.psi(x + y) - sc.psi(x))
+
+
+define(sc.gamma, lambda g, p, x: (g * (p * sc.psi(x)),))
+define(sc.gammaln, lambda g, p, x: (g * sc.psi(x),), expansion=gammaln_expansion)
+define(sc.loggamma, lambda g, p, x: (g * sc.psi(x),), expansion=gammaln_expansion)
+define(sc.rgamma, _rgamma, expansion=rgamma_expansion)
+define(
+    sc.psi,
+    lambda g, p, x: (g * (zeta_expansion(2.0, x) if is_complex(x) else sc.zeta(2.0, x)),),
+    expansion=psi_expansion,
+)
+define(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
+define(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
+
+# The Hurwitz zeta function: ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)
+define(
+    sc._ufuncs._zeta,
+    lambda g, p, s, q: (unknown("zeta", "x"), -(g * (s * sc.zeta(s + 1.0, q)))),
+    name="scipy.special.zeta",
+    expansion=zeta_expansion,
+)
+
+
+# Incomplete gamma and beta functions
+def _gamma_density(a, x):
+    """xᵃ⁻¹ e⁻ˣ / Γ(a); from a = 10 on about its maximum, where powers and exponentials would be huge."""
+    large = np.greater_equal(a, 10.0)
+    few, many = np.where(large, 1.0, a), np.where(large, a, 10.0)
+    d = np.where(large, x - many, 0.0)
+    about = np.exp((many - 1.0) * np.log1p(d / many) - d - binet(many)) / np.sqrt(2.0 * np.pi * many)
+    inner = np.where(large, 1.0, x)
+    return np.where(large, about, inner ** (few - 1.0) * np.exp(-inner) * sc.rgamma(few))
+
+
+def _beta_density(a, b, x):
+    """xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)."""
+    return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) / sc.beta(a, b)
+
+
+define(sc.gammainc, lambda g, p, a, x: (unknown("gammainc", "a"), g * _gamma_density(a, x)))
+define(sc.gammaincc, lambda g, p, a, x: (unknown("gammaincc", "a"), -(g * _gamma_density(a, x))))
+define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / _gamma_density(a, p)))
+define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / _gamma_density(a, p))))
+define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * _beta_density(a, b, x)))
+define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * _beta_density(a, b, x))))
