@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hoad.target import UsageError
 
 from hoad._cli import demo as command
+from hoad._cli.target import UsageError
 from hoad._demo import figures, fit, nist, report, study
 from hoad._demo.study import Study
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from model import comparison, essay
 from model.comparison import difference
-from quality.house import ROOT
+from quality.project import ROOT
 
 PROGRAMS = 50  # for each seed; `python -m tests.campaigns --only tapes` compares some thousands a minute
 MOST_LINES = 300

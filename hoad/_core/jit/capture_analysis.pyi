@@ -40,7 +40,8 @@ class Outer(Exception):
 class Walk:
     """Meets every object that others lead to, once; what each leads to is said by kind, in `visits` (None: to nothing).
 
-    `watches` are those of a `Environment`. What depends on the names that any code names waits until all code known is read.
+    `watches` are those of a `Environment`. What depends on the names that any code names waits until all code known is
+    read.
     """
 
     def __init__(

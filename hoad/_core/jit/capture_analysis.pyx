@@ -365,7 +365,8 @@ class Outer(Exception):
 cdef class Walk:
     """Meets every object that others lead to, once; what each leads to is said by kind, in `visits` (None: to nothing).
 
-    `watches` are those of a `Environment`. What depends on the names that any code names waits until all code known is read.
+    `watches` are those of a `Environment`. What depends on the names that any code names waits until all code known is
+    read.
     """
 
     cdef readonly dict watches      # (kind, id(owner), key): watch

@@ -109,8 +109,8 @@ cdef class Environment:
     def share(self, Graph graph not None):
         """Compare arrays with the copies that a recording made of them, which a replay reads: one less to keep.
 
-        Other recordings may have this environment, too: what they find in it holds the same. That no pointer is read while it
-        is exchanged rests on the GIL; who compares holds what it compares.
+        Other recordings may have this environment, too: what they find in it holds the same. That no pointer is read
+        while it is exchanged rests on the GIL; who compares holds what it compares.
         """
         cdef int k
         for k in range(self.size):

@@ -1,8 +1,8 @@
 """Calling recorded functions again: what was given is matched, what was read is checked, and the program is run.
 
 A `Jitted` function has signatures (which arguments are numbers, arrays of which shape, and which objects), each with
-what was recorded for it: programs, and the environment that the function read. A call takes the first recording whose environment
-is as it was and whose guards hold. Only if there is none is Python asked.
+what was recorded for it: programs, and the environment that the function read. A call takes the first recording whose
+environment is as it was and whose guards hold. Only if there is none is Python asked.
 """
 
 from types import MethodType
@@ -95,7 +95,8 @@ cdef class Workspace:
 cdef class CompiledTrace:
     """A program that was recorded for a signature, and the environment that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None, arrange, into,
+    def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None, arrange,
+    into,
                  bint has_constants=False, int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k

@@ -1,8 +1,9 @@
 """Runs: operations on rows, and the fused loops they join.
 
-Time is cut into *stages*: in odd ones fused loops work on runs, in even ones single steps on what is left. A run waits for
-the stage of its operands, except that it joins the fused loop that makes them where it reads them at its own coordinate or
-at an earlier one. What is read otherwise than at its own coordinate, or by anything but its fused loop, is kept in memory.
+Time is cut into *stages*: in odd ones fused loops work on runs, in even ones single steps on what is left. A run waits
+for the stage of its operands, except that it joins the fused loop that makes them where it reads them at its own
+coordinate or at an earlier one. What is read otherwise than at its own coordinate, or by anything but its fused loop,
+is kept in memory.
 """
 
 from hoad._core.base.blocks cimport give, reserve

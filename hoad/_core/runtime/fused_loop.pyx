@@ -1,14 +1,14 @@
 """Fused loops: rows of doubles that go block by block through many operations, so that what is between them stays in cache.
 
-The rows of a fused loop are written along one coordinate. An instruction covers a range of it and reads what lies at its own
-coordinate, or at an earlier one, of the rows that the fused loop makes; so the blocks are taken in turn. A row that nothing
-outside of the fused loop reads has no other room than the block, and a margin where it keeps the last numbers of the block
-before.
+The rows of a fused loop are written along one coordinate. An instruction covers a range of it and reads what lies at
+its own coordinate, or at an earlier one, of the rows that the fused loop makes; so the blocks are taken in turn. A row
+that nothing outside of the fused loop reads has no other room than the block, and a margin where it keeps the last
+numbers of the block before.
 
 Threads share a fused loop in parts of many blocks, which begin where they would in one thread. What a part reads of the
 blocks before its own it makes once more, by the same operations on the same numbers, and so the same bits; where the
-fused loop keeps that in an array, two threads may write them to the same place. Loops of NumPy's, which may take other ways
-for other lengths, are not done twice: a fused loop that would need it is left whole.
+fused loop keeps that in an array, two threads may write them to the same place. Loops of NumPy's, which may take other
+ways for other lengths, are not done twice: a fused loop that would need it is left whole.
 """
 
 cimport cython
