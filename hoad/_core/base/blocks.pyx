@@ -24,6 +24,8 @@ cdef void* kept[MOST_BLOCKS]
 cdef int n_kept = 0
 cdef size_t kept_bytes = 0
 cdef int64_t n_taken = 0        # blocks of any size, since the process began
+cdef int64_t n_given = 0        # of those, the ones that were given back
+cdef int64_t refused = 0        # the number of one that is NULL, for tests; blocks are numbered from 1
 
 
 cdef size_t rounded(size_t nbytes) noexcept:
@@ -49,11 +51,14 @@ cdef inline void* headed(void* start, size_t nbytes) noexcept:
 
 cdef void* take(size_t nbytes) noexcept:
     """A block of at least `nbytes`, or NULL."""
-    global n_kept, kept_bytes, n_taken
+    global n_kept, kept_bytes, n_taken, n_given
     cdef int i
     cdef int best = -1
     cdef void* block
     n_taken += 1
+    if n_taken == refused:
+        n_given += 1
+        return NULL
     if nbytes < LARGE or nbytes > HUGE:
         return headed(malloc(HEADER + nbytes), nbytes)
     nbytes = rounded(nbytes)
@@ -74,12 +79,26 @@ def blocks_taken():
     return n_taken
 
 
+def blocks_held():
+    """How many blocks are in use."""
+    return n_taken - n_given
+
+
+def refuse_block(int64_t ahead):
+    """Let one block from now on be refused, the next for 1, as where there is no memory; none for 0. For tests."""
+    global refused
+    refused = n_taken + ahead if ahead else 0
+
+
 cdef void* take_zeroed(size_t nbytes) noexcept:
     """A block of at least `nbytes`, the first `nbytes` of them zero, or NULL."""
-    global n_taken
+    global n_taken, n_given
     cdef void* start
     if nbytes > HUGE:       # pages that nobody writes to are not even handed out
         n_taken += 1
+        if n_taken == refused:
+            n_given += 1
+            return NULL
         return headed(calloc(HEADER + nbytes, 1), nbytes)
     start = take(nbytes)
     if start != NULL:
@@ -117,9 +136,10 @@ cdef void drop() noexcept:
 
 cdef void give(void* block, size_t nbytes) noexcept:
     """Return a block that was taken for `nbytes`."""
-    global n_kept, kept_bytes
+    global n_kept, kept_bytes, n_given
     if block == NULL:
         return
+    n_given += 1
     if HOAD_CHECKED:
         memset(block, 0xDD, nbytes)
     nbytes = room_of(block)

@@ -18,12 +18,23 @@ cdef class NativeCall:
         return 0
 
 
+cdef enum:
+    MOST_ARRAYS = 288
+
+
+cdef inline int raised(int code) except? -1:
+    """The code of a call, of which -1 says that an exception is set."""
+    return code
+
+
 def run(NativeCall native not None, list operands not None, list results not None):
     """Fill the results from the operands: contiguous arrays that fit the native form, a few of them."""
-    cdef char* at[288]
+    cdef char* at[MOST_ARRAYS]
     cdef int i
     cdef int count = len(operands)
+    if count + len(results) > MOST_ARRAYS:
+        raise ValueError(f"{count} operands and {len(results)} results are more than a call holds")
     for i, array in enumerate(operands + results):
         at[i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
-    if native.call(at, at + count, 1):
+    if raised(native.call(at, at + count, 1)):
         raise RuntimeError("a node could not be computed; this is an error in hoad")

@@ -98,12 +98,13 @@ cdef class Scheduler:
         """Steps for the stages, in turn: those that are left, then fused loops."""
         cdef int32_t stage, i, k
         cdef int64_t rows = section.n + section.stages + 1
-        cdef int32_t* following = <int32_t*>take_zeroed(rows * sizeof(int32_t))  # in the same stage, each plus one
+        cdef int32_t* following     # in the same stage, each plus one
         cdef int32_t* heads
         cdef list chains = section.chains_of()
         cdef dict extras = {}
         for i in range(section.n_extra):
             extras.setdefault(section.extra_stage[i], []).append(i)
+        following = <int32_t*>take_zeroed(rows * sizeof(int32_t))
         if following == NULL:
             raise MemoryError
         heads = following + section.n

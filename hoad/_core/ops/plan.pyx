@@ -91,8 +91,12 @@ cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
 cdef cnp.npy_intp* integers(object values) except NULL:
     cdef cnp.npy_intp* rows = <cnp.npy_intp*>table(len(values), sizeof(cnp.npy_intp))
     cdef Py_ssize_t i
-    for i, value in enumerate(values):
-        rows[i] = value
+    try:
+        for i, value in enumerate(values):
+            rows[i] = value
+    except BaseException:
+        PyMem_RawFree(rows)
+        raise
     return rows
 
 

@@ -124,12 +124,12 @@ cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, in
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
     cdef int32_t* partner = <int32_t*>take_zeroed(n * sizeof(int32_t))
     cdef int32_t i, k, side, operand, kept
-    if not (taken and partner):
-        raise MemoryError
-    for i in range(n):
-        if steps[i].out < registers:
-            maker[steps[i].out] = i + 1
     try:
+        if not (taken and partner):
+            raise MemoryError
+        for i in range(n):
+            if steps[i].out < registers:
+                maker[steps[i].out] = i + 1
         for i in range(n - 1, -1, -1):
             if taken[i] or steps[i].form != SCALAR_STEP or ARITY[steps[i].op] != 2 or steps[i].a == steps[i].b:
                 continue

@@ -7,12 +7,12 @@ items and slices of one array are collected and become one assemble node.
 
 import numpy as np
 
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.sweep.builder cimport (
     DEPENDS,
     DEPENDS_A,
@@ -171,7 +171,7 @@ cdef class Sweep:
         give(self.states, (size + 1) * sizeof(State))
         give(self.bar, size * sizeof(int32_t))
         give(self.pieces_of, size * sizeof(int32_t))
-        PyMem_RawFree(self.pieces)
+        give(self.pieces, self.cap_pieces * sizeof(Piece))
         PyMem_RawFree(self.rules)
         PyMem_RawFree(self.parts)
 
@@ -452,19 +452,13 @@ cdef class Sweep:
 
     cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint, bint negated) except -1:
         """Keep the adjoint of an item or slice until its array is reached."""
-        cdef Piece* moved
         if array < self.low or not self.state[array - self.low] & DEPENDS:
             return 0
         if self.pieces_of == NULL:
             self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
             if self.pieces_of == NULL:
                 raise MemoryError
-        if self.n_pieces == self.cap_pieces:
-            self.cap_pieces = max(64, 2 * self.cap_pieces)
-            moved = <Piece*>PyMem_RawRealloc(self.pieces, self.cap_pieces * sizeof(Piece))
-            if moved == NULL:
-                raise MemoryError
-            self.pieces = moved
+        reserve(<void**>&self.pieces, &self.cap_pieces, self.n_pieces + 1, sizeof(Piece))
         self.pieces[self.n_pieces].next = self.pieces_of[array - self.low] - 1
         self.pieces[self.n_pieces].node = node
         self.pieces[self.n_pieces].adjoint = adjoint

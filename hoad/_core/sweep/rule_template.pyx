@@ -444,6 +444,8 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
         adjoints = unwatched(rule, args, keywords) if is_kept(primitive) else rule(*args, **keywords)
     except HoadError as error:
         raise type(error)(f"{describe(sig)} cannot be recorded: {error}") from error
+    except MemoryError:
+        raise       # which is not a mistake in the rule
     except Exception as error:
         raise RuleError(
             f"{describe(sig)}, called at {sig}, raised {type(error).__name__}: {error}. A rule takes (g, p, *operands) "

@@ -142,6 +142,8 @@ cdef Graph renumbered(RuleTemplate vjp, Signature sig, uint64_t active):
     for k in range(source.n_consts):
         copy_const(graph, source, k)
     place = <int32_t*>PyMem_RawMalloc((source.size + 1) * sizeof(int32_t))
+    if place == NULL:
+        raise MemoryError
     try:
         for i in range(source.size):
             place[i] = shifted(vjp, i)
@@ -177,6 +179,8 @@ cdef int copy_wide(Graph graph, Graph source, int32_t i, const int32_t* place) e
     cdef int32_t k
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0
     cdef int32_t* operands = <int32_t*>PyMem_RawMalloc((wide.count + 2) * sizeof(int32_t))
+    if operands == NULL:
+        raise MemoryError
     try:
         for k in range(wide.count):
             operands[k] = source.pool[wide.first + k]

@@ -1,8 +1,7 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
-from array import array
-
 cimport cython
+from cpython cimport array
 
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.trace.coerce cimport operand_of
@@ -26,8 +25,14 @@ from hoad._core.sweep.rule_template cimport RuleTemplate, vjp_template
 from hoad._core.trace.traced cimport wrap
 
 from hoad._core.trace.coerce import new_input
-from hoad._core.graph.primitive import primitive_named, signature_at
+from hoad._core.graph.primitive import primitive_named
 from hoad._core.trace.context import RUNNING
+
+cdef array.array NUMBERS = array.array("i")     # of the type of all tables of operands
+
+
+cdef inline int32_t* numbers_in(array.array table) noexcept:
+    return <int32_t*>table.data.as_ints
 
 
 @cython.final
@@ -71,7 +76,7 @@ cdef class Closure:
     cdef Signature signature_of(self, int32_t i):
         """The signature of a node."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef int32_t avals[4]
+        cdef int32_t avals[2]       # what is not wide has no more
         cdef int32_t k, n
         cdef const int32_t* operands
         if node.flags & F_WIDE:
@@ -84,28 +89,31 @@ cdef class Closure:
     def emit(self, str name, *operands, params=None):
         """The operand of an operation by its name, new or found again."""
         cdef Primitive primitive = primitive_named(name)
-        cdef int32_t[4] at
-        cdef int32_t[4] avals
+        cdef array.array given = array.array("i", operands)
+        cdef const int32_t* at = numbers_in(given)
         cdef int32_t k
-        cdef bint scalar = params is None
-        for k in range(len(operands)):
-            at[k] = operands[k]
-            avals[k] = operand_aval(self.graph, at[k])
-            scalar = scalar and avals[k] <= AVAL_BOOL
-        if scalar and len(operands) <= 2:
-            return self.builder.emit(primitive.op, at[0], at[1] if len(operands) == 2 else 0)
-        aval = signature(primitive, params, avals, len(operands)).results[0]
-        return self.builder.emit_wide(primitive, params, at, len(operands), (<AbstractValue>aval).number)
+        cdef int32_t n = <int32_t>len(operands)
+        cdef bint scalar = params is None and 0 < n <= 2
+        for k in range(n):
+            scalar = scalar and operand_aval(self.graph, at[k]) <= AVAL_BOOL
+        if scalar:
+            return self.builder.emit(primitive.op, at[0], at[1] if n == 2 else 0)
+        return self.push(primitive, params, at, n)
 
     def record(self, Primitive primitive not None, params, *operands):
         """The operand of an operation."""
-        cdef int32_t[8] at
+        cdef array.array given = array.array("i", operands)
+        return self.push(primitive, params, numbers_in(given), <int32_t>len(operands))
+
+    cdef int32_t push(self, Primitive primitive, object params, const int32_t* operands, int32_t n) except? -1:
+        """The operand of the (first) result of an operation on as many operands as there may be."""
+        cdef array.array avals = array.clone(NUMBERS, n, False)
+        cdef Signature sig
         cdef int32_t k
-        for k in range(len(operands)):
-            at[k] = operands[k]
-        sig = signature_at(primitive, params, [self.aval(x) for x in operands])
-        aval = (<Signature>sig).results[0]
-        return self.builder.emit_wide(primitive, params, at, len(operands), (<AbstractValue>aval).number)
+        for k in range(n):
+            numbers_in(avals)[k] = operand_aval(self.graph, operands[k])
+        sig = signature(primitive, params, numbers_in(avals), n)
+        return self.builder.emit_wide(primitive, params, operands, n, (<AbstractValue>sig.results[0]).number)
 
     def slopes(self, int32_t i, active, bint elementwise=True):
         """Operands h with p' = sum of h x' for node i, by its rule; None where h is zero.
@@ -115,29 +123,28 @@ cdef class Closure:
         cdef Signature sig = self.signature_of(i)
         cdef RuleTemplate template
         cdef int32_t result = operand_aval(self.graph, i)
-        cdef int32_t[8] avals
-        cdef int32_t[18] leaves
-        cdef int32_t[8] found
         cdef int32_t k, n
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
+        cdef array.array tables = array.clone(NUMBERS, 3 * n + 2, False)
+        cdef int32_t* leaves = numbers_in(tables)      # g, p and the operands
+        cdef int32_t* avals = leaves + 2 + n
+        cdef int32_t* found = avals + n
         cdef uint64_t mask = 0
-        cdef list numbers = [operands[k] for k in range(n)]
-        if n > 8:
-            return None
-        leaves[0] = self.builder.broadcast(self.graph.const_float(1.0), result)
         leaves[1] = i
         for k in range(n):
-            leaves[2 + k] = numbers[k]
+            leaves[2 + k] = operands[k]     # the table that they are in moves when the graph grows
+        leaves[0] = self.builder.broadcast(self.graph.const_float(1.0), result)
+        for k in range(n):
             if (<AbstractValue>sig.avals[k]).inexact:
                 if elementwise:
-                    leaves[2 + k] = self.builder.broadcast(numbers[k], result)
-                mask |= <uint64_t>active[k] << k
+                    leaves[2 + k] = self.builder.broadcast(leaves[2 + k], result)
+                mask |= asked(active[k], k, n)
             avals[k] = operand_aval(self.graph, leaves[2 + k])
         template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)
         if template.graph.n_guards:
             return None
         template.splice(self.builder, leaves, found)
-        return [None if found[k] == ZERO else found[k] for k in range(n)]
+        return [None if found[k] == ZERO or not active[k] else found[k] for k in range(n)]
 
     def tangents(self, int32_t i, dots):
         """The tangents of the results of node i for those of its operands, by its rule; None stands for zero.
@@ -150,20 +157,18 @@ cdef class Closure:
         cdef int32_t k, n
         cdef int32_t nout = <int32_t>len(sig.results)
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
-        cdef int32_t[::1] leaves
+        cdef array.array leaves
         cdef uint64_t mask = 0
-        if n > 64:
-            return None
-        leaves = array("i", [
+        leaves = array.array("i", [
             *[<int32_t>ZERO] * nout, *[i + k for k in range(nout)], *[operands[k] for k in range(n)],
             *[<int32_t>ZERO if dot is None else dot for dot in dots],
         ])
         for k in range(n):
-            mask |= <uint64_t>(dots[k] is not None) << k
+            mask |= asked(dots[k] is not None, k, n)
         template = jvp_template(sig, mask, None)
         if template.graph.n_guards:
             return None
-        template.splice(self.builder, &leaves[0], found)
+        template.splice(self.builder, numbers_in(leaves), found)
         return [None if found[k] == ZERO else found[k] for k in range(nout)]
 
     def apply(self, function, *operands):
@@ -174,3 +179,8 @@ cdef class Closure:
             return operand_of(self.graph, found)
         finally:
             RUNNING.reset(before)
+
+
+cdef inline uint64_t asked(bint active, int32_t k, int32_t n) noexcept:
+    """The set of operand k alone, one of n, or the empty one; more than a set holds are asked for all together."""
+    return 0 if not active else <uint64_t>1 << k if n <= 64 else ~<uint64_t>0

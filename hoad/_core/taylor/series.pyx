@@ -15,7 +15,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, reserve
-from hoad._core.runtime.engine cimport GUARD_FAILED
+from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Info, Signature
@@ -62,7 +62,6 @@ from hoad._core.kernels.vector cimport (
 cnp.import_array()
 
 cdef enum:
-    NO_MEMORY = -100
     FEW = 16
     IN_CACHE = 1 << 18      # bytes of a block of lanes
     MOST_LANES = 256
@@ -106,7 +105,7 @@ class NotClosedError(Exception):
 cdef class Series(NativeCall):
     """Rows and steps, put together one by one; then run as often as one likes, by many threads at a time."""
 
-    def __init__(self, int32_t degree, int64_t lanes=1):
+    def __cinit__(self, int32_t degree, int64_t lanes=1):
         cdef int32_t k
         self.lanes = lanes
         self.degree = degree
@@ -121,10 +120,7 @@ cdef class Series(NativeCall):
         self.divisors = self.orders + 1
 
     def __dealloc__(self):
-        if self.divisors != self.orders + 1:
-            PyMem_RawFree(self.divisors)
         PyMem_RawFree(self.orders)
-        PyMem_RawFree(self.scales)
         give(self.rows, self.cap_rows * sizeof(Row))
         give(self.steps, self.cap_steps * sizeof(SeriesStep))
         give(self.terms, self.cap_terms * sizeof(SeriesTerm))
@@ -193,24 +189,20 @@ cdef class Series(NativeCall):
 
     def divide_by(self, divisors):
         """Let integrals be divided by these numbers, one for each order, as their adjoints are, not by 1, 2, ..."""
-        cdef int32_t k
-        self.divisors = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
-        if self.divisors == NULL:
-            self.divisors = self.orders + 1
-            raise MemoryError
-        for k in range(self.degree):
-            self.divisors[k] = divisors[k]
+        cdef cnp.ndarray given = np.array(divisors, np.float64)
+        if given.size != self.degree:
+            raise ValueError(f"{self.degree} integrals, {given.size} divisors")
+        self.alive.append(given)
+        self.divisors = <double*>cnp.PyArray_DATA(given)
         self.is_narrow = False      # `series.h` knows the others only
 
     def scale_by(self, factors):
         """Let outputs be multiplied by these numbers, one for each order."""
-        cdef cnp.ndarray given = np.ascontiguousarray(factors, np.float64)
+        cdef cnp.ndarray given = np.array(factors, np.float64)
         if given.size != self.degree + 1:
             raise ValueError(f"{self.degree + 1} outputs, {given.size} factors")
-        self.scales = <double*>PyMem_RawCalloc(self.degree + 1, sizeof(double))
-        if self.scales == NULL:
-            raise MemoryError
-        memcpy(self.scales, cnp.PyArray_DATA(given), given.size * sizeof(double))
+        self.alive.append(given)
+        self.scales = <double*>cnp.PyArray_DATA(given)
 
     def output(self, int32_t row):
         """Let a row be the next output."""
@@ -384,7 +376,7 @@ cdef class Series(NativeCall):
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int code = self.execute(operands, results, self.lanes)
-        return FAILED_WITHIN if code == NO_MEMORY or code == GUARD_FAILED else code
+        return FAILED_WITHIN if code == GUARD_FAILED else code
 
     cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil:
         """Run for inputs and outputs at these addresses; 0, or why not."""
@@ -402,7 +394,7 @@ cdef class Series(NativeCall):
         memory = <char*>PyMem_RawCalloc(self.n_rows * sizeof(double*) + LINE
                                         + (self.per_lane + 8 * self.widest) * max(block, 1), 1)
         if memory == NULL:
-            return NO_MEMORY
+            return no_memory()
         self.describe(&wide)
         wide.at = <double**>memory
         wide.lanes = 0
@@ -441,7 +433,7 @@ cdef class Series(NativeCall):
         cdef int32_t i, k
         cdef int failed = 0
         if whole == NULL:
-            return NO_MEMORY
+            return no_memory()
         memset(memory, 0, n * sizeof(double))
         for i in range(self.n_rows):
             if self.rows[i].constant != NULL:
@@ -668,7 +660,7 @@ cdef class Series(NativeCall):
         if n:
             truths = <char*>PyMem_RawMalloc(n)
         if at == NULL or (n and truths == NULL):
-            code = NO_MEMORY
+            code = no_memory()
         for lane in range(0 if code else lanes):
             free = truths
             for i in range(step.n_operands):
@@ -783,8 +775,6 @@ cdef void as_doubles(const char* x, int64_t n, double* p) noexcept nogil:
 
 cdef int raise_failure(int code) except -1:
     """Raise what a run failed for, other than a guard."""
-    if code == NO_MEMORY:
-        raise MemoryError("no memory for the series of a program")
     if code == FAILED_SINGULAR:
         raise np.linalg.LinAlgError("Singular matrix")
     return -1 if code == FAILED_PYTHON else 0       # what it raised is set

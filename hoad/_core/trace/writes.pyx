@@ -51,11 +51,15 @@ cdef class Buffer:
         """Make room for an owner and a slot of every place, at the first write."""
         if self.size > MOST_PLACES:
             raise MemoryError(f"a traced array that is written to holds at most {MOST_PLACES} items, not {self.size}")
-        self.owner = <int32_t*>PyMem_RawMalloc(max(self.size, 1) * sizeof(int32_t))
-        self.slot = <int32_t*>PyMem_RawMalloc(max(self.size, 1) * sizeof(int32_t))
-        if self.owner == NULL or self.slot == NULL:
+        cdef size_t nbytes = max(self.size, 1) * sizeof(int32_t)
+        cdef int32_t* owner = <int32_t*>PyMem_RawMalloc(nbytes)
+        cdef int32_t* slot = <int32_t*>PyMem_RawMalloc(nbytes)
+        if owner == NULL or slot == NULL:
+            PyMem_RawFree(owner)
+            PyMem_RawFree(slot)
             raise MemoryError
-        memset(self.owner, 0xFF, self.size * sizeof(int32_t))
+        memset(owner, 0xFF, nbytes)
+        self.owner, self.slot = owner, slot     # both or none: a write looks at one of them
         return 0
 
     cdef int put_one(self, int64_t place, object value) except -1:
