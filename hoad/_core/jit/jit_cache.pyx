@@ -95,9 +95,8 @@ cdef class Workspace:
 cdef class CompiledTrace:
     """A program that was recorded for a signature, and the environment that its function read."""
 
-    def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None, arrange,
-    into,
-                 bint has_constants=False, int32_t threads=0, Zeros zeros=None):
+    def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None,
+                 arrange, into, bint has_constants=False, int32_t threads=0, Zeros zeros=None):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program

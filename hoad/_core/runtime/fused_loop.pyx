@@ -1,4 +1,4 @@
-"""Fused loops: rows of doubles that go block by block through many operations, so that what is between them stays in cache.
+"""Fused loops: rows of doubles that go block by block through many operations and stay in cache in between.
 
 The rows of a fused loop are written along one coordinate. An instruction covers a range of it and reads what lies at
 its own coordinate, or at an earlier one, of the rows that the fused loop makes; so the blocks are taken in turn. A row
