@@ -258,8 +258,8 @@ def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch
             )
         if np.asarray(plain_value(value)).dtype.kind == "b":
             raise ArgumentError(
-                "an event function gives a number that changes sign where the event happens, but this one gave a truth "
-                "value, which has no sign. Give y[0] - c in place of y[0] > c."
+                "an event function gives a number that changes sign where the event happens, but this one gave a "
+                "boolean, which has no sign. Give y[0] - c in place of y[0] > c."
             )
         return [np.reshape(double(value, system.name), ())]
 

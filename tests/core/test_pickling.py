@@ -198,10 +198,10 @@ def with_params(name: str, change: Any) -> Any:
 
 DAMAGE: dict[str, tuple[Any, str]] = {
     "operand behind its node": (with_numbers("pool", 0, 9), "operand 9, which is not a node before it"),
-    "constant that is none": (with_numbers("pool", 0, -100), "no node before it and no constant"),
+    "constant that is none": (with_numbers("pool", 0, -100), "not a node before it and no constant"),
     "signature that is none": (without_signature, "entry 99 of a list"),
     "cut table": (lambda data: data["graph"].update(nodes=data["graph"]["nodes"][:-4]), "cut off"),
-    "shape": (lambda data: data["graph"]["avals"].__setitem__(0, ("<f8", (-3,))), "no shape"),
+    "shape": (lambda data: data["graph"]["avals"].__setitem__(0, ("<f8", (-3,))), "not a dtype and a shape"),
     "dtype": (lambda data: data["graph"]["avals"].__setitem__(0, ("|O", (3,))), "no array of numbers"),
     "huge shape": (lambda data: data["graph"]["avals"].__setitem__(0, ("<f8", (2**50,))), "no array of numbers"),
     "view outside": (with_params("getitem", lambda p: (p[0], p[1], 5)), "does not lie in"),

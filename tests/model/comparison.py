@@ -158,10 +158,10 @@ def different_values(
     rng: np.random.Generator, xs: list[Any], program: hoad.Program, simplified: hoad.Program, model: list[essay.Tape]
 ) -> str | None:
     """Where values differ: of all nodes at the point of recording, and of outputs replayed at another point."""
-    seeds = [drawn(rng, aval.shape) for aval in program.inputs[len(xs) :]]
+    seeds = [drawn(rng, aval.shape) for aval in program.input_types[len(xs) :]]
     nodes = [node for tape in program for node in tape.nodes]
     every_node = essay.Tape([], [], list(range(len(nodes))))
-    at = [drawn(rng, aval.shape) for aval in program.inputs]
+    at = [drawn(rng, aval.shape) for aval in program.input_types]
     values = essay.evaluate([*model, every_node], *xs, *seeds, compute=COMPUTE)
     outputs = essay.evaluate(model, *at, compute=COMPUTE)
     for node, value in zip(nodes, values, strict=True):
