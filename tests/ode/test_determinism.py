@@ -81,7 +81,9 @@ def _changing_a_view(t: Any, y: Any) -> Any:
 def test_a_right_side_that_changes_its_argument_is_refused(rhs: Any, solver: str) -> None:
     y = np.array([1.0, 2.0])
     for solve in (SOLVERS[solver], lambda rhs, y: hoad.jacobian(lambda y: SOLVERS[solver](rhs, y))(y)):
-        message = r"^an argument of rhs is never changed \(test_steady\.py:\d+\)\. Copy it before.*change the copy\.$"
+        message = (
+            r"^an argument of rhs is never changed \(test_determinism\.py:\d+\)\. Copy it before.*change the copy\.$"
+        )
         with pytest.raises(TracedValueError, match=message):
             solve(rhs, y)
     assert y.tolist() == [1.0, 2.0]
@@ -98,7 +100,11 @@ def test_what_a_right_side_is_cut_off_from() -> None:
     def rhs(y: Any, t: Any) -> Any:
         return -y * float(y)
 
-    with pytest.raises(TracedValueError, match=r"^float\(\) .* would cut it off from what is recorded \(test_steady"):
+    with pytest.raises(
+        TracedValueError, match=r"^float\(\) .* would cut it off from what is recorded \(test_determinism"
+    ):
         odeint(rhs, 1.0, TIMES)
-    with pytest.raises(TracedValueError, match=r"^float\(\) .* would cut it off from the derivative \(test_steady"):
+    with pytest.raises(
+        TracedValueError, match=r"^float\(\) .* would cut it off from the derivative \(test_determinism"
+    ):
         hoad.grad(lambda y: odeint(rhs, y, TIMES)[-1])(1.0)
