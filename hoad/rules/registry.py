@@ -136,11 +136,11 @@ def _is_own(rule: Any) -> bool:
     return str(getattr(rule, "__module__", "")).startswith("hoad.rules.")
 
 
-def _namesake(rule: Rule) -> str:
+def _namesake(rule: Rule, replace: bool) -> str:
     """The name of a rule that is named after a function of NumPy, and not after a primitive beside it."""
     name = rule.__name__
     for known in (name, name.removeprefix("vjp_")):
-        if hasattr(getattr(rule, "__globals__", {}).get(known), "__hoad_primitive__"):
+        if not replace and hasattr(getattr(rule, "__globals__", {}).get(known), "__hoad_primitive__"):
             raise RuleError(
                 f"the rule {name} names no function, and {known} is a primitive of yours, in the same module. Give "
                 f"defvjp the function: @hoad.defvjp({known}), or @hoad.defvjp(np.{known}) for that of NumPy."
@@ -224,11 +224,11 @@ def defvjp(function: Any = None, rule: Rule | None = None, *, per_call: bool = F
         return rule
     if inspect.isfunction(function) and function.__module__.split(".")[0] not in ("numpy", "scipy"):
         if not hasattr(function, "__hoad_primitive__"):
-            set_rule(_namesake(function), function, per_call, replace)
+            set_rule(_namesake(function, replace), function, per_call, replace)
             return function
 
     def decorate(rule: Rule) -> Rule:
-        set_rule(_namesake(rule) if function is None else function, rule, per_call, replace)
+        set_rule(_namesake(rule, replace) if function is None else function, rule, per_call, replace)
         return rule
 
     return decorate

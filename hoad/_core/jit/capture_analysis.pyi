@@ -4,6 +4,8 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, final
 
+from hoad._core.base.call_watch import CHANGING as CHANGING
+from hoad._core.base.call_watch import STEADY as STEADY
 from hoad._core.jit.environment import ABSENT as ABSENT
 
 UNCHANGED: frozenset[type]

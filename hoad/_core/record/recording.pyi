@@ -9,6 +9,8 @@ from typing_extensions import Self
 from hoad._core.graph.subgraph import Subgraph
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.runtime.engine import Lowered
+from hoad._core.trace.context import RUNNING as RUNNING
+from hoad._core.trace.context import WATCHERS as WATCHERS
 from hoad._core.trace.traced import Array, Scalar
 
 SYMBOLIC_ZERO: Final[int]

@@ -4,6 +4,7 @@ from typing import Any, final
 
 from hoad._core.graph.primitive import Signature
 from hoad._core.graph.tape import Graph
+from hoad._core.trace.context import RUNNING as RUNNING
 
 @final
 class RuleTemplate:
