@@ -140,7 +140,9 @@ def _namesake(rule: Rule, replace: bool) -> str:
     """The name of a rule that is named after a function of NumPy, and not after a primitive beside it."""
     name = rule.__name__
     for known in (name, name.removeprefix("vjp_")):
-        if not replace and hasattr(getattr(rule, "__globals__", {}).get(known), "__hoad_primitive__"):
+        beside = hasattr(getattr(rule, "__globals__", {}).get(known), "__hoad_primitive__")
+        numpys = known_primitive(getattr(np, known, None)) if replace else None
+        if beside and (numpys is None or numpys.rule is None):  # there is none that it could replace
             raise RuleError(
                 f"the rule {name} names no function, and {known} is a primitive of yours, in the same module. Give "
                 f"defvjp the function: @hoad.defvjp({known}), or @hoad.defvjp(np.{known}) for that of NumPy."
