@@ -250,6 +250,41 @@ def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, 
     return args[:-1], choice.directions(args[-1])
 
 
+def _forward_over_reverse(d: Recording, y: int, seeds: list[int]) -> list[int]:
+    bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
+    return d.tangents(bars, d.inputs, seeds)
+
+
+def _reverse_over_forward(d: Recording, y: int, seeds: list[int]) -> list[int]:
+    dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
+    return d.adjoints(dots, [one_like(d, y)], d.inputs)
+
+
+def _hessian_product(
+    f: Callable[..., Any], choice: Choice, has_aux: bool, sweeps: Callable[[Recording, int, list[int]], list[int]]
+) -> Callable[..., Any]:
+    """The product of the Hessian with a direction, by two sweeps in either order."""
+    driver = choice.driver
+
+    @functools.wraps(f, updated=())
+    def product(*args: Any, **kwargs: Any) -> Any:
+        primals, directions = _split_direction(args, choice)
+        with differentiating() as d:
+            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), driver, kwargs)
+            result, aux = split_aux(returned, has_aux, driver)
+            y = output_operand(d, result, driver)
+            require_scalar(d, y, driver)
+            check_gradient(d, y, driver)
+            aux = plain(aux, d.nested)
+            del returned, result
+            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
+            products = d.results(d.or_zeros(sweeps(d, y, seeds), d.inputs))
+        found = choice.arranged(products, forms)
+        return (found, aux) if has_aux else found
+
+    return product
+
+
 def hvp(
     f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
@@ -299,26 +334,7 @@ def hvp(
     array([ 6., 12.])
     """
 
-    choice = Choice("hvp", f, argnums, argnames)
-
-    @functools.wraps(f, updated=())
-    def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, choice)
-        with differentiating() as d:
-            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "hvp", kwargs)
-            result, aux = split_aux(returned, has_aux, "hvp")
-            y = output_operand(d, result, "hvp")
-            require_scalar(d, y, "hvp")
-            check_gradient(d, y, "hvp")
-            aux = plain(aux, d.nested)
-            del returned, result
-            bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
-            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
-            products = d.results(d.or_zeros(d.tangents(bars, d.inputs, seeds), d.inputs))
-        found = choice.arranged(products, forms)
-        return (found, aux) if has_aux else found
-
-    return product
+    return _hessian_product(f, Choice("hvp", f, argnums, argnames), has_aux, _forward_over_reverse)
 
 
 def vhp(
@@ -367,24 +383,4 @@ def vhp(
     array([ 6., 12.])
     """
 
-    choice = Choice("vhp", f, argnums, argnames)
-
-    @functools.wraps(f, updated=())
-    def product(*args: Any, **kwargs: Any) -> Any:
-        primals, directions = _split_direction(args, choice)
-        with differentiating() as d:
-            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), "vhp", kwargs)
-            result, aux = split_aux(returned, has_aux, "vhp")
-            y = output_operand(d, result, "vhp")
-            require_scalar(d, y, "vhp")
-            check_gradient(d, y, "vhp")
-            aux = plain(aux, d.nested)
-            del returned, result
-            seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
-            dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
-            bars = d.adjoints(dots, [one_like(d, y)], d.inputs)
-            products = d.results(d.or_zeros(bars, d.inputs))
-        found = choice.arranged(products, forms)
-        return (found, aux) if has_aux else found
-
-    return product
+    return _hessian_product(f, Choice("vhp", f, argnums, argnames), has_aux, _reverse_over_forward)
