@@ -152,7 +152,7 @@ cdef void give(void* block, size_t nbytes) noexcept:
 
 
 cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
-    """`room` for more rows than there are."""
+    """`reserve` for more rows than there are."""
     cdef void* moved
     cdef int64_t rows = capacity[0]
     if wanted > MOST_ROWS:

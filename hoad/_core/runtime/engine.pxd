@@ -47,7 +47,7 @@ cdef struct GuardCheck:          # a guard: the register must hold what it held 
 cdef struct Registers:
     Slot* uniform           # a double, or a pointer to the buffer
     char** varying
-    char* scratch           # room for the blocks of fused loops
+    char* scratch           # memory for the blocks of fused loops
     int32_t lanes
     int32_t threads         # that a fused loop may use
     int32_t failed_check

@@ -2,7 +2,7 @@
 
 The rows of a fused loop are written along one coordinate. An instruction covers a range of it and reads what lies at
 its own coordinate, or at an earlier one, of the rows that the fused loop makes; so the blocks are taken in turn. A row
-that nothing outside of the fused loop reads has no other room than the block, and a margin where it keeps the last
+that nothing outside of the fused loop reads has no other memory than the block, and a margin where it keeps the last
 numbers of the block before.
 
 Threads share a fused loop in parts of many blocks, which begin where they would in one thread. What a part reads of the
