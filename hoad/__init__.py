@@ -93,7 +93,8 @@ import typing as _typing
 
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
-from hoad import _display, rules  # noqa: F401  (_display gives programs their tables and pages)
+from hoad import rules
+from hoad._display import formats as _formats
 from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad._drivers.custom import custom_vjp
 from hoad._drivers.dense import DensePlan, dense_plan
@@ -140,6 +141,8 @@ from hoad.rules.registry import defvjp, primitive
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
     from hoad._inspect.explain import explain
+
+Program._display = _formats  # how programs are shown, which a layer above them knows
 
 __version__ = "0.1.0"
 
