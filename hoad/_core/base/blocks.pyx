@@ -49,15 +49,23 @@ cdef inline void* headed(void* start, size_t nbytes) noexcept:
     return <char*>start + HEADER
 
 
+cdef inline bint is_refused() noexcept:
+    """Count a block that is asked for, and say whether it is the one that tests want refused."""
+    global n_taken, n_given
+    n_taken += 1
+    if n_taken != refused:
+        return False
+    n_given += 1
+    return True
+
+
 cdef void* take(size_t nbytes) noexcept:
     """A block of at least `nbytes`, or NULL."""
-    global n_kept, kept_bytes, n_taken, n_given
+    global n_kept, kept_bytes
     cdef int i
     cdef int best = -1
     cdef void* block
-    n_taken += 1
-    if n_taken == refused:
-        n_given += 1
+    if is_refused():
         return NULL
     if nbytes < LARGE or nbytes > HUGE:
         return headed(malloc(HEADER + nbytes), nbytes)
@@ -92,12 +100,9 @@ def refuse_block(int64_t ahead):
 
 cdef void* take_zeroed(size_t nbytes) noexcept:
     """A block of at least `nbytes`, the first `nbytes` of them zero, or NULL."""
-    global n_taken, n_given
     cdef void* start
     if nbytes > HUGE:       # pages that nobody writes to are not even handed out
-        n_taken += 1
-        if n_taken == refused:
-            n_given += 1
+        if is_refused():
             return NULL
         return headed(calloc(HEADER + nbytes, 1), nbytes)
     start = take(nbytes)

@@ -82,7 +82,7 @@ from hoad.errors import HoadError, NoRuleError, RuleError, count as counted
 cdef enum:
     FEW = 64
 
-    HANGS_ON_INPUT = 1
+    DEPENDS_ON_INPUT = 1
     REPLACED = 2
     NEEDED = 4
     ENTERS_AS_CONSTANT = 8
@@ -205,19 +205,19 @@ cdef class RuleTemplate:
         cdef int32_t i, k, n
         cdef const int32_t* operands
         for i in inputs:
-            state[i] = REPLACED | HANGS_ON_INPUT
+            state[i] = REPLACED | DEPENDS_ON_INPUT
         for i in range(graph.size):
             operands = node_operands(graph, i, &n)
             for k in range(n):
-                if operands[k] >= 0 and state[operands[k]] & HANGS_ON_INPUT:
-                    state[i] |= HANGS_ON_INPUT
+                if operands[k] >= 0 and state[operands[k]] & DEPENDS_ON_INPUT:
+                    state[i] |= DEPENDS_ON_INPUT
         for k in range(self.n_outputs):
             if self.outputs[k] >= 0:
                 state[self.outputs[k]] |= NEEDED
         for i in range(graph.size - 1, -1, -1):
             if not state[i] & NEEDED or state[i] & REPLACED:
                 continue
-            if not state[i] & HANGS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
+            if not state[i] & DEPENDS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
                 state[i] |= ENTERS_AS_CONSTANT
                 continue
             operands = node_operands(graph, i, &n)
