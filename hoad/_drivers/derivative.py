@@ -87,7 +87,7 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
             found = _by_series(of_first(f, args, kwargs, "derivative"), n, x, holomorphic)
             if found is not None:
                 return found
-        parts, orders = _by_sweeps("derivative", f, n, x, args, kwargs, holomorphic)
+        parts, orders = _by_sweeps("derivative", f, n, n, x, args, kwargs, holomorphic)
         return arranged(parts, orders[-1])
 
     return nth_derivative
@@ -173,7 +173,7 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
         last = min(n, MOST_SWEEPS)
         # jit would ask at every replay, which costs more than the orders do
         if not any(map(_is_replayed, found)) and not all(_is_finite(c[1 : last + 1], x) for c in found):
-            orders = _by_sweeps("derivatives", f, last, x, args, kwargs, np.iscomplexobj(x))[1]
+            orders = _by_sweeps("derivatives", f, 0, last, x, args, kwargs, np.iscomplexobj(x))[1]
             found = [_repaired(c, ys) for c, ys in zip(found, zip(*orders, strict=True), strict=True)]
         return arranged(parts, found)
 
@@ -183,32 +183,28 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
 def _by_sweeps(
     driver: str,
     f: Callable[..., Any],
-    n: int,
+    first: int,
+    last: int,
     x: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     holomorphic: bool,
 ) -> tuple[Parts | None, list[list[Any]]]:
-    """The form of what f returns, and its derivatives from one forward sweep after the other.
-
-    `derivative` asks for the last order only, `derivatives` for all.
-    """
+    """The form of what f returns, and its derivatives of orders first to last, by one forward sweep after the other."""
     with differentiating() as d:
         returned, _ = call_traced(d, f, (x, *args), (0,), driver, kwargs)
         ys, parts = outputs(d, returned, driver)
         for y in ys:
-            check_derivative(d, y, holomorphic, n)
+            check_derivative(d, y, holomorphic, last)
         del returned
         node = d.inputs[0]
         if d.aval(node).shape:
             ys = [_pointwise(d, y, node) for y in ys]
         orders = [ys]
-        for _ in range(n):
+        for _ in range(last):
             ys = d.or_zeros(d.tangents(ys, [node], [d.ones(node)]), ys)
             orders.append(ys)
-        if driver == "derivative":
-            orders = orders[-1:]
-        found = d.results([y for ys in orders for y in ys])
+        found = d.results([y for ys in orders[first:] for y in ys])
     return parts, [found[k : k + len(ys)] for k in range(0, len(found), len(ys))]
 
 

@@ -89,6 +89,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     check_function("taylor", f, x, n)
     n = checked_order("taylor", n, shown=True)
     pointwise, parts, found = expanded("taylor", f, x, direction, n)
+    if not holds_traced(found) and any(map(_is_missing, found)):
+        raise_missing("taylor", f, x, direction, n)
     at_x = direction is None and pointwise and kind_of(type(x)) is None
     return arranged(parts, [TaylorSeries(c, x if at_x and _is_at(c, x) else 0) for c in found])
 
@@ -106,15 +108,10 @@ def arranged(parts: Parts | None, found: list[Any]) -> Any:
 def expanded(
     driver: str, f: Callable[..., Any], x: Any, direction: Any, n: int
 ) -> tuple[bool, Parts | None, list[Any]]:
-    """Whether f acts on x item by item, the form of what it returns, and its coefficients along x + t v.
-
-    Those of a series are not undefined, outermost; derivatives may be.
-    """
+    """Whether f acts on x item by item, the form of what it returns, and its coefficients along x + t v."""
     pointwise, suspect, parts, found = _coefficients(driver, f, x, direction, n)
     if suspect:
         check_holomorphic(driver, f, x, direction, n)
-    if driver != "derivatives" and not holds_traced(found) and any(map(_is_missing, found)):
-        raise_missing(driver, f, x, direction, n)
     return pointwise, parts, found
 
 

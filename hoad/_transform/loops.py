@@ -35,7 +35,7 @@ from hoad.rules.callee_primitives import declare_family
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-THREADS = (int, type(None))  # what workers are if they are not executor
+THREADS = (int, type(None))  # what workers are if they are not an executor
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
 KEPT_BYTES = 1 << 20
