@@ -162,9 +162,8 @@ STRONG_MULTIPLY_BOTH = declare_ufunc(
 )
 STRONG_DIVIDE = declare_ufunc(ufuncs.strong_divide, symbol="÷", linear_in=(0,), analytic=True, series="strong_divide")
 MASK = declare_ufunc(ufuncs.mask, linear_in=(1,), series="mask")
-SLOPE = declare_ufunc(
-    ufuncs.slope, costly=True, zero_derivative=True, series="constant"
-)  # so that sweeps find it again
+# Costly, so that sweeps find it again.
+SLOPE = declare_ufunc(ufuncs.slope, costly=True, zero_derivative=True, series="constant")
 SMOOTH = declare_ufunc(ufuncs.smooth)
 SELECT = declare_ufunc(ufuncs.select, series="select")
 SECH = declare_ufunc(ufuncs.sech, costly=True, analytic=True)
