@@ -112,7 +112,9 @@ from hoad._drivers.vmap import vmap
 from hoad._inspect import debug_nans
 from hoad._jit.jit import jit
 from hoad._program.address import Address, get_include
-from hoad._program.program import Constant, Program, Tape, TapeNode, record
+from hoad._program.program import Program
+from hoad._program.record import record
+from hoad._program.tape import Constant, Tape, TapeNode
 from hoad._pytree.containers import register_container
 from hoad._pytree.ravel import ravel
 from hoad._series import TaylorSeries

@@ -23,8 +23,10 @@ from hoad._core.trace.coerce import as_numbers, holds_traced
 from hoad._core.trace.context import running
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._drivers.gradient import grad
+from hoad._program.callee import Callee
 from hoad._program.pickling import check_travels, refusal, restoring
-from hoad._program.program import Callee, Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.arguments import check_function, packed
 from hoad._pytree.containers import Parts, Structure, flatten
 from hoad._transform.adjoint import adjoint_of, adjoints_by, extended

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from hoad._cli.target import UsageError, find_function, read_point
-from hoad._program.program import Program, record
+from hoad._program.program import Program
+from hoad._program.record import record
 from hoad._transform.adjoint import gradient
 from hoad.errors import HoadError, told
 

@@ -21,7 +21,8 @@ from hoad._display.marks import guards_of, marks_of
 from hoad._display.records import is_ordered
 from hoad._display.table import adjoint_names, cells_of, heading_of, legend_of, name_of
 from hoad._display.values import constant_text, shape_text, value_text
-from hoad._program.program import Constant, Program, Tape, TapeNode
+from hoad._program.program import Program
+from hoad._program.tape import Constant, Tape, TapeNode
 from hoad.errors import count
 
 BLOCK = 4096  # nodes that are read at a time

@@ -13,7 +13,8 @@ from hoad._display.notation import operation_text
 from hoad._display.records import is_ordered
 from hoad._display.table import adjoint_names, name_of, tangent_names
 from hoad._display.values import value_text
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad.errors import ArgumentError
 
 DIRECTIONS = ("TB", "LR", "BT", "RL")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hoad._core.graph.inspect import node_row
 from hoad._display.marks import guards_of
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad.errors import count
 
 STRETCHES = 200  # of a tape, where the user's lines are not known

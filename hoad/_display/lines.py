@@ -15,7 +15,8 @@ import numpy as np
 
 from hoad._core.graph.inspect import node_row
 from hoad._core.record.recording import Recording, differentiating
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._program.trace import call_traced
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._display.values import value_text
-from hoad._program.program import Tape
+from hoad._program.tape import Tape
 
 
 def marks_of(tape: Tape, shown: set[int]) -> dict[int, str]:

@@ -14,7 +14,8 @@ from hoad._core.graph.primitive import Primitive
 from hoad._display.places import item_text, slice_text
 from hoad._display.values import constant_text
 from hoad._ops import primitives as prim
-from hoad._program.program import Constant, Program, Tape, TapeNode
+from hoad._program.program import Program
+from hoad._program.tape import Constant, Tape, TapeNode
 
 MOST_OPERANDS = 6
 MOST_PIECES = 4

@@ -15,7 +15,7 @@ from typing import Any
 from hoad._display.columns import Columns, Shared
 from hoad._display.folds import Lines
 from hoad._display.lines import find_lines
-from hoad._program.program import Program
+from hoad._program.program import Program, called_program
 from hoad.errors import ArgumentError
 
 CARRIED = 250_000  # nodes in a page, those of inner programs included; some 30 bytes each
@@ -70,7 +70,7 @@ def make_data(program: Program, limit: int, lines: bool, name: str) -> dict[str,
         columns = Columns(moved, known[source], shared, limit, share)
         calls = []
         for k, node, tape in columns.calls:
-            called = tape._called(node.number - 1)
+            called = called_program(tape, node.number - 1)
             if called is None:
                 continue
             inner, with_values = called

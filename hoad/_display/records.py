@@ -9,7 +9,8 @@ from hoad._display.lines import find_lines
 from hoad._display.marks import guards_of
 from hoad._display.notation import operation_text
 from hoad._display.table import adjoint_names, tangent_names
-from hoad._program.program import Program, Tape, TapeNode
+from hoad._program.program import Program
+from hoad._program.tape import Tape, TapeNode
 
 
 def make_records(program: Program, lines: bool) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ from typing import Protocol
 from hoad._display.marks import marks_of
 from hoad._display.notation import operation_text
 from hoad._display.values import constant_text, value_text
-from hoad._program.program import Constant, Program, Tape, TapeNode
+from hoad._program.program import Program
+from hoad._program.tape import Constant, Tape, TapeNode
 from hoad.errors import ArgumentError, count
 
 ROWS = 200  # of a tape, where nothing else is asked for

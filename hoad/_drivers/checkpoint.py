@@ -13,7 +13,7 @@ from hoad._comparison.plain_calls import compared
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
-from hoad._program.program import called
+from hoad._program.callee import called
 from hoad._program.trace import recorder_among
 from hoad._pytree.arguments import Numbers, check_function, number_aval
 from hoad._pytree.containers import leaves_of

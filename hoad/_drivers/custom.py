@@ -19,8 +19,9 @@ from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._ops.primitives import STOP_GRADIENT
+from hoad._program.callee import Callee
 from hoad._program.pickling import check_travels, refusal, restoring, truths, whole_number
-from hoad._program.program import Callee, Program
+from hoad._program.program import Program
 from hoad._program.trace import is_number, output_operand, recorder_among
 from hoad._pytree.arguments import check_function
 from hoad._pytree.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped

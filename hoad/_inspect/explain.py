@@ -20,7 +20,10 @@ from hoad._display.values import shape_text
 from hoad._inspect import debug_nans
 from hoad._ops.dependence import Sets, links
 from hoad._ops.primitives import INPUT, RESULT
-from hoad._program.program import Callee, Program, Tape, recorded_as
+from hoad._program.callee import Callee
+from hoad._program.program import Program
+from hoad._program.record import recorded_as
+from hoad._program.tape import Tape
 from hoad._pytree.arguments import called, check_function
 from hoad._pytree.containers import Forms
 from hoad._transform.loops import Loop

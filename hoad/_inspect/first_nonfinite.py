@@ -23,7 +23,9 @@ from hoad._core.trace.traced import node_of
 from hoad._inspect.debug_nans import Mask, Test
 from hoad._ops.dependence import links
 from hoad._ops.primitives import INPUT, MASK, RESULT, SELECT
-from hoad._program.program import Callee, Program, Tape, called
+from hoad._program.callee import Callee, called
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._transform.adjoint import adjoint_of
 from hoad._transform.checkpoint_segments import Span
 from hoad._transform.loops import Loop

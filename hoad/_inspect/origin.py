@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from hoad._core.graph.inspect import swept_by
 from hoad._core.graph.tape import Graph
 from hoad._display.lines import find_lines
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.arguments import Key, called
 from hoad._pytree.containers import Forms
 

@@ -23,7 +23,8 @@ from hoad._core.jit.capture_analysis import Untrackable, Walk, reads_of
 from hoad._core.jit.environment import Environment
 from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.arguments import Choice
 
 MOST_WATCHES = 20_000

@@ -40,7 +40,8 @@ from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._program.trace import is_number, recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
 from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped

@@ -1,230 +1,30 @@
-"""Programs: lists of sealed tapes, and how they are recorded and evaluated."""
+"""Programs: lists of sealed tapes that are evaluated, differentiated and shown."""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn, Protocol, SupportsIndex, overload
 
 import numpy as np
 
 from hoad._core.base.threads import check_threads
 from hoad._core.base.where import here
-from hoad._core.graph.inspect import callees, const_value, graph_nbytes, guard_rows, node_row, operand_avals
-from hoad._core.graph.primitive import RESULTS_LIMIT, Primitive
-from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.graph.inspect import callees, const_value, node_row, operand_avals
+from hoad._core.graph.tape import AbstractValue
 from hoad._core.kernels.native_call import NativeCall
-from hoad._core.record.recording import compute_values, differentiating, lowered, revalued
+from hoad._core.record.recording import compute_values, lowered, revalued
 from hoad._core.runtime.engine import Lowered
 from hoad._core.runtime.workspace import Call, offered
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS
-from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT, declare_call
 from hoad._program.address import Address
-from hoad._program.pickling import FAMILIES, dump, load, refusal, restoring, whole_number
-from hoad._program.trace import call_traced, is_number, outputs, recorder_among
-from hoad._pytree.arguments import check_function
-from hoad._pytree.containers import Forms, leaves_of, regrouped, spread
+from hoad._program.callee import Callee, Strong, called
+from hoad._program.pickling import dump, load, refusal, restoring, whole_number
+from hoad._program.tape import Constant, Tape
+from hoad._program.trace import recorder_among
+from hoad._pytree.containers import spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
-
-
-@dataclass(frozen=True)
-class Constant:
-    """An operand that is a number or an array, not a node."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class TapeNode:
-    """A row of a tape.
-
-    Attributes
-    ----------
-    number : int
-        Counted from 1 through all tapes of a program.
-    operation : str
-        The name of its primitive.
-    operands : tuple
-        Numbers of nodes, and constants.
-    parameters : dict
-        What the operation takes besides operands.
-    result : float, bool, ndarray or None
-        Its value at the point of recording; None where a symbolic seed has none.
-    shape : tuple of int
-        The shape of its value.
-    swept : int or None
-        In an adjoint or tangent tape, the node whose sweep emitted this one.
-    adjoint_of : int or None
-        In an adjoint tape, the node whose adjoint (or contribution to it) this is.
-    part : int or None
-        Which contribution it is, counted from 1; 0 for a sum of contributions.
-    tangent_of : int or None
-        In a tangent tape, the node whose tangent this is.
-    """
-
-    number: int
-    operation: str
-    operands: tuple[int | Constant, ...]
-    parameters: dict[str, Any]
-    result: Any
-    shape: tuple[int, ...]
-    swept: int | None = None
-    adjoint_of: int | None = None
-    part: int | None = None
-    tangent_of: int | None = None
-
-    @property
-    def parents(self) -> tuple[int, ...]:
-        """The numbers of the nodes among its operands."""
-        return tuple(k for k in self.operands if isinstance(k, int))
-
-
-class Tape:
-    """A sealed stretch of nodes; those of tapes it came from are operands too.
-
-    A tape is never changed. It keeps alive what it refers to.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        window: tuple[int, int, int, int],
-        inputs: list[int],
-        outputs: list[int],
-        kind: str,
-        single: bool,
-        parent: Tape | None = None,
-        takes: Forms | None = None,
-        gives: Forms | None = None,
-    ) -> None:
-        self._graph = graph
-        self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
-        self._parent = parent  # the tape it came of
-        self._inputs = tuple(inputs)
-        self._outputs = tuple(outputs)
-        self._single = single
-        # Containers among the arguments of the primal tape, and in what this one gives; None where there are none.
-        self._takes: Forms | None = takes if parent is None else parent._takes
-        self._gives = gives
-        self._evaluated = False
-        self._odd: bool | None = None  # once it is known: see Program._is_odd
-        self._lowered: tuple[Any, Lowered] | None = None  # the inputs it was lowered for, and how it runs
-        self._notes: Any = None
-        # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
-        self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
-        # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
-        self._find_notes: Callable[[], Any] | None = None
-        self.kind = kind
-
-    @property
-    def size(self) -> int:
-        """How many nodes the tape has."""
-        return self._end - self._start
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The numbers of its inputs."""
-        return tuple(k + 1 for k in self._inputs)
-
-    @property
-    def outputs(self) -> tuple[int | Constant, ...]:
-        """The numbers of its outputs; an output that depends on nothing is a constant."""
-        return tuple(self._shown(k) for k in self._outputs)
-
-    @property
-    def parents(self) -> tuple[int, ...]:
-        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
-        operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
-        return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
-
-    @property
-    def nodes(self) -> list[TapeNode]:
-        """All rows, with their values at the point of recording."""
-        return self.rows(0, self.size)
-
-    def rows(self, start: int, stop: int) -> list[TapeNode]:
-        """The rows of the tape from position `start` up to `stop`."""
-        if not self._evaluated:
-            compute_values(self._graph, self._start, self._end)
-            self._evaluated = True
-        return [self._node(i) for i in range(self._start, self._end)[start:stop]]
-
-    @property
-    def guards(self) -> list[tuple[int, Any, str | None]]:
-        """(node number, what it was, ``"file:line"``) of every branch the function took on the way."""
-        own = guard_rows(self._graph)[self._first_guard : self._guards]
-        return [(k + 1, was, where) for k, was, where in own]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the tables of this tape and of all it came from, arrays aside."""
-        return sum(graph_nbytes(self._graph))
-
-    def _arranged(self, values: list[Any]) -> Any:
-        """The values of the outputs, as the tape gives them."""
-        if self._gives is not None:
-            values = regrouped(values, self._gives, constants=self.kind == "primal")
-        return values[0] if self._single else tuple(values)
-
-    def _shown(self, operand: int) -> int | Constant:
-        return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
-
-    def _node(self, i: int) -> TapeNode:
-        primitive, operands, params, aval, value, _ = node_row(self._graph, i)
-        swept, target, part = (None if k < 0 else k for k in self._note(i))
-        of = None if target is None else target + 1
-        return TapeNode(
-            number=i + 1,
-            operation=primitive.name,
-            operands=tuple(self._shown(k) for k in operands),
-            parameters=_named(primitive, params),
-            result=value,
-            shape=aval.shape,
-            swept=None if swept is None else swept + 1,
-            adjoint_of=None if self.kind == "tangent" else of,
-            part=part,
-            tangent_of=of if self.kind == "tangent" else None,
-        )
-
-    def _note(self, i: int) -> tuple[int, int, int]:
-        if self._notes is None and self._find_notes is not None:
-            self._notes = self._find_notes()
-        return (-1, -1, -1) if self._notes is None else tuple(self._notes[i - self._start].tolist())
-
-    def _called(self, i: int) -> tuple[Program, Program] | None:
-        """The program that node i runs, as it is and with its values there, as far as known; None if it runs none."""
-        graph = self._graph
-        primitive, operands, params, *_ = node_row(graph, i)
-        if not primitive.of_programs:
-            return None
-        values = tuple(node_row(graph, k)[4] if k >= 0 else const_value(graph, k) for k in operands)
-        found = params[0]._entered(values)
-        if found is None:
-            return None
-        program, values = found
-        return program, program._moved(dict(zip(program._input_nodes(), values, strict=True)))
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __iter__(self) -> Iterator[TapeNode]:
-        return iter(self.nodes)
-
-    def __repr__(self) -> str:
-        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
-        return f"<Tape: {self.kind}, {', '.join(counts)}>"
-
-
-def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
-    if primitive in (ITEM, RESULT):
-        return {"index": params[0]}
-    if primitive is ASSEMBLE:
-        return {"offsets": params[0].tolist(), "parts": params[1]}
-    return primitive.keywords(params)
 
 
 class Display(Protocol):
@@ -236,79 +36,6 @@ class Display(Protocol):
     def explore(self, program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None: ...
     def html(self, program: Program) -> str: ...
     def svg(self, program: Program) -> str | None: ...
-
-
-# What is known of values that are linear in seeds, one by one: 0 if nothing, 1 if their zeros stand for no dependence,
-# 2 if they are zero.
-Strong = tuple[int, ...]
-
-
-class Callee:
-    """What a node of programs holds, as the sweeps see it: something to be run, and pulled back.
-
-    Its inputs are, in order: those that have no adjoint, any others, and those that the results are linear in.
-    """
-
-    _fixed = 0  # the number of first inputs that have no adjoint
-    _linear = 0  # the number of last inputs that the results are linear in
-    _reverse_only = False  # whether its rule need not be linear
-    _described = "the rule of a call"  # whose rule it is, for messages
-
-    def _check_operands(self, avals: tuple[AbstractValue, ...]) -> None:
-        """Raise unless a node out of a pickle that holds it may have operands like these."""
-        if avals != tuple(self.input_types):
-            raise refusal(f"a node takes {avals}, but what it runs {tuple(self.input_types)}")
-
-    @property
-    def _identity(self) -> Any:
-        """The same for two callees that compute the same."""
-        return id(self)
-
-    @property
-    def _is_odd(self) -> bool:
-        """Whether minus an adjoint of the results gives minus the adjoints of the inputs."""
-        return not self._reverse_only
-
-    def _with_strong(self, strong: Strong) -> Callee:
-        """The same for inputs, last ones, whose zeros are strong."""
-        return self
-
-    def _strong_seeds(self) -> Strong:
-        """What it knows of the inputs that it is linear in."""
-        return (0,) * self._linear
-
-    # Shape and dtype of every input and output, of the callees of `call` nodes.
-    input_types: Any
-    output_types: Any
-
-    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]] | None:
-        """The program that computes the results, and the values of its inputs; None where no single one does."""
-        return None
-
-    def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
-        """The results, as plain values."""
-        found = self._entered(values)
-        assert found is not None
-        return found[0]._run(found[1])
-
-    def _native(self, *avals: AbstractValue) -> NativeCall | None:
-        """What runs it on operands like these without Python, if anything does."""
-        return None
-
-    def _derived(self, linear: bool) -> Callee:
-        """The adjoint by the inputs it is linear in, or by the others."""
-        raise NotImplementedError
-
-    def _strong_results(self) -> Strong:
-        """What is known of results that are linear in inputs."""
-        return (0,) * len(self.output_types)
-
-    # The coefficients of the results, from ``(values, counts, degree)``: the inputs with so many coefficients of each;
-    # None where those of the program are all there is to know.
-    _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
-
-    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the layer above.
-    _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
 
 class Program(list[Tape], Callee):
@@ -673,7 +400,7 @@ class Program(list[Tape], Callee):
         if type(node) is bool or not hasattr(node, "__index__") or not 1 <= node <= end:
             raise ArgumentError(f"inner takes the number of a call node, 1 to {end}, not {node!r}.")
         compute_values(self._last._graph, 0, int(node))
-        found = self._last._called(int(node) - 1)
+        found = called_program(self._last, int(node) - 1)
         if found is None:
             operation = node_row(self._last._graph, int(node) - 1)[0].name
             raise ArgumentError(f"inner takes the number of a call node, but @{node} is {operation}.")
@@ -944,7 +671,10 @@ class Program(list[Tape], Callee):
 
     def copy(self) -> Program:
         """A list of the same tapes."""
-        return self._twin()
+        made = Program(self)
+        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
+        made._origin = self._origin
+        return made
 
     def __reduce__(self) -> Any:
         if self:
@@ -952,11 +682,10 @@ class Program(list[Tape], Callee):
         extra = (self._fixed, self._linear, self._omitted, self._origin)
         return _restored, (dump(list(self)) if self else None, extra)
 
-    def __copy__(self) -> Program:
-        return self._twin()
+    __copy__ = copy
 
     def __deepcopy__(self, memo: Any) -> Program:
-        return self._twin()  # tapes never change
+        return self.copy()  # tapes never change
 
     def _moved(self, inputs: dict[int, Any]) -> Program:
         """A program of the same operations with these values at its inputs, and all others computed from them."""
@@ -974,12 +703,6 @@ class Program(list[Tape], Callee):
         made._linear, made._omitted = self._linear, self._omitted
         return made
 
-    def _twin(self) -> Program:
-        made = Program(self)
-        made._fixed, made._linear, made._omitted = self._fixed, self._linear, self._omitted
-        made._origin = self._origin
-        return made
-
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
 
@@ -991,6 +714,20 @@ class Program(list[Tape], Callee):
 
     def __repr__(self) -> str:
         return f"Program([{', '.join(map(repr, self))}])"
+
+
+def called_program(tape: Tape, i: int) -> tuple[Program, Program] | None:
+    """The program that node i runs, as it is and with its values there, as far as known; None if it runs none."""
+    graph = tape._graph
+    primitive, operands, params, *_ = node_row(graph, i)
+    if not primitive.of_programs:
+        return None
+    values = tuple(node_row(graph, k)[4] if k >= 0 else const_value(graph, k) for k in operands)
+    found = params[0]._entered(values)
+    if found is None:
+        return None
+    program, values = found
+    return program, program._moved(dict(zip(program._input_nodes(), values, strict=True)))
 
 
 @restoring
@@ -1014,109 +751,3 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     program._linear = whole_number(linear, 0, size - fixed, "the number of inputs that it is linear in")
     program._omitted, program._origin = omitted, origin
     return program
-
-
-def declare_call_of(nout: int) -> Primitive:
-    """The primitive of `call` nodes with so many results."""
-    if nout > RESULTS_LIMIT:
-        raise ArgumentError(
-            f"a derivative of a loop, a map or a call would give {nout} arrays at once, and {RESULTS_LIMIT} are the "
-            "most. Ask for a lower order, let one array go round in place of several, or write a loop of Python's."
-        )
-    return declare_call(nout, _run_callee, lambda params, *avals: params[0]._native(*avals))
-
-
-def _run_callee(params: tuple[Callee], *values: Any) -> Any:
-    """The values of a `call` node."""
-    found = params[0]._run(values)
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-FAMILIES["call"] = declare_call_of
-
-
-def called(callee: Callee, values: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a `call` node on these values."""
-    results = apply_primitive(declare_call_of(len(callee.output_types)), (callee,), *values)
-    return results if isinstance(results, tuple) else (results,)
-
-
-def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
-    """The primal program of f: ``Program([Tape])``.
-
-    Parameters
-    ----------
-    f : callable
-        A function of floats, arrays and containers of them, written with NumPy, that returns such a value.
-    *args : float, array or container of them
-        Where to record it. Every float and every array becomes an input; what else containers hold is constant.
-    **kwargs
-        Handed to f as they are: constants of the program.
-
-    Returns
-    -------
-    Program
-        One tape. It can be evaluated at other inputs of the same shapes and structures, differentiated with
-        `gradient`, printed.
-
-    Raises
-    ------
-    DTypeError
-        If an argument is not a float.
-    TracedValueError
-        If an argument is traced by another derivative.
-
-    Notes
-    -----
-    Cost: f once, traced; 20 bytes a scalar operation are kept, and the arrays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import hoad
-    >>> program = hoad.record(lambda x, y: x * y + np.sin(x), 2.0, 3.0)
-    >>> program
-    Program([<Tape: primal, 5 nodes, 2 inputs, 1 output>])
-    """
-    check_function("record", f)
-    return recorded_as(
-        "record",
-        f,
-        args,
-        kwargs,
-        "record makes a program of its own, so its arguments must be plain; an argument is traced by a derivative that "
-        "is being taken. Pass hoad.value(x), or call the program on traced values: program(x).",
-    )
-
-
-def recorded_as(
-    driver: str, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], refusal: str
-) -> Program:
-    """The program of f, told in the name of a driver where there is none; `refusal` is what traced values are told."""
-    if any(holds_traced(leaf) for value in (*args, *kwargs.values()) for leaf in leaves_of(value)):
-        raise TracedValueError(refusal)
-    with differentiating(nested=False) as recording:
-        returned, takes = call_traced(recording, f, args, tuple(range(len(args))), driver, kwargs)
-        single = type(returned) is not tuple or not all(map(is_number, returned))  # a tuple of numbers needs no form
-        ys, parts = outputs(recording, returned, driver)
-        del returned
-        recording.keep()
-    graph = recording.graph
-    window = (0, recording.size, 0, recording.guards)
-    gives: Forms | None = [parts] if single and parts is not None else None
-    tape = Tape(graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
-    tape._source = f if takes is None else _of_leaves(f, takes), kwargs
-    return Program([tape])
-
-
-def _of_leaves(f: Callable[..., Any], takes: Forms) -> Callable[..., Any]:
-    """f as a function of the inputs of its program."""
-
-    @functools.wraps(f, updated=())
-    def of_leaves(*leaves: Any, **kwargs: Any) -> Any:
-        return f(*regrouped(leaves, takes, constants=True), **kwargs)
-
-    return of_leaves
-
-
-__all__ = ["Constant", "Program", "Tape", "TapeNode", "record"]

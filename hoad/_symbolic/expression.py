@@ -15,7 +15,8 @@ from hoad._core.record.recording import inline
 from hoad._core.trace.traced import is_traced
 from hoad._drivers.hessian import hessian
 from hoad._drivers.jacobian import jacobian
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.arguments import checked_order
 from hoad._symbolic.checks import checked_symbols, checked_value, fitting
 from hoad._symbolic.derivatives import rows_of_jacobian, tangent

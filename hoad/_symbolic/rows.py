@@ -18,7 +18,7 @@ from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.serialize import graph_of_rows, node_rows
 from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
 from hoad._ops.primitives import INPUT, ITEM, RESULT
-from hoad._program.program import Constant
+from hoad._program.tape import Constant
 
 Key = tuple[Any, tuple[Any, ...], tuple[Any, ...]]  # of a signature: parameters, operands, results
 Source = Constant | str | None  # of a leaf: its value, or its name

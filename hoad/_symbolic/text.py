@@ -9,7 +9,8 @@ from hoad._core.graph.inspect import node_row
 from hoad._display.notation import operation_text
 from hoad._display.values import constant_text
 from hoad._ops import primitives as prim
-from hoad._program.program import Constant, Program, Tape, TapeNode
+from hoad._program.program import Program
+from hoad._program.tape import Constant, Tape, TapeNode
 
 WIDEST = 72  # beyond, what is used twice, and what is long, gets a name and a line of its own
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from hoad._display.values import constant_text
-from hoad._program.program import Constant
+from hoad._program.tape import Constant
 from hoad._symbolic.operators import Operators
 from hoad._symbolic.rows import in_order
 from hoad.errors import count

@@ -8,7 +8,8 @@ from hoad._core.graph.inspect import are_strong
 from hoad._core.graph.primitive import Primitive, rules_epoch
 from hoad._core.record.recording import Extension
 from hoad._ops.primitives import on_new_call
-from hoad._program.program import Callee, Program, Strong, called, declare_call_of
+from hoad._program.callee import Callee, Strong, called, declare_call_of
+from hoad._program.program import Program
 from hoad._pytree.containers import Forms
 from hoad._transform.append_tape import check_program, grown
 from hoad._transform.seeds import seed_operands

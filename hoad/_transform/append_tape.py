@@ -8,7 +8,8 @@ from typing import Any
 from hoad._core.graph.primitive import rules_epoch
 from hoad._core.record.recording import Extension
 from hoad._core.trace.context import WATCHERS
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.containers import Forms
 from hoad.errors import ArgumentError
 

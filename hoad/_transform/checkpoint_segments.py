@@ -17,7 +17,9 @@ from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced, new_input
 from hoad._core.trace.context import RUNNING
 from hoad._core.trace.traced import node_of
-from hoad._program.program import Callee, Program, Strong, Tape, called
+from hoad._program.callee import Callee, Strong, called
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._program.trace import telling_of_objects
 from hoad._transform.adjoint import adjoint_of, strong_results
 from hoad._transform.checkpoint_schedule import checkpoint_schedule, split

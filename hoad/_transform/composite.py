@@ -21,8 +21,10 @@ from hoad._core.record.recording import Recording, differentiating, inline
 from hoad._core.trace.calls import record_known
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import Scalar, guard_value, is_traced, traced_node
+from hoad._program.callee import Callee, Strong, declare_call_of
 from hoad._program.pickling import refusal, restoring, strong_zeros, truths
-from hoad._program.program import Callee, Program, Strong, Tape, declare_call_of
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._program.trace import telling_of_objects
 from hoad._pytree.containers import Parts, flatten, leaves_of
 from hoad._transform.adjoint import adjoint_of, strong_results

@@ -25,7 +25,7 @@ from hoad._numpy.products import root
 from hoad._numpy.registry import operand_at
 from hoad._numpy.squares import MOVES, ROOTS, SIZES, is_same, is_sum_of_squares, square_under
 from hoad._ops.primitives import SMOOTH
-from hoad._program.program import called
+from hoad._program.callee import called
 from hoad._transform.expansion import EXPANDING, Taylor
 from hoad._transform.programs import recorded
 

@@ -34,8 +34,10 @@ from hoad._core.trace.coerce import as_argument, holds_traced
 from hoad._core.trace.traced import is_traced, standing_as, traced_node
 from hoad._numpy.spectra import taylor_of
 from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVD
+from hoad._program.callee import Callee, Strong, called
 from hoad._program.pickling import refusal, restoring, truths, whole_number
-from hoad._program.program import Callee, Program, Strong, Tape, called
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._pytree.containers import Parts, is_float
 from hoad._transform.adjoint import adjoints_by
 from hoad._transform.composite import Apart, Stretch, hold_guards, program_of

@@ -24,8 +24,9 @@ from hoad._core.runtime.workspace import Call, offered
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS
+from hoad._program.callee import Callee, Strong
 from hoad._program.pickling import refusal, restoring, strong_zeros, whole_number
-from hoad._program.program import Callee, Program, Strong
+from hoad._program.program import Program
 from hoad._transform.adjoint import extended, strong_results, strong_seeds
 from hoad._transform.columns import in_columns
 from hoad._transform.lanes import native_lanes, run_lanes

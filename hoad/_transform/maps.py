@@ -14,7 +14,8 @@ from hoad._core.graph.tape import Graph, intern_aval
 from hoad._core.kernels.ufuncs import mask
 from hoad._core.record.recording import Recording, differentiating, inline, lowered
 from hoad._core.trace.traced import traced_node
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._transform.jacobian_pattern import Pattern, pattern_of
 from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded

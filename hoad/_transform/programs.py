@@ -7,7 +7,8 @@ from typing import Any
 
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.record.recording import differentiating
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 
 
 def recorded(f: Callable[..., Sequence[Any]], avals: list[AbstractValue]) -> Program:

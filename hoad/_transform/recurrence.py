@@ -26,8 +26,9 @@ from hoad._core.graph.primitive import rules_epoch
 from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval
 from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError, Series
+from hoad._program.callee import Callee, called
 from hoad._program.pickling import refusal, restoring, truths, whole_number
-from hoad._program.program import Callee, Program, called
+from hoad._program.program import Program
 from hoad._transform.adjoint import adjoint_of, adjoints_by
 from hoad._transform.expansion import MOST_DEGREE, Taylor, by_curve, inside
 from hoad._transform.programs import recorded, selected

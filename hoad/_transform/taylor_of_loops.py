@@ -17,7 +17,8 @@ from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError
-from hoad._program.program import Callee, Program, called
+from hoad._program.callee import Callee, called
+from hoad._program.program import Program
 from hoad._transform.composite import Stretch
 from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded, selected

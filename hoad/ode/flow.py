@@ -25,8 +25,9 @@ from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.record.recording import inline
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
+from hoad._program.callee import Callee, Strong
 from hoad._program.pickling import refusal, restoring, truths, whole_number
-from hoad._program.program import Callee, Program, Strong
+from hoad._program.program import Program
 from hoad._transform.adjoint import extended, strong_results
 from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded

@@ -16,7 +16,8 @@ from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._drivers.products import jvp
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 from hoad._program.trace import is_number
 from hoad._pytree.arguments import packed
 from hoad._pytree.containers import Structure, flatten

@@ -10,7 +10,7 @@ import numpy as np
 from hoad._core.trace.traced import plain_value
 from hoad._drivers.scan import scan
 from hoad._drivers.values import stop_gradient
-from hoad._program.program import called
+from hoad._program.callee import called
 from hoad.ode.options import Options
 from hoad.ode.piecewise import sums
 from hoad.ode.system import System

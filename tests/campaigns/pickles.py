@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import hoad
-from hoad._program.program import Callee
+from hoad._program.callee import Callee
 
 MUTATIONS = 20
 LARGEST = 1 << 22  # numbers in what is used: more is only slow

@@ -12,7 +12,8 @@ import pytest
 from core.agreement import same
 
 import hoad
-from hoad._program.program import Constant, Program
+from hoad._program.program import Program
+from hoad._program.tape import Constant
 
 X = np.array([0.75, -1.25, 0.5])
 

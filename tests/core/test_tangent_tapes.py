@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._program.program import Constant
+from hoad._program.tape import Constant
 from hoad.errors import ArgumentError, DTypeError, GuardError, ShapeError
 
 TRANSFORMS = {"gradient": hoad.gradient, "tangent": hoad.tangent}

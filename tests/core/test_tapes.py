@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._program.program import Constant, Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Constant, Tape
 
 
 def operations(tape: Tape) -> Counter[str]:

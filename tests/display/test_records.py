@@ -14,7 +14,7 @@ from display.programs import PROGRAMS, branching, by_hand, chain, rosenbrock
 from display.reading import tables
 
 import hoad
-from hoad._program.program import Constant
+from hoad._program.tape import Constant
 
 
 def line_of(f: Any, text: str) -> str:

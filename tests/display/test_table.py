@@ -14,7 +14,8 @@ from display.reading import tables
 import hoad
 from hoad._display import format_program
 from hoad._display.table import ROWS
-from hoad._program.program import Program, Tape
+from hoad._program.program import Program
+from hoad._program.tape import Tape
 
 
 def by_hand(x: Any, y: Any) -> Any:

@@ -1,0 +1,199 @@
+"""Sealed tapes, and their rows as a reader sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hoad._core.graph.inspect import const_value, graph_nbytes, guard_rows, node_row
+from hoad._core.graph.primitive import Primitive
+from hoad._core.graph.tape import Graph
+from hoad._core.record.recording import compute_values
+from hoad._core.runtime.engine import Lowered
+from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT
+from hoad._pytree.containers import Forms, regrouped
+from hoad.errors import count
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An operand that is a number or an array, not a node."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class TapeNode:
+    """A row of a tape.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1 through all tapes of a program.
+    operation : str
+        The name of its primitive.
+    operands : tuple
+        Numbers of nodes, and constants.
+    parameters : dict
+        What the operation takes besides operands.
+    result : float, bool, ndarray or None
+        Its value at the point of recording; None where a symbolic seed has none.
+    shape : tuple of int
+        The shape of its value.
+    swept : int or None
+        In an adjoint or tangent tape, the node whose sweep emitted this one.
+    adjoint_of : int or None
+        In an adjoint tape, the node whose adjoint (or contribution to it) this is.
+    part : int or None
+        Which contribution it is, counted from 1; 0 for a sum of contributions.
+    tangent_of : int or None
+        In a tangent tape, the node whose tangent this is.
+    """
+
+    number: int
+    operation: str
+    operands: tuple[int | Constant, ...]
+    parameters: dict[str, Any]
+    result: Any
+    shape: tuple[int, ...]
+    swept: int | None = None
+    adjoint_of: int | None = None
+    part: int | None = None
+    tangent_of: int | None = None
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of the nodes among its operands."""
+        return tuple(k for k in self.operands if isinstance(k, int))
+
+
+class Tape:
+    """A sealed stretch of nodes; those of tapes it came from are operands too.
+
+    A tape is never changed. It keeps alive what it refers to.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        window: tuple[int, int, int, int],
+        inputs: list[int],
+        outputs: list[int],
+        kind: str,
+        single: bool,
+        parent: Tape | None = None,
+        takes: Forms | None = None,
+        gives: Forms | None = None,
+    ) -> None:
+        self._graph = graph
+        self._start, self._end, self._first_guard, self._guards = window  # nodes from, to; guards from, to
+        self._parent = parent  # the tape it came of
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._single = single
+        # Containers among the arguments of the primal tape, and in what this one gives; None where there are none.
+        self._takes: Forms | None = takes if parent is None else parent._takes
+        self._gives = gives
+        self._evaluated = False
+        self._odd: bool | None = None  # once it is known: see Program._is_odd
+        self._lowered: tuple[Any, Lowered] | None = None  # the inputs it was lowered for, and how it runs
+        self._notes: Any = None
+        # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
+        self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
+        # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
+        self._find_notes: Callable[[], Any] | None = None
+        self.kind = kind
+
+    @property
+    def size(self) -> int:
+        """How many nodes the tape has."""
+        return self._end - self._start
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of its inputs."""
+        return tuple(k + 1 for k in self._inputs)
+
+    @property
+    def outputs(self) -> tuple[int | Constant, ...]:
+        """The numbers of its outputs; an output that depends on nothing is a constant."""
+        return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
+        operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
+        return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
+
+    @property
+    def nodes(self) -> list[TapeNode]:
+        """All rows, with their values at the point of recording."""
+        return self.rows(0, self.size)
+
+    def rows(self, start: int, stop: int) -> list[TapeNode]:
+        """The rows of the tape from position `start` up to `stop`."""
+        if not self._evaluated:
+            compute_values(self._graph, self._start, self._end)
+            self._evaluated = True
+        return [self._node(i) for i in range(self._start, self._end)[start:stop]]
+
+    @property
+    def guards(self) -> list[tuple[int, Any, str | None]]:
+        """(node number, what it was, ``"file:line"``) of every branch the function took on the way."""
+        own = guard_rows(self._graph)[self._first_guard : self._guards]
+        return [(k + 1, was, where) for k, was, where in own]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tables of this tape and of all it came from, arrays aside."""
+        return sum(graph_nbytes(self._graph))
+
+    def _arranged(self, values: list[Any]) -> Any:
+        """The values of the outputs, as the tape gives them."""
+        if self._gives is not None:
+            values = regrouped(values, self._gives, constants=self.kind == "primal")
+        return values[0] if self._single else tuple(values)
+
+    def _shown(self, operand: int) -> int | Constant:
+        return operand + 1 if operand >= 0 else Constant(const_value(self._graph, operand))
+
+    def _node(self, i: int) -> TapeNode:
+        primitive, operands, params, aval, value, _ = node_row(self._graph, i)
+        swept, target, part = (None if k < 0 else k for k in self._note(i))
+        of = None if target is None else target + 1
+        return TapeNode(
+            number=i + 1,
+            operation=primitive.name,
+            operands=tuple(self._shown(k) for k in operands),
+            parameters=_named(primitive, params),
+            result=value,
+            shape=aval.shape,
+            swept=None if swept is None else swept + 1,
+            adjoint_of=None if self.kind == "tangent" else of,
+            part=part,
+            tangent_of=of if self.kind == "tangent" else None,
+        )
+
+    def _note(self, i: int) -> tuple[int, int, int]:
+        if self._notes is None and self._find_notes is not None:
+            self._notes = self._find_notes()
+        return (-1, -1, -1) if self._notes is None else tuple(self._notes[i - self._start].tolist())
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[TapeNode]:
+        return iter(self.nodes)
+
+    def __repr__(self) -> str:
+        counts = (count(self.size, "node"), count(len(self._inputs), "input"), count(len(self._outputs), "output"))
+        return f"<Tape: {self.kind}, {', '.join(counts)}>"
+
+
+def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
+    if primitive in (ITEM, RESULT):
+        return {"index": params[0]}
+    if primitive is ASSEMBLE:
+        return {"offsets": params[0].tolist(), "parts": params[1]}
+    return primitive.keywords(params)
