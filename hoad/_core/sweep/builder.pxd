@@ -1,7 +1,8 @@
 """Appending nodes to a graph, simplified."""
 
 from hoad._core.graph.primitive cimport Primitive, Signature
-from hoad._core.graph.tape cimport Graph, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from hoad._core.graph.tape cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from hoad._core.sweep.slopes cimport Appender
 
 cdef struct TableEntry:
     uint32_t tag        # bits of the hash, so that another node is seldom looked at in vain
@@ -47,16 +48,10 @@ cdef struct Places:
     int32_t operand[PLACES]
     bint special[PLACES]
 
-# (builder, a, b, abstract value of the product); NOTHING where no slope is common to both factors
-ctypedef int32_t (*SlopeProduct)(Builder, int32_t, int32_t, int32_t) except? -1
-
-cdef void connect_slopes(SlopeProduct product) noexcept
 cdef bint carries_slopes(uint16_t op) noexcept
 
 
-cdef class Builder:
-    cdef readonly Graph graph
-    cdef bint simplify
+cdef class Builder(Appender):
     cdef TableEntry* table           # nodes by the hash of what they compute
     cdef int32_t rows, used     # rows: a power of two
     cdef int shift              # 64 - log2(rows): rows are found by the high bits of a hash

@@ -56,6 +56,8 @@ from hoad._core.graph.tape cimport (
     uint32_t,
 )
 
+from hoad._core.sweep.slopes cimport NOTHING, Appender, product_of_slopes
+
 from hoad._core.graph.primitive import make_signature, primitive_named
 
 cnp.import_array()
@@ -67,10 +69,8 @@ cdef enum:
     MOST_FULL = 8192       # rows from which newer nodes push out older ones
     FEW = 16
     MOST_SUPPORTING = 64        # nodes that zeros are looked for in
-    NOTHING = -2147483646       # not even a symbolic zero; no constant has this number
 
 cdef double NAN = float("nan")
-cdef SlopeProduct product_of_slopes = NULL      # what `slopes`, which knows the builder, puts in
 cdef int SLOPE = -1
 cdef int SMOOTH = -1
 cdef int LOGICAL_NOT = -1
@@ -105,12 +105,6 @@ cdef int bind() except -1:
     return 0
 
 
-cdef void connect_slopes(SlopeProduct product) noexcept:
-    """Say what a product is of which both factors have slopes."""
-    global product_of_slopes
-    product_of_slopes = product
-
-
 cdef bint carries_slopes(uint16_t op) noexcept:
     """Whether what is sloped makes the result of an operation sloped."""
     return (op == OP_MULTIPLY or op == OP_ADD or op == OP_SUBTRACT or op == OP_NEGATIVE or op == OP_DIVIDE
@@ -138,7 +132,7 @@ cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
 
 
 @cython.final
-cdef class Builder:
+cdef class Builder(Appender):
     """Appends nodes to one graph for the length of one sweep."""
 
     def __cinit__(self, Graph graph, bint simplify=True, bint thorough=False, bint complete=False):
@@ -322,6 +316,9 @@ cdef class Builder:
         if self.simplify and not (self.is_special(a) or self.is_special(b) or (a == b and op == OP_MULTIPLY)):
             return self.push(op, a, b)      # the common case
         return self.emit_special(op, a, b)
+
+    cdef int32_t emit_numbers(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        return self.emit(op, a, b)
 
     cdef inline bint is_special(self, int32_t operand) noexcept:
         """Whether an operation on it may be simplified, or is another one: constants, signs, strong zeros, truths."""

@@ -10,7 +10,6 @@ What is linear in derivatives is all that a sweep emits, so factors are looked f
 element by element. This is exact where x is not 0: a product with ±1 does not round.
 """
 
-from hoad._core.sweep.builder cimport Builder, connect_slopes
 from hoad._core.graph.primitive cimport Primitive, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
@@ -45,7 +44,6 @@ import numpy as np
 from hoad._core.graph.primitive import primitive_named
 
 cdef enum:
-    NOTHING = -2147483646       # as in `emit`
     ONE = -2147483645           # the number 1, of any shape and dtype
     FEW_VISITED = 16            # nodes of a factor in which any slope is looked for
     MOST_VISITED = 256          # in all for those that are the same node
@@ -63,7 +61,32 @@ cdef bint is_slope(uint16_t op) noexcept:
     return op == SLOPE
 
 
+cdef class Appender:
+    """What appends operations to a graph, as far as products of slopes use it."""
+
+    cdef int32_t emit_numbers(self, uint16_t op, int32_t a, int32_t b) except? -1:
+        """The operand of an operation on one or two numbers."""
+        raise NotImplementedError
+
+    cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
+                           int32_t aval) except? -1:
+        """That of an operation on any operands, whose (first) result is `aval`."""
+        raise NotImplementedError
+
+    cdef int32_t negative(self, int32_t a) except? -1:
+        """That of a negative."""
+        raise NotImplementedError
+
+    cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1:
+        """That of an operand repeated to a shape."""
+        raise NotImplementedError
+
+
 # ---- finding slopes
+
+cdef inline bint is_sloped(Graph graph, int32_t operand) noexcept:
+    return operand >= 0 and graph.nodes[operand].flags & F_SLOPED
+
 
 cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
     """Whether two operands have the same value, because the same is done to the same: nodes are not always shared."""
@@ -181,7 +204,7 @@ cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_
 
 # ---- operations on what may be ZERO or ONE
 
-cdef int32_t apply(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t apply(Appender builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """Emit ``op(a, b)``."""
     cdef int32_t operands[2]
     cdef int32_t avals[2]
@@ -189,14 +212,14 @@ cdef int32_t apply(Builder builder, uint16_t op, int32_t a, int32_t b) except? -
     avals[0] = operand_aval(builder.graph, a)
     avals[1] = operand_aval(builder.graph, b)
     if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
-        return builder.emit(op, a, b)
+        return builder.emit_numbers(op, a, b)
     operands[0] = a
     operands[1] = b
     sig = signature(primitive_of(op), None, avals, 2)
     return builder.emit_wide(sig.primitive, None, operands, 2, (<AbstractValue>sig.results[0]).number)
 
 
-cdef int32_t times(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t times(Appender builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """The product, strong or not."""
     if a == ZERO or b == ZERO:
         return ZERO
@@ -205,7 +228,7 @@ cdef int32_t times(Builder builder, uint16_t op, int32_t a, int32_t b) except? -
     return a if b == ONE else apply(builder, op, a, b)
 
 
-cdef int32_t plus(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1:
+cdef int32_t plus(Appender builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """The sum or difference of numbers."""
     if b == ZERO:
         return a
@@ -214,7 +237,7 @@ cdef int32_t plus(Builder builder, uint16_t op, int32_t a, int32_t b) except? -1
     return apply(builder, op, a, b)
 
 
-cdef int32_t ones(Builder builder, int32_t operand, int32_t aval) except? -1:
+cdef int32_t ones(Appender builder, int32_t operand, int32_t aval) except? -1:
     """`operand`, as an array of this abstract value if it is ONE."""
     if operand != ONE:
         return operand
@@ -225,7 +248,7 @@ cdef int32_t ones(Builder builder, int32_t operand, int32_t aval) except? -1:
 
 # ---- u + s v
 
-cdef int split(Builder builder, int32_t x, int32_t slope, int32_t oldest, int32_t* even, int32_t* odd) except -1:
+cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32_t* even, int32_t* odd) except -1:
     """Write x as ``even + slope odd``; ZERO or ONE for either."""
     cdef int32_t operands[2]
     cdef int32_t parts[4]       # even and odd of the first operand, and of the second
@@ -234,7 +257,7 @@ cdef int split(Builder builder, int32_t x, int32_t slope, int32_t oldest, int32_
     cdef uint16_t op
     even[0] = x
     odd[0] = ZERO
-    if x < oldest or not builder.is_sloped(x):
+    if x < oldest or not is_sloped(builder.graph, x):
         return 0
     if is_slope(builder.graph.nodes[x].op):
         if not is_same(builder.graph, x, slope, DEPTH):
@@ -274,7 +297,7 @@ cdef int split(Builder builder, int32_t x, int32_t slope, int32_t oldest, int32_
     return 0
 
 
-cdef int32_t linear(Builder builder, uint16_t op, int32_t k, int32_t part, int32_t other, int32_t slope) except? -1:
+cdef int32_t linear(Appender builder, uint16_t op, int32_t k, int32_t part, int32_t other, int32_t slope) except? -1:
     """A quotient, or a mask, of a part."""
     if part == ZERO:
         return ZERO
@@ -282,7 +305,7 @@ cdef int32_t linear(Builder builder, uint16_t op, int32_t k, int32_t part, int32
     return apply(builder, op, part, other) if k == 0 else apply(builder, op, other, part)
 
 
-cdef int expand(Builder builder, uint16_t op, const int32_t* parts, int32_t* even, int32_t* odd) except -1:
+cdef int expand(Appender builder, uint16_t op, const int32_t* parts, int32_t* even, int32_t* odd) except -1:
     """The product of ``parts[0] + s parts[1]`` and ``parts[2] + s parts[3]``."""
     cdef int32_t a = times(builder, op, parts[0], parts[2])
     cdef int32_t b = times(builder, op, parts[1], parts[3])
@@ -293,7 +316,7 @@ cdef int expand(Builder builder, uint16_t op, const int32_t* parts, int32_t* eve
     return 0
 
 
-cdef int32_t product(Builder builder, int32_t a, int32_t b, int32_t aval) except? -1:
+cdef int32_t product_of_slopes(Appender builder, int32_t a, int32_t b, int32_t aval) except? -1:
     """``a b``, of abstract value `aval`, without the square of a slope that both have; NOTHING if there is none."""
     cdef int32_t oldest
     # unsimplified, no node is found again
@@ -322,6 +345,3 @@ cdef int32_t product(Builder builder, int32_t a, int32_t b, int32_t aval) except
         odd = times(builder, OP_MULTIPLY, odd, slope)
         even = odd if even == ZERO else plus(builder, OP_ADD, even, odd)
     return builder.broadcast(even, aval)
-
-
-connect_slopes(product)
