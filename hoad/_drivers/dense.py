@@ -17,6 +17,7 @@ from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS
 from hoad._core.trace.traced import FUNCTIONS
+from hoad._ops.primitives import TRANSPOSE
 from hoad._pytree.arguments import check_function
 from hoad._transform.jacobian_pattern import Pattern, pattern_of
 from hoad._transform.maps import Map
@@ -177,7 +178,7 @@ def _turned_back(recording: Recording, block: Any, order: tuple[int, ...]) -> An
     if not holds_traced((block,)):
         return None
     primitive, operands, params, *_ = node_row(recording.graph, recording.operand(block))
-    if primitive.name != "transpose" or [params[0][k] for k in order] != list(range(len(order))):
+    if primitive is not TRANSPOSE or [params[0][k] for k in order] != list(range(len(order))):
         return None
     return recording.results(list(operands))[0]
 

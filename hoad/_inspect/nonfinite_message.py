@@ -13,7 +13,7 @@ from hoad._display.values import constant_text
 from hoad._inspect.debug_nans import Mask, Test
 from hoad._inspect.first_nonfinite import FirstNonfinite, Inner, Operation, operation_of, within_loop
 from hoad._inspect.origin import Origin, Story, Taped, origin
-from hoad._ops.primitives import IDENTITY, INPUT
+from hoad._ops.primitives import ASTYPE, IDENTITY, INPUT
 from hoad._transform.loops import Loop
 from hoad.errors import NanError
 
@@ -189,7 +189,7 @@ def _operands(x: Operation, index: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _is_pointwise(x: Operation) -> bool:
-    return bool(x.primitive.kind == UFUNC or x.primitive.elementwise or x.primitive.name == "astype")
+    return bool(x.primitive.kind == UFUNC or x.primitive.elementwise or x.primitive is ASTYPE)
 
 
 def _text(primitive: Primitive, operands: tuple[Any, ...]) -> str:

@@ -308,7 +308,9 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         a = reshape(a, (1,))  # which has axis 0 here, as in NumPy
     axis = normal_axis(axis, a.ndim)
     shape = a.shape[:axis] + indices.shape + a.shape[axis + 1 :]
-    if 0 in shape and not a.size:  # where NumPy takes any index
+    if 0 in shape and not a.size:  # where NumPy looks at the places only if it goes along the axis at all
+        if mode == "raise" and 0 not in a.shape[:axis]:
+            as_traced(np.zeros(a.shape[axis]))[indices]
         return reshape(a, shape)
     if mode == "wrap":
         indices = np.remainder(indices, a.shape[axis])

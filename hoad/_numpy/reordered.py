@@ -32,7 +32,7 @@ def operand_and_order(graph: Any, k: int) -> tuple[int, Any] | None:
         return None
     shape = aval.shape
     n = shape[-1]
-    if primitive.name == "getitem":
+    if primitive is prim.GETITEM:
         steps = [math.prod(shape[d + 1 :]) for d in range(aval.ndim)]
         return (operands[0], None) if n > 1 and params == (shape, (*steps[:-1], -1), n - 1) else None
     if primitive is not prim.GATHER_ITEMS or 0 in shape:
@@ -56,7 +56,7 @@ def _is_order(graph: Any, k: int, n: int) -> bool:
     """Whether a node is a permutation of 0, ..., n - 1."""
     if k < 0 or node_row(graph, k)[3].shape != (n,):
         return False
-    if node_row(graph, k)[0].name == "argsort":
+    if node_row(graph, k)[0] is prim.ARGSORT:
         return True
     found = operand_and_order(graph, k)
     return found is not None and _is_order(graph, found[0], n)

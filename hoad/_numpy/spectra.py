@@ -199,12 +199,12 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
         )
         return np.sum(part, axis=axes[:-1]) if len(axes) > 1 else part
     primitive, operands, *_ = node_row(graph, node)
-    if primitive.name in ("add", "subtract"):
+    if primitive in (prim.ADD, prim.SUBTRACT):
         left, right = (operand_at(graph, k) for k in operands)
         if all(is_traced(y) and y.shape == x.shape for y in (left, right)):
             if any(_product(graph, node_of(y)).coordinates for y in (left, right)):
                 parts = np.sum(left, axis=axes), np.sum(right, axis=axes)
-                return parts[0] + parts[1] if primitive.name == "add" else parts[0] - parts[1]
+                return parts[0] + parts[1] if primitive is prim.ADD else parts[0] - parts[1]
         return None
     product = _product(graph, node)
     if len(product.coordinates) != 2:
@@ -293,14 +293,14 @@ def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
         if found is None or found.turned or found.weight is not None:
             return None
         return found._replace(first=Source(found.first.node, (reordered[1], *found.first.orders)))
-    if primitive.name in ("multiply", "divide"):
-        pairs = [operands] if primitive.name == "divide" else [operands, operands[::-1]]
+    if primitive in (prim.MULTIPLY, prim.DIVIDE):
+        pairs = [operands] if primitive is prim.DIVIDE else [operands, operands[::-1]]
         for one, other in pairs:
             if (found := _factor(graph, one, most - 1)) is not None:
                 weight = _weight(graph, other, aval, -2 if found.turned else -1)
                 if weight is None:
                     return None
-                return found._replace(weight=_scaled(found.weight, weight, primitive.name == "divide"))
+                return found._replace(weight=_scaled(found.weight, weight, primitive is prim.DIVIDE))
     if primitive is prim.MATMUL and aval.ndim == 2:
         found, diagonal = _factor(graph, operands[0], most - 1), _diagonal_of(graph, operands[1])
         if found is not None and not found.turned and diagonal is not None:
@@ -332,7 +332,7 @@ def _weight(graph: Any, k: int, whole: Any, axis: int) -> Any:
     inner = rest[len(lead) :]
     if full[axis] != whole.shape[axis] or any(n != 1 for n in inner):
         return None
-    if k >= 0 and node_row(graph, k)[0].name == "reshape":
+    if k >= 0 and node_row(graph, k)[0] is prim.RESHAPE:
         before = operand_at(graph, node_row(graph, k)[1][0])
         if np.shape(before) == (*full[: len(lead)], full[axis]):
             return before
@@ -354,18 +354,18 @@ def _product(graph: Any, k: int, most: int = MOST_FACTORS) -> Product:
         if right is not None and not right.turned and left is None:
             return Product(right.weight, (Coordinates(right.first, right.side, operand_at(graph, operands[0]), True),))
         return nothing
-    if primitive.name == "negative":
+    if primitive is prim.NEGATIVE:
         found = _product(graph, operands[0], most - 1)
         return found._replace(weight=_scaled(found.weight, -1.0))
-    squared = primitive.name == "square" or (
-        primitive.name == "power" and operands[1] < 0 and np.all(const_value(graph, operands[1]) == 2.0)
+    squared = primitive is prim.SQUARE or (
+        primitive is prim.POWER and operands[1] < 0 and np.all(const_value(graph, operands[1]) == 2.0)
     )
     if squared:
         found = _product(graph, operands[0], most - 1)
         return Product(_scaled(found.weight, found.weight), 2 * found.coordinates)
-    if primitive.name not in ("multiply", "divide"):
+    if primitive not in (prim.MULTIPLY, prim.DIVIDE):
         return nothing
-    divided = primitive.name == "divide"
+    divided = primitive is prim.DIVIDE
     left_product, right_product = (_product(graph, x, most - 1) for x in operands)
     if left_product.coordinates and right_product.coordinates:
         if divided:

@@ -73,7 +73,7 @@ def is_same(graph: Graph, a: int, b: int, depth: int = DEEPEST) -> bool:
     if a < 0 or b < 0 or not depth:
         return False
     (primitive, of_a, params, *_), (other, of_b, others, *_) = node_row(graph, a), node_row(graph, b)
-    if primitive is not other or primitive.qualified is not None or primitive.name in ("input", "result"):
+    if primitive is not other or primitive.qualified is not None or primitive in (prim.INPUT, prim.RESULT):
         return False  # a user's operation may give something else each time
     if not of_a or not _are_equal(params, others):
         return False

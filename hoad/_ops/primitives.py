@@ -89,15 +89,15 @@ def declare_ufunc(ufunc: np.ufunc, name: str = "", **flags: Any) -> Primitive:
 DEGREE, RADIAN = 180.0 / math.pi, math.pi / 180.0
 
 # Arithmetic
-declare_ufunc(np.add, symbol="+", commutative=True, linear=True, analytic=True, series="add")
-declare_ufunc(np.subtract, symbol="-", linear=True, analytic=True, series="subtract")
-declare_ufunc(np.multiply, symbol="*", commutative=True, multilinear=True, analytic=True, series="multiply")
-declare_ufunc(np.divide, symbol="/", linear_in=(0,), analytic=True, series="divide")
-declare_ufunc(np.power, symbol="**", costly=True, analytic=True, series="power")
+ADD = declare_ufunc(np.add, symbol="+", commutative=True, linear=True, analytic=True, series="add")
+SUBTRACT = declare_ufunc(np.subtract, symbol="-", linear=True, analytic=True, series="subtract")
+MULTIPLY = declare_ufunc(np.multiply, symbol="*", commutative=True, multilinear=True, analytic=True, series="multiply")
+DIVIDE = declare_ufunc(np.divide, symbol="/", linear_in=(0,), analytic=True, series="divide")
+POWER = declare_ufunc(np.power, symbol="**", costly=True, analytic=True, series="power")
 declare_ufunc(np.float_power, costly=True, analytic=True, series="power")
-declare_ufunc(np.negative, symbol="-", linear=True, analytic=True, series="negative")
+NEGATIVE = declare_ufunc(np.negative, symbol="-", linear=True, analytic=True, series="negative")
 declare_ufunc(np.positive, symbol="+", linear=True, analytic=True, series="copy")
-declare_ufunc(np.square, analytic=True, series="square")
+SQUARE = declare_ufunc(np.square, analytic=True, series="square")
 declare_ufunc(np.reciprocal, analytic=True, series="reciprocal")
 declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
 declare_ufunc(np.floor_divide, symbol="//", zero_derivative=True, may_round=True, series="constant")

@@ -18,6 +18,7 @@ from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.trace.calls import apply_primitive
+from hoad._ops.primitives import POWER
 from hoad._program.program import Program
 from hoad._transform.programs import recorded
 
@@ -141,7 +142,7 @@ def _check(aval: AbstractValue) -> None:
 def _is_elementary(primitive: Primitive, aval: AbstractValue) -> bool:
     """Whether arrays give the bits that lanes give; x ** 2, which they take for a product, may not."""
     is_array = aval.ndim > 0
-    return primitive.kind == UFUNC and primitive.has_kernel(is_array) and not (is_array and primitive.name == "power")
+    return primitive.kind == UFUNC and primitive.has_kernel(is_array) and not (is_array and primitive is POWER)
 
 
 def _behind(graph: Graph, outputs: Sequence[int], inputs: set[int]) -> list[tuple[int, _Row]]:

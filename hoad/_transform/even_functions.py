@@ -24,7 +24,7 @@ from hoad._core.trace.traced import node_of, plain_value, traced_node
 from hoad._numpy.products import root
 from hoad._numpy.registry import operand_at
 from hoad._numpy.squares import MOVES, ROOTS, SIZES, is_same, is_sum_of_squares, square_under
-from hoad._ops.primitives import SMOOTH
+from hoad._ops.primitives import POWER, SMOOTH
 from hoad._program.callee import called
 from hoad._transform.expansion import EXPANDING, Taylor
 from hoad._transform.programs import recorded
@@ -104,7 +104,7 @@ def _params(graph: Graph, norm: int, group: Group) -> list[int]:
     for node, _, is_norm in group:
         primitive, operands, *_ = node_row(graph, node)
         for place, x in enumerate(operands[: 0 if is_norm else 1 if primitive is SMOOTH else None]):
-            if x not in own and not (place and primitive.name == "power" and _is_number(graph, x)):
+            if x not in own and not (place and primitive is POWER and _is_number(graph, x)):
                 params[x] = None
     return list(params)
 

@@ -258,3 +258,22 @@ def test_what_does_not_fit(f: Callable[[Any], Any], message: str) -> None:
         f(V)
     with pytest.raises((ValueError, IndexError), match=message):
         hoad.jacobian(lambda x: np.ravel(f(x)[0]))(V)
+
+
+# (shape, axis): the places are looked at although the result has no items, unless there is nothing before the axis.
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((0, 0), 0), ((0, 0), 1), ((2, 0), 0), ((2, 0), 1), ((0, 2), 0), ((0,), 0)]
+)
+@pytest.mark.parametrize("places", [[0, 1, -1], [5], []])
+def test_places_in_an_array_without_items_are_looked_at_as_in_numpy(
+    shape: tuple[int, ...], axis: int, places: list[int]
+) -> None:
+    def shape_of(x: Any) -> Any:
+        try:
+            return np.take(x, np.array(places, int), axis=axis).shape
+        except IndexError:
+            return IndexError
+
+    met = []
+    hoad.record(lambda x: met.append(shape_of(x)) or 0.0, np.zeros(shape))
+    assert met == [shape_of(np.zeros(shape))]

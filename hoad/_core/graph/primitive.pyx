@@ -38,6 +38,8 @@ from hoad._core.graph.tape cimport (
     OP_SUBTRACT,
     Node,
     aval_of,
+    node_operands,
+    operand_aval,
 )
 from hoad._core.kernels.vector cimport arithmetic, is_faster, vector1, vector2
 
@@ -255,6 +257,18 @@ cdef object params_of(Graph graph, int32_t i):
     if node.flags & F_WIDE and <object>graph.wide_nodes[node.a].sig is not None:
         return (<Signature>graph.wide_nodes[node.a].sig).params
     return None
+
+
+cdef Signature node_signature(Graph graph, int32_t i):
+    """The signature of what node i is."""
+    cdef int32_t avals[2]       # without an extension row, there are no more operands
+    cdef int32_t k, n
+    cdef const int32_t* operands = node_operands(graph, i, &n)
+    if graph.nodes[i].flags & F_WIDE:
+        return <Signature>graph.wide_nodes[graph.nodes[i].a].sig
+    for k in range(n):
+        avals[k] = operand_aval(graph, operands[k])
+    return signature(primitive_of(graph.nodes[i].op), None, avals, n)
 
 
 cdef int rules_version(Primitive primitive) noexcept:

@@ -22,6 +22,7 @@ from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
 from hoad._core.trace.errors cimport note_origin
 from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
 from hoad._core.record.guard_calibration cimport settle
+from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
@@ -59,6 +60,11 @@ cdef enum:
     LARGE = 1 << 16     # bytes of an array that a replay has no use for
 
 SYMBOLIC_ZERO = <int>ZERO
+
+
+cdef list with_zeros(Graph graph, list operands, list like):
+    """The operands, with constants of zeros in place of symbolic zeros, each like the operand beside it."""
+    return [zeros(graph, operand_aval(graph, <int32_t>k)) if <int32_t>x == ZERO else x for x, k in zip(operands, like)]
 
 
 cdef class Recording:
@@ -151,10 +157,10 @@ cdef class Recording:
         if not aval.is_float64:
             place = (offset * dtype.itemsize, (len(offsets),), (step * dtype.itemsize,))
             one = self.graph.const_object(np.full(len(offsets), value, dtype))
-            return builder.assemble(intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
-                                    (place,))
+            return assemble(builder, intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
+                            (place,))
         ones = np.full(len(offsets), one, dtype=np.int32)
-        return builder.assemble(aval.number, &ones[0], len(offsets), offsets, ())
+        return assemble(builder, aval.number, &ones[0], len(offsets), offsets, ())
 
     def unit_at(self, int like, int place, int step, value=1.0):
         """As `unit`, at the flat offset that is the value of the operand `place`, and at every `step`th from there."""
@@ -180,7 +186,7 @@ cdef class Recording:
         cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         if aval.number > AVAL_BOOL and not aval.is_float64:
             return operand_of(self.graph, np.ones(aval.shape, aval.dtype))
-        return builder.broadcast(self.graph.const_float(1.0), aval.number)
+        return broadcast(builder, self.graph.const_float(1.0), aval.number)
 
     # ---- sweeps
 
@@ -213,9 +219,7 @@ cdef class Recording:
 
     def or_zeros(self, list operands, list like):
         """The operands, with constants of zeros in place of symbolic zeros."""
-        cdef Builder builder = Builder(self.graph)
-        return [builder.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
-                for x, k in zip(operands, like)]
+        return with_zeros(self.graph, operands, like)
 
     # ---- out of the graph
 
@@ -552,15 +556,11 @@ cdef class Extension:
         """Sweep in reverse as far as `wrt`; operands, of the nodes `asked` for if given, zeros put in for ZERO."""
         found = adjoint_sweep(self.graph, self.builder, nodes_among(targets), seeds_of(targets, seeds), wrt, notes,
                               asked)
-        return self.with_zeros(found, wrt if asked is None else asked)
+        return with_zeros(self.graph, found, wrt if asked is None else asked)
 
     def tangents(self, list targets, list wrt, list tangents, bint notes=False):
         """Sweep forward; operands, with zeros put in for symbolic zeros."""
-        return self.with_zeros(tangents_of(self.graph, self.builder, targets, wrt, tangents, notes), targets)
-
-    cdef list with_zeros(self, list operands, list like):
-        return [self.builder.zeros(operand_aval(self.graph, <int32_t>k)) if <int32_t>x == ZERO else x
-                for x, k in zip(operands, like)]
+        return with_zeros(self.graph, tangents_of(self.graph, self.builder, targets, wrt, tangents, notes), targets)
 
     def compact(self, list outputs):
         """Drop what is dead in the new tape, but for its inputs, which stay in front; the outputs renumbered."""

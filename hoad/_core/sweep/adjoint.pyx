@@ -13,19 +13,9 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
-from hoad._core.sweep.builder cimport (
-    DEPENDS,
-    DEPENDS_A,
-    DEPENDS_B,
-    IS_INPUT,
-    NEGATED,
-    OTHER_KIND,
-    PLAIN,
-    SPECIAL,
-    Builder,
-    ScalarRule,
-    State,
-)
+from hoad._core.sweep.builder cimport FIRST_LEAF, Builder, Places, ScalarRule
+from hoad._core.sweep.derived cimport assemble, item, negative, noted
+from hoad._core.sweep.flags cimport first_operand, is_special
 from hoad._core.graph.primitive cimport (
     INFO,
     MOST_RESULTS,
@@ -33,7 +23,7 @@ from hoad._core.graph.primitive cimport (
     Signature,
     primitive_count,
     primitive_of,
-    signature,
+    node_signature,
 )
 from hoad._core.graph.tape cimport (
     ARITY,
@@ -42,6 +32,7 @@ from hoad._core.graph.tape cimport (
     F_WIDE,
     F_SLOPED,
     F_STRONG,
+    OP_ADD,
     OP_ASSEMBLE,
     OP_IDENTITY,
     OP_INPUT,
@@ -49,6 +40,7 @@ from hoad._core.graph.tape cimport (
     OP_NEGATIVE,
     OP_RESULT,
     OP_STOP,
+    OP_SUBTRACT,
     ZERO,
     AbstractValue,
     WideNode,
@@ -71,6 +63,19 @@ from hoad._core.graph.primitive import primitive_named
 
 cnp.import_array()
 
+ctypedef uint16_t State
+
+cdef enum:               # what is known of a node in a reverse sweep: bits of its State
+    DEPENDS = 1         # on an input of the sweep, differentiably
+    IS_INPUT = 2
+    OTHER_KIND = 4      # no float64 scalar
+    NEGATED = 8         # its adjoint so far is minus the operand kept for it
+    DEPENDS_A = 16      # its first operand depends
+    DEPENDS_B = 32
+    PLAIN = 64          # an operation on float64 scalars
+    SPECIAL = 128       # see `flags.is_special`
+    SPECIAL_BAR = 256   # its adjoint so far is special
+
 cdef enum:
     FEW = 32
 
@@ -83,6 +88,51 @@ cdef struct Piece:
 
 cdef int GETITEM = -1
 cdef int GATHER = -1
+
+
+# ---- adjoints and their signs
+
+cdef int add(Builder builder, int32_t* bar, State* state, int32_t adjoint, bint negated) except -1:
+    """Add a contribution to an adjoint; both have a sign beside them, which costs no node until they meet."""
+    cdef int32_t pair[2]
+    cdef uint16_t op = OP_ADD
+    if adjoint == ZERO or bar[0] == ZERO or operand_aval(builder.graph, adjoint) == AVAL_FLOAT:
+        return add_number(builder, bar, state, adjoint, is_special(builder.graph, adjoint), negated)
+    pair[0] = bar[0]
+    pair[1] = adjoint
+    if (state[0] & NEGATED != 0) != negated:
+        op = OP_SUBTRACT
+        if not negated:
+            pair[0], pair[1] = pair[1], pair[0]
+            state[0] &= ~NEGATED
+    bar[0] = builder.emit_wide(primitive_of(op), None, pair, 2, operand_aval(builder.graph, adjoint))
+    return 0
+
+
+cdef inline int add_number(Builder builder, int32_t* bar, State* state, int32_t adjoint, bint special,
+                           bint negated) except -1:
+    """As `add`, for float64 scalars of which it is known whether they are special."""
+    cdef uint16_t op = OP_ADD
+    cdef int32_t a = bar[0]
+    cdef int32_t b = adjoint
+    if adjoint == ZERO:
+        return 0
+    if a != ZERO:
+        if (state[0] & NEGATED != 0) != negated:
+            op = OP_SUBTRACT
+            if not negated:
+                a, b = b, a
+            negated = False
+        if special or state[0] & SPECIAL_BAR or not builder.simplify:
+            adjoint = builder.emit_special(op, a, b)
+            special = is_special(builder.graph, adjoint)
+        elif op == OP_ADD and a > b:
+            adjoint = builder.found_or_pushed(op, 0, b, a)
+        else:
+            adjoint = builder.found_or_pushed(op, 0, a, b)
+    bar[0] = adjoint
+    state[0] = (state[0] & ~(NEGATED | SPECIAL_BAR)) | NEGATED * negated | SPECIAL_BAR * special
+    return 0
 
 
 @cython.final
@@ -110,7 +160,7 @@ cdef class ItemAdjoints:
 
     cdef int add(self, Builder builder, int32_t offset, int32_t adjoint, bint negated) except -1:
         self.count += self.bar[offset] == ZERO
-        return builder.accumulate(&self.bar[offset], &self.state[offset], adjoint, negated)
+        return add(builder, &self.bar[offset], &self.state[offset], adjoint, negated)
 
     cdef int write(self, Builder builder, cnp.npy_int64* offsets, int32_t* operands) except -1:
         """Write the offsets that have an adjoint, in order, and their adjoints."""
@@ -119,7 +169,7 @@ cdef class ItemAdjoints:
         for i in range(self.size):
             if self.bar[i] != ZERO:
                 offsets[k] = i
-                operands[k] = builder.negative(self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
+                operands[k] = negative(builder, self.bar[i]) if self.state[i] & NEGATED else self.bar[i]
                 k += 1
         return 0
 
@@ -226,7 +276,7 @@ cdef class Sweep:
             return 0
         operands = node_operands(self.graph, i, &n)
         for k in range(n):
-            if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
+            if self.depends(operands[k]):
                 if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
                     state[0] |= DEPENDS
                 break
@@ -248,6 +298,64 @@ cdef class Sweep:
                 return True
         return False
 
+    # ---- operations on float64 scalars: the inner loop
+
+    cdef int32_t pull_back_plain(self, int32_t node) except? -1:
+        """Pull adjoints back through operations on scalars, from `node` down to one that is none or has no rule here.
+
+        Rules are found by operation and by the operands that depend. Returns that node, or what lies before `low`.
+        """
+        cdef int32_t low = self.low
+        cdef const int32_t* bar = self.bar
+        cdef const State* state = self.state
+        cdef ScalarRule* rule
+        cdef State known
+        while node >= low:
+            known = state[node - low]
+            if not known & PLAIN:
+                break
+            if bar[node - low] != ZERO:
+                rule = self.rules[4 * <int32_t>self.graph.nodes[node].op + ((known & (DEPENDS_A | DEPENDS_B)) >> 4)]
+                if rule == NULL:
+                    break
+                self.pull_back(rule, node)
+            node -= 1
+        return node
+
+    cdef inline int pull_back(self, const ScalarRule* rule, int32_t node) except -1:
+        """Inline the vjp rule of an operation on scalars, and add what it gives to the adjoints of its operands.
+
+        The tables begin with node `low`; before it, ``state[-1]`` speaks for constants.
+        """
+        cdef int32_t* bar = self.bar
+        cdef State* state = self.state
+        cdef const Node* row = &self.graph.nodes[node]
+        cdef int32_t a = row.a - self.low
+        cdef int32_t b = row.b - self.low
+        cdef State known = state[node - self.low]
+        cdef bint negated = known & NEGATED != 0
+        cdef Places at
+        cdef int k
+        at.operand[FIRST_LEAF] = bar[node - self.low]
+        at.special[FIRST_LEAF] = known & SPECIAL_BAR
+        at.operand[0] = ZERO
+        at.special[0] = True
+        if rule.n_steps:        # else nothing but the adjoint itself goes on
+            at.operand[FIRST_LEAF + 1] = node
+            at.special[FIRST_LEAF + 1] = known & SPECIAL
+            at.operand[FIRST_LEAF + 2] = row.a
+            at.special[FIRST_LEAF + 2] = state[max(a, -1)] & SPECIAL
+            at.operand[FIRST_LEAF + 3] = row.b
+            at.special[FIRST_LEAF + 3] = state[max(b, -1)] & SPECIAL
+            self.builder.inline_rule(rule, &at)
+        if known & DEPENDS_A:
+            k = rule.outputs[0]
+            add_number(self.builder, &bar[a], &state[a], at.operand[k], at.special[k] != 0, negated ^ rule.negated[0])
+        if known & DEPENDS_B:
+            k = rule.outputs[1]
+            add_number(self.builder, &bar[b], &state[b], at.operand[k], at.special[k] != 0, negated ^ rule.negated[1])
+        return 0
+
     cdef int run(self) except -1:
         cdef int32_t i = self.high - 1
         cdef int32_t low = self.low
@@ -257,7 +365,7 @@ cdef class Sweep:
         while i >= low:
             before = self.graph.size
             if fast:
-                i = self.builder.pull_back_plain(self.rules, i, self.bar, self.state, low)
+                i = self.pull_back_plain(i)
                 if i < low:
                     break
             state = self.state[i - low]
@@ -286,11 +394,11 @@ cdef class Sweep:
         cdef State* state = &self.state[node - self.low]
         cdef int32_t before
         if not self.notes or adjoint == ZERO:
-            return self.builder.accumulate(bar, state, adjoint, negated)
+            return add(self.builder, bar, state, adjoint, negated)
         if not negated:
             adjoint = self.annotated(node, adjoint, swept)
         before = self.graph.size
-        self.builder.accumulate(bar, state, adjoint, negated)
+        add(self.builder, bar, state, adjoint, negated)
         if self.graph.size > before and not state[0] & NEGATED:
             self.graph.note(self.graph.size - 1, swept, node, 0)
         return 0
@@ -299,96 +407,38 @@ cdef class Sweep:
         """The adjoint of `node` so far, with its sign."""
         cdef int32_t adjoint = self.bar[node - self.low]
         if adjoint != ZERO and self.state[node - self.low] & NEGATED:
-            return self.builder.negative(adjoint)
+            return negative(self.builder, adjoint)
         return adjoint
 
     cdef int32_t annotated(self, int32_t node, int32_t adjoint, int32_t swept) except? -1:
         """Note whose adjoint an emitted node is; unsimplified, every contribution is a node of its own."""
         cdef int32_t* parts = &self.parts[node - self.low]
         parts[0] += 1
-        return self.builder.noted(adjoint, swept, node, parts[0])
+        return noted(self.builder, adjoint, swept, node, parts[0])
 
     # ---- one node
 
     cdef int propagate(self, int32_t i) except -1:
-        cdef Node* node = &self.graph.nodes[i]
+        """Pull the adjoint of a node back to its operands."""
         cdef int32_t adjoint = self.bar[i - self.low]
         cdef bint negated = self.state[i - self.low] & NEGATED != 0
-        cdef uint16_t op = node.op
-        if op == OP_RESULT or (node.flags & F_WIDE and INFO[op].nout > 1):
-            return self.propagate_many(i)
-        if adjoint == ZERO:
-            return 0
-        if node.flags & F_WIDE:
-            return self.propagate_wide(i, adjoint, negated)
-        if op == OP_ITEM:
-            return self.add_piece(node.a, i, adjoint, negated)
-        if op == OP_IDENTITY:
-            if node.a >= self.low and self.state[node.a - self.low] & DEPENDS:
-                self.accumulate(node.a, adjoint, negated, i)
-            return 0
-        if op == OP_INPUT:
-            return 0
-        return self.propagate_scalar(i, adjoint, negated)
-
-    cdef int propagate_scalar(self, int32_t i, int32_t adjoint, bint negated) except -1:
-        """A scalar operation of one or two operands, some of them perhaps booleans."""
-        cdef Node* node = &self.graph.nodes[i]
-        cdef State state = self.state[i - self.low]
-        cdef int32_t leaves[4]
-        cdef int32_t adjoints[2]
-        cdef bint negated_a = negated
-        cdef bint negated_b = negated
-        cdef RuleTemplate template
-        leaves[0] = adjoint
-        leaves[1] = i
-        leaves[2] = node.a
-        leaves[3] = node.b
-        template = self.scalar_template(i, (state & (DEPENDS_A | DEPENDS_B)) >> 4)
-        if template.is_scalar and self.builder.simplify:
-            template.inline_scalar(self.builder, leaves, adjoints)
-            negated_a ^= template.scalar.negated[0]
-            negated_b ^= template.scalar.negated[1]
-        else:
-            template.splice(self.builder, leaves, adjoints)
-        if state & DEPENDS_A:
-            self.accumulate(leaves[2], adjoints[0], negated_a, i)
-        if state & DEPENDS_B:
-            self.accumulate(leaves[3], adjoints[1], negated_b, i)
-        return 0
-
-    cdef RuleTemplate scalar_template(self, int32_t i, int32_t active):
-        """The vjp template of a scalar operation; the next node of its kind finds its `ScalarRule` in the table."""
-        cdef Node* node = &self.graph.nodes[i]
-        cdef int arity = ARITY[node.op]
-        cdef int32_t avals[2]
-        cdef RuleTemplate template
-        cdef Signature sig
-        avals[0] = operand_aval(self.graph, node.a)
-        avals[1] = operand_aval(self.graph, node.b) if arity == 2 else 0
-        sig = signature(primitive_of(node.op), None, avals, arity)
-        template = vjp_template(sig, active, None, values_for(self.graph, sig, i, &node.a, arity))
-        if template.is_scalar and self.state[i - self.low] & PLAIN and not sig.primitive.per_call:
-            self.kept.append(template)
-            self.rules[4 * <int32_t>self.graph.nodes[i].op + active] = &template.scalar
-        return template
-
-    cdef int propagate_wide(self, int32_t i, int32_t adjoint, bint negated) except -1:
         cdef uint16_t op = self.graph.nodes[i].op
-        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
-        cdef int32_t source
-        if op == OP_INPUT:
+        cdef int32_t n
+        if op == OP_RESULT or INFO[op].nout > 1:
+            return self.propagate_many(i)
+        if adjoint == ZERO or op == OP_INPUT:
             return 0
-        source = self.graph.pool[wide.first] if wide.count else ZERO
         if op == OP_IDENTITY:
-            if source >= self.low and self.state[source - self.low] & DEPENDS:
-                self.accumulate(source, adjoint, negated, i)
-            return 0
-        if op == GETITEM or op == GATHER:
-            return self.add_piece(source, i, adjoint, negated)
+            n = first_operand(self.graph, i)
+            return self.accumulate(n, adjoint, negated, i) if self.depends(n) else 0
+        if op == OP_ITEM or op == GETITEM or op == GATHER:
+            return self.add_piece(first_operand(self.graph, i), i, adjoint, negated)
         if op == OP_ASSEMBLE:
             return self.propagate_assembly(i, adjoint, negated)
         return self.inline_node(i, &adjoint, negated)
+
+    cdef inline bint depends(self, int32_t operand) noexcept:
+        return operand >= self.low and self.state[operand - self.low] & DEPENDS
 
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
@@ -404,18 +454,18 @@ cdef class Sweep:
         return self.inline_node(i, few, False) if some else 0
 
     cdef int inline_node(self, int32_t i, const int32_t* adjoints, bint negated) except -1:
-        """Splice the template of a node with an extension row; what it gives is negated with its adjoints."""
-        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>wide.sig
-        cdef int32_t count = wide.count
+        """Inline the template of a node; what it gives is negated with its adjoints."""
+        cdef Signature sig = node_signature(self.graph, i)
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
         cdef int32_t* leaves = few
         cdef int32_t* operands
         cdef int32_t* found
-        cdef int32_t k
+        cdef int32_t k, count
         cdef uint64_t active = 0
+        cdef bint signs[2]
         cdef RuleTemplate template
+        cdef const int32_t* given = node_operands(self.graph, i, &count)
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
             if leaves == NULL:
@@ -427,32 +477,40 @@ cdef class Sweep:
                 leaves[k] = adjoints[k]
                 leaves[nout + k] = i + k
             for k in range(count):
-                operands[k] = self.graph.pool[wide.first + k]
-                if operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS and k < 64:
+                operands[k] = given[k]
+                if self.depends(operands[k]) and k < 64:
                     active |= <uint64_t>1 << k
             if count > 64:
                 active = ~<uint64_t>0
             if not active:
                 return 0
-            if negated and not is_odd(sig):       # no sign passes through what is not linear; `wide` may move
-                leaves[0] = self.builder.negative(leaves[0])
+            if negated and not is_odd(sig):       # no sign passes through what is not linear
+                leaves[0] = negative(self.builder, leaves[0])
                 negated = False
             template = vjp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
                                     values_for(self.graph, sig, i, operands, count))
-            template.splice(self.builder, leaves, found)
+            self.keep_rule(i, active, template)
+            template.inline_into(self.builder, leaves, found, signs)
             for k in range(count):
-                if found[k] != ZERO and operands[k] >= self.low and self.state[operands[k] - self.low] & DEPENDS:
-                    self.accumulate(operands[k], found[k], negated, i)
+                if found[k] != ZERO and self.depends(operands[k]):
+                    self.accumulate(operands[k], found[k], negated ^ (k < 2 and signs[k]), i)
         finally:
             if leaves != few:
                 PyMem_RawFree(leaves)
+        return 0
+
+    cdef int keep_rule(self, int32_t i, uint64_t active, RuleTemplate template) except -1:
+        """Put the rule of an operation on float64 scalars in the table, for the next node of its kind."""
+        if template.is_scalar and self.state[i - self.low] & PLAIN and not template.signature.primitive.per_call:
+            self.kept.append(template)
+            self.rules[4 * <int32_t>self.graph.nodes[i].op + <int32_t>active] = &template.scalar
         return 0
 
     # ---- items and slices
 
     cdef int add_piece(self, int32_t array, int32_t node, int32_t adjoint, bint negated) except -1:
         """Keep the adjoint of an item or slice until its array is reached."""
-        if array < self.low or not self.state[array - self.low] & DEPENDS:
+        if not self.depends(array):
             return 0
         if self.pieces_of == NULL:
             self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
@@ -488,7 +546,7 @@ cdef class Sweep:
                     items = ItemAdjoints(<Py_ssize_t>aval_of(operand_aval(self.graph, array)).size)
                 items.add(self.builder, self.graph.nodes[node].b, piece.adjoint, piece.negated)
                 continue
-            operands.append(self.builder.negative(piece.adjoint) if piece.negated else piece.adjoint)
+            operands.append(negative(self.builder, piece.adjoint) if piece.negated else piece.adjoint)
             wide = &self.graph.wide_nodes[self.graph.nodes[node].a]    # only now: the table may have moved
             if self.graph.nodes[node].op == GATHER:
                 operands.append(self.graph.pool[wide.first + 1])
@@ -512,7 +570,7 @@ cdef class Sweep:
             items.write(self.builder, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
         for i in range(n_items, count):
             to[i] = operands[i - n_items]
-        return self.builder.assemble(operand_aval(self.graph, array), to, count, offsets, tuple(parts))
+        return assemble(self.builder, operand_aval(self.graph, array), to, count, offsets, tuple(parts))
 
     cdef int propagate_assembly(self, int32_t i, int32_t adjoint, bint negated) except -1:
         """The adjoint of an assemble node: the item or slice of its adjoint at each place."""
@@ -525,8 +583,8 @@ cdef class Sweep:
         offsets, parts = sig.params
         for offset in offsets.tolist():
             operand = self.graph.pool[first + k]
-            if operand >= self.low and self.state[operand - self.low] & DEPENDS:
-                self.accumulate(operand, self.builder.item(adjoint, offset), negated, i)
+            if self.depends(operand):
+                self.accumulate(operand, item(self.builder, adjoint, offset), negated, i)
             k += 1
         size = (<AbstractValue>sig.results[0]).itemsize
         for part in parts:
@@ -536,7 +594,7 @@ cdef class Sweep:
                 pair[1] = self.graph.pool[first + k + 1]
                 k += 1
             k += 1
-            if operand < self.low or not self.state[operand - self.low] & DEPENDS:
+            if not self.depends(operand):
                 continue
             operand_bar = taken(self.builder, pair, part, operand_aval(self.graph, operand), size)
             self.accumulate(operand, operand_bar, negated, i)

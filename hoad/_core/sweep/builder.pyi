@@ -1,14 +1,9 @@
-"""Emission of nodes with simplification and common subexpressions; for compiled code."""
+"""Appending nodes to a graph, simplified."""
 
 from typing import final
 
-from typing_extensions import Self
-
-from hoad._core.graph.tape import Graph
-from hoad._core.sweep.slopes import Appender
+from hoad._core.sweep.hash_consing import Appender
 
 @final
 class Builder(Appender):
-    """Writes nodes to a graph, each only once."""
-
-    def __new__(cls, graph: Graph, simplify: bool = True) -> Self: ...
+    """Appends operations to a graph, simplified."""

@@ -17,14 +17,9 @@ cdef class RuleTemplate:
     cdef int32_t* outputs            # vjp: adjoint of each operand; jvp: tangent of each result
     cdef int32_t n_outputs
 
-    cdef int splice(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1
-    cdef int inline_scalar(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1
+    cdef int inline_into(self, Builder builder, const int32_t* leaves, int32_t* outputs, bint* signs) except -1
     cdef int finish(self, list outputs) except -1
-    cdef int32_t placed(self, Builder builder, int32_t operand, const int32_t* place) except? -1
-    cdef int32_t inline_wide(self, Builder builder, int32_t i, const int32_t* place) except? -1
     cdef list replay(self, Builder builder, list inputs, list leaves)
-    cdef int32_t emitted(self, Builder builder, int32_t i, const int32_t* place) except? -1
-    cdef bytearray replayed(self, list inputs)
 
 cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, list values=*)
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count)

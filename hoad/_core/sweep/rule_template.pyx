@@ -15,6 +15,8 @@ cimport cython
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.trace.calls cimport record_call
 from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
+from hoad._core.sweep.derived cimport assemble, item, negative, zeros
+from hoad._core.sweep.flags cimport is_slope, is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
@@ -28,7 +30,6 @@ from hoad._core.graph.primitive cimport (
     primitive_of,
     rules_version,
 )
-from hoad._core.sweep.slopes cimport is_slope
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -90,7 +91,7 @@ cdef enum:
 
 @cython.final
 cdef class RuleTemplate:
-    """What a rule records at one signature; `splice` emits it with other operands."""
+    """What a rule records at one signature; `inline_into` emits it with other operands."""
 
     def __dealloc__(self):
         PyMem_RawFree(self.steps)
@@ -130,19 +131,20 @@ cdef class RuleTemplate:
         self.is_scalar = scalar_rule(self)
         return 0
 
-    # ---- splicing
+    # ---- inlining
 
-    cdef int splice(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1:
-        """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs."""
+    cdef int inline_into(self, Builder builder, const int32_t* leaves, int32_t* outputs, bint* signs) except -1:
+        """Emit the template with `leaves` (ZERO allowed) in place of its own; writes the operands of its outputs.
+
+        Of the first two, `signs` says which are to be negated; without it, they are.
+        """
         cdef int32_t few[FEW]
         cdef int32_t* place = few
         cdef int32_t i, k
+        if signs != NULL:
+            signs[0] = signs[1] = False
         if builder.simplify and self.is_scalar:
-            self.inline_scalar(builder, leaves, outputs)
-            for k in range(self.n_outputs):
-                if self.scalar.negated[k] and outputs[k] != ZERO:
-                    outputs[k] = builder.negative(outputs[k])
-            return 0
+            return inline_scalar(self, builder, leaves, outputs, signs)
         if self.graph.size > FEW:
             place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
             if place == NULL:
@@ -151,9 +153,9 @@ cdef class RuleTemplate:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
             for k in range(self.n_steps):
-                place[self.steps[k]] = self.emitted(builder, self.steps[k], place)
+                place[self.steps[k]] = emitted(self, builder, self.steps[k], place)
             for k in range(self.n_outputs):
-                outputs[k] = self.placed(builder, self.outputs[k], place)
+                outputs[k] = placed(self, builder, self.outputs[k], place)
             for k in range(self.graph.n_guards):
                 i = self.graph.guards[k].node
                 if place[i] >= 0:
@@ -163,27 +165,13 @@ cdef class RuleTemplate:
                 PyMem_RawFree(place)
         return 0
 
-    cdef int inline_scalar(self, Builder builder, const int32_t* leaves, int32_t* outputs) except -1:
-        """As `splice`, for a rule on scalars, without the signs of the outputs."""
-        cdef Places at
-        cdef int32_t k
-        at.operand[0] = ZERO
-        at.special[0] = True
-        for k in range(self.n_leaves):
-            at.operand[FIRST_LEAF + k] = leaves[k]
-            at.special[FIRST_LEAF + k] = builder.is_special(leaves[k])
-        builder.splice(&self.scalar, &at)
-        for k in range(self.n_outputs):
-            outputs[k] = at.operand[self.scalar.outputs[k]]
-        return 0
-
     cdef list replay(self, Builder builder, list inputs, list leaves):
         """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs.
 
         An output that is the symbolic zero is one of zeros: whoever asks for it is not a sweep.
         """
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
-        cdef bytearray state = self.replayed(inputs)
+        cdef bytearray state = replayed(self, inputs)
         cdef int32_t k, i
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
@@ -191,111 +179,135 @@ cdef class RuleTemplate:
             if state[i] & ENTERS_AS_CONSTANT:
                 place[i] = operand_of(builder.graph, self.graph.value_of(i))
             elif state[i] & NEEDED and not state[i] & REPLACED:
-                place[i] = self.emitted(builder, i, &place[0])
+                place[i] = emitted(self, builder, i, &place[0])
         found = []
         for k in range(self.n_outputs):
-            i = self.placed(builder, self.outputs[k], &place[0])
-            found.append(builder.zeros(operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
+            i = placed(self, builder, self.outputs[k], &place[0])
+            found.append(zeros(builder.graph, operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
         return found
 
-    cdef bytearray replayed(self, list inputs):
-        """What `replay` does with each node: what depends on no input and has a value enters as a constant."""
-        cdef Graph graph = self.graph
-        cdef bytearray state = bytearray(graph.size)
-        cdef int32_t i, k, n
-        cdef const int32_t* operands
-        for i in inputs:
-            state[i] = REPLACED | DEPENDS_ON_INPUT
-        for i in range(graph.size):
-            operands = node_operands(graph, i, &n)
-            for k in range(n):
-                if operands[k] >= 0 and state[operands[k]] & DEPENDS_ON_INPUT:
-                    state[i] |= DEPENDS_ON_INPUT
-        for k in range(self.n_outputs):
-            if self.outputs[k] >= 0:
-                state[self.outputs[k]] |= NEEDED
-        for i in range(graph.size - 1, -1, -1):
-            if not state[i] & NEEDED or state[i] & REPLACED:
-                continue
-            if not state[i] & DEPENDS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
-                state[i] |= ENTERS_AS_CONSTANT
-                continue
-            operands = node_operands(graph, i, &n)
-            for k in range(n):
-                if operands[k] >= 0:
-                    state[operands[k]] |= NEEDED
-        return state
 
-    cdef int32_t emitted(self, Builder builder, int32_t i, const int32_t* place) except? -1:
-        """Emit one node."""
-        cdef Node* node = &self.graph.nodes[i]
-        if node.flags & F_WIDE:
-            return self.inline_wide(builder, i, place)
-        if node.op == OP_ITEM:
-            return builder.item(place[node.a], node.b)
-        if node.op == OP_IDENTITY:
-            return self.placed(builder, node.a, place)
-        return builder.emit(node.op, self.placed(builder, node.a, place),
-                            self.placed(builder, node.b, place) if ARITY[node.op] == 2 else 0)
+cdef int inline_scalar(RuleTemplate template, Builder builder, const int32_t* leaves, int32_t* outputs,
+                       bint* signs) except -1:
+    """As `inline_into`, for a rule on scalars."""
+    cdef Places at
+    cdef int32_t k
+    at.operand[0] = ZERO
+    at.special[0] = True
+    for k in range(template.n_leaves):
+        at.operand[FIRST_LEAF + k] = leaves[k]
+        at.special[FIRST_LEAF + k] = is_special(builder.graph, leaves[k])
+    builder.inline_rule(&template.scalar, &at)
+    for k in range(template.n_outputs):
+        outputs[k] = at.operand[template.scalar.outputs[k]]
+        if signs != NULL:
+            signs[k] = template.scalar.negated[k]
+        elif template.scalar.negated[k] and outputs[k] != ZERO:
+            outputs[k] = negative(builder, outputs[k])
+    return 0
 
-    cdef int32_t placed(self, Builder builder, int32_t operand, const int32_t* place) except? -1:
-        """The operand of the graph inlined into for one of the template's."""
-        cdef int32_t aval
-        if operand >= 0:
-            return place[operand]
-        if operand == ZERO:
-            return ZERO
-        aval = self.graph.consts[~operand].aval
-        if aval == AVAL_FLOAT:
-            return builder.graph.const_float(self.graph.consts[~operand].value.d)
-        if aval == AVAL_BOOL:
-            return builder.graph.const_bool(self.graph.consts[~operand].value.d != 0)
-        return builder.graph.const_object(<object>self.graph.consts[~operand].value.o)
 
-    cdef int32_t inline_wide(self, Builder builder, int32_t i, const int32_t* place) except? -1:
-        cdef Graph graph = self.graph
-        cdef Node* node = &graph.nodes[i]
-        cdef WideNode* wide = &graph.wide_nodes[node.a]
-        cdef int32_t* operands
-        cdef int32_t k, zeros = 0
-        cdef int32_t count = wide.count
-        cdef Signature sig
-        cdef list seeds
-        cdef tuple known, strong
-        if node.op == OP_RESULT:
-            k = place[graph.pool[wide.first]]
-            return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
-        if node.op == OP_IDENTITY:
-            return self.placed(builder, graph.pool[wide.first], place)
-        sig = <Signature>wide.sig
-        params = sig.params
-        operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
-        if operands == NULL:
-            raise MemoryError
-        try:
+cdef bytearray replayed(RuleTemplate template, list inputs):
+    """What `replay` does with each node: what depends on no input and has a value enters as a constant."""
+    cdef Graph graph = template.graph
+    cdef bytearray state = bytearray(graph.size)
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
+    for i in inputs:
+        state[i] = REPLACED | DEPENDS_ON_INPUT
+    for i in range(graph.size):
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] >= 0 and state[operands[k]] & DEPENDS_ON_INPUT:
+                state[i] |= DEPENDS_ON_INPUT
+    for k in range(template.n_outputs):
+        if template.outputs[k] >= 0:
+            state[template.outputs[k]] |= NEEDED
+    for i in range(graph.size - 1, -1, -1):
+        if not state[i] & NEEDED or state[i] & REPLACED:
+            continue
+        if not state[i] & DEPENDS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
+            state[i] |= ENTERS_AS_CONSTANT
+            continue
+        operands = node_operands(graph, i, &n)
+        for k in range(n):
+            if operands[k] >= 0:
+                state[operands[k]] |= NEEDED
+    return state
+
+
+cdef int32_t emitted(RuleTemplate template, Builder builder, int32_t i, const int32_t* place) except? -1:
+    """Emit one node."""
+    cdef Node* node = &template.graph.nodes[i]
+    if node.flags & F_WIDE:
+        return inline_wide(template, builder, i, place)
+    if node.op == OP_ITEM:
+        return item(builder, place[node.a], node.b)
+    if node.op == OP_IDENTITY:
+        return placed(template, builder, node.a, place)
+    return builder.emit(node.op, placed(template, builder, node.a, place),
+                        placed(template, builder, node.b, place) if ARITY[node.op] == 2 else 0)
+
+
+cdef int32_t placed(RuleTemplate template, Builder builder, int32_t operand, const int32_t* place) except? -1:
+    """The operand of the graph inlined into for one of the template's."""
+    cdef int32_t aval
+    if operand >= 0:
+        return place[operand]
+    if operand == ZERO:
+        return ZERO
+    aval = template.graph.consts[~operand].aval
+    if aval == AVAL_FLOAT:
+        return builder.graph.const_float(template.graph.consts[~operand].value.d)
+    if aval == AVAL_BOOL:
+        return builder.graph.const_bool(template.graph.consts[~operand].value.d != 0)
+    return builder.graph.const_object(<object>template.graph.consts[~operand].value.o)
+
+
+cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, const int32_t* place) except? -1:
+    cdef Graph graph = template.graph
+    cdef Node* node = &graph.nodes[i]
+    cdef WideNode* wide = &graph.wide_nodes[node.a]
+    cdef int32_t* operands
+    cdef int32_t k, missing = 0
+    cdef int32_t count = wide.count
+    cdef Signature sig
+    cdef list seeds
+    cdef tuple known, strong
+    if node.op == OP_RESULT:
+        k = place[graph.pool[wide.first]]
+        return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
+    if node.op == OP_IDENTITY:
+        return placed(template, builder, graph.pool[wide.first], place)
+    sig = <Signature>wide.sig
+    params = sig.params
+    operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+    if operands == NULL:
+        raise MemoryError
+    try:
+        for k in range(count):
+            operands[k] = placed(template, builder, graph.pool[wide.first + k], place)
+            missing += operands[k] == ZERO
+        if sig.primitive.of_programs and params[0]._linear:
+            seeds = [operands[k] for k in range(count - <int32_t>params[0]._linear, count)]
+            known = params[0]._strong_seeds()
+            strong = strong_seeds(builder, known, seeds)
+            if min(strong) == 2:
+                return ZERO
+            if strong != known:
+                params = (params[0]._with_strong(strong),)
+        if missing and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
+                missing < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
             for k in range(count):
-                operands[k] = self.placed(builder, graph.pool[wide.first + k], place)
-                zeros += operands[k] == ZERO
-            if sig.primitive.of_programs and params[0]._linear:
-                seeds = [operands[k] for k in range(count - <int32_t>params[0]._linear, count)]
-                known = params[0]._strong_seeds()
-                strong = strong_seeds(builder, known, seeds)
-                if min(strong) == 2:
-                    return ZERO
-                if strong != known:
-                    params = (params[0]._with_strong(strong),)
-            if zeros and (sig.primitive.kind == K_PYTHON and not sig.primitive.linear_in or (
-                    zeros < count and INFO[node.op].linear and node.op != OP_ADD and node.op != OP_SUBTRACT)):
-                for k in range(count):
-                    if operands[k] == ZERO:
-                        operands[k] = builder.zeros(operand_aval(graph, graph.pool[wide.first + k]))
-            if node.op == OP_ASSEMBLE:
-                if zeros == count:
-                    return ZERO
-                return builder.assemble(node.b, operands, count, params[0], params[1])
-            return builder.emit_wide(sig.primitive, params, operands, count, node.b)
-        finally:
-            PyMem_RawFree(operands)
+                if operands[k] == ZERO:
+                    operands[k] = zeros(builder.graph, operand_aval(graph, graph.pool[wide.first + k]))
+        if node.op == OP_ASSEMBLE:
+            if missing == count:
+                return ZERO
+            return assemble(builder, node.b, operands, count, params[0], params[1])
+        return builder.emit_wide(sig.primitive, params, operands, count, node.b)
+    finally:
+        PyMem_RawFree(operands)
 
 
 cdef tuple strong_seeds(Builder builder, tuple known, list seeds):
@@ -304,7 +316,7 @@ cdef tuple strong_seeds(Builder builder, tuple known, list seeds):
     A seed that was the symbolic zero when the template was made is an array of zeros in it: only the call still knows.
     """
     return tuple([
-        2 if k == <int32_t>ZERO else was or int(builder.is_strong(<int32_t>k)) for was, k in zip(known, seeds)])
+        2 if k == <int32_t>ZERO else was or int(is_strong(builder.graph, <int32_t>k)) for was, k in zip(known, seeds)])
 
 
 # ---- rules on scalars -----------------------------------------------------------------------------------------------

@@ -10,7 +10,10 @@ What is linear in derivatives is all that a sweep emits, so factors are looked f
 element by element. This is exact where x is not 0: a product with ±1 does not round.
 """
 
-from hoad._core.graph.primitive cimport Primitive, Signature, primitive_of, signature
+from hoad._core.sweep.derived cimport broadcast, negative
+from hoad._core.sweep.flags cimport is_slope, is_sloped
+from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.graph.primitive cimport Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
     AVAL_FLOAT,
@@ -41,8 +44,6 @@ from hoad._core.graph.tape cimport (
 
 import numpy as np
 
-from hoad._core.graph.primitive import primitive_named
-
 cdef enum:
     ONE = -2147483645           # the number 1, of any shape and dtype
     FEW_VISITED = 16            # nodes of a factor in which any slope is looked for
@@ -50,43 +51,8 @@ cdef enum:
     DEPTH = 6                   # of the expressions that are compared
     MOST_SLOPES = 8             # of one factor
 
-cdef int SLOPE = -1
-
-
-cdef bint is_slope(uint16_t op) noexcept:
-    """Whether it is the derivative of an absolute value."""
-    global SLOPE
-    if SLOPE < 0:
-        SLOPE = (<Primitive>primitive_named("slope")).op
-    return op == SLOPE
-
-
-cdef class Appender:
-    """What appends operations to a graph, as far as products of slopes use it."""
-
-    cdef int32_t emit_numbers(self, uint16_t op, int32_t a, int32_t b) except? -1:
-        """The operand of an operation on one or two numbers."""
-        raise NotImplementedError
-
-    cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
-                           int32_t aval) except? -1:
-        """That of an operation on any operands, whose (first) result is `aval`."""
-        raise NotImplementedError
-
-    cdef int32_t negative(self, int32_t a) except? -1:
-        """That of a negative."""
-        raise NotImplementedError
-
-    cdef int32_t broadcast(self, int32_t operand, int32_t aval) except? -1:
-        """That of an operand repeated to a shape."""
-        raise NotImplementedError
-
 
 # ---- finding slopes
-
-cdef inline bint is_sloped(Graph graph, int32_t operand) noexcept:
-    return operand >= 0 and graph.nodes[operand].flags & F_SLOPED
-
 
 cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
     """Whether two operands have the same value, because the same is done to the same: nodes are not always shared."""
@@ -212,7 +178,7 @@ cdef int32_t apply(Appender builder, uint16_t op, int32_t a, int32_t b) except? 
     avals[0] = operand_aval(builder.graph, a)
     avals[1] = operand_aval(builder.graph, b)
     if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
-        return builder.emit_numbers(op, a, b)
+        return builder.emit(op, a, b)
     operands[0] = a
     operands[1] = b
     sig = signature(primitive_of(op), None, avals, 2)
@@ -233,7 +199,7 @@ cdef int32_t plus(Appender builder, uint16_t op, int32_t a, int32_t b) except? -
     if b == ZERO:
         return a
     if a == ZERO:
-        return b if op == OP_ADD else builder.negative(b)
+        return b if op == OP_ADD else negative(builder, b)
     return apply(builder, op, a, b)
 
 
@@ -286,8 +252,8 @@ cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32
     elif n == 1:
         for k in range(2):
             parts[k] = ones(builder, parts[k], operand_aval(builder.graph, slope))
-        even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else builder.negative(parts[0])
-        odd[0] = parts[1] if op == OP_IDENTITY else builder.negative(parts[1])
+        even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else negative(builder, parts[0])
+        odd[0] = parts[1] if op == OP_IDENTITY else negative(builder, parts[1])
     elif op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
         expand(builder, op, parts, even, odd)
     else:       # linear in the one that has slopes
@@ -344,4 +310,4 @@ cdef int32_t product_of_slopes(Appender builder, int32_t a, int32_t b, int32_t a
     if odd != ZERO:
         odd = times(builder, OP_MULTIPLY, odd, slope)
         even = odd if even == ZERO else plus(builder, OP_ADD, even, odd)
-    return builder.broadcast(even, aval)
+    return broadcast(builder, even, aval)

@@ -14,14 +14,16 @@ cimport cython
 from hoad._core.sweep.adjoint cimport adjoint_sweep
 from hoad._core.base.blocks cimport give, take, take_zeroed
 from hoad._core.sweep.builder cimport Builder
+from hoad._core.sweep.derived cimport assemble, item, noted
+from hoad._core.sweep.flags cimport first_operand
 from hoad._core.graph.primitive cimport (
     INFO,
     MOST_RESULTS,
     Primitive,
     Signature,
     primitive_count,
-    primitive_of,
     signature,
+    node_signature,
 )
 from hoad._core.graph.tape cimport (
     ARITY,
@@ -269,94 +271,35 @@ cdef class ForwardSweep:
             if self.needed[i - self.low] and self.dot[i - self.low] == ZERO:     # else an input of the sweep
                 self.propagate(i)
             if self.notes and self.dot[i - self.low] != ZERO:
-                self.dot[i - self.low] = self.builder.noted(self.dot[i - self.low], i, i, -1)
+                self.dot[i - self.low] = noted(self.builder, self.dot[i - self.low], i, i, -1)
         return 0
 
     cdef int propagate(self, int32_t i) except -1:
-        cdef Node* node = &self.graph.nodes[i]
-        if node.op == OP_INPUT or node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
-            return 0
-        if node.flags & F_WIDE:
-            return self.propagate_wide(i)
-        if node.op == OP_ITEM:
-            self.dot[i - self.low] = self.builder.item(self.tangent(node.a), node.b)
-        elif node.op == OP_IDENTITY:
-            self.dot[i - self.low] = self.tangent(node.a)
-        else:
-            self.propagate_scalar(i)
-        return 0
-
-    cdef int propagate_scalar(self, int32_t i) except -1:
+        """Find the tangent of a node; of one with several results, all of them at the first."""
         cdef Node* node = &self.graph.nodes[i]
         cdef uint16_t op = node.op
-        cdef int arity = ARITY[op]
-        cdef int32_t a = node.a
-        cdef int32_t b = node.b
-        cdef int32_t leaves[6]
-        cdef int32_t active = 0
-        cdef RuleTemplate template
-        leaves[0] = ZERO
-        leaves[1] = i
-        leaves[2] = a
-        if arity == 1:
-            leaves[3] = self.tangent(a)
-            active = leaves[3] != ZERO
+        if op == OP_INPUT or op == OP_STOP or op == OP_RESULT:
+            return 0
+        if INFO[op].nout == 1 and (node.flags & F_BOOL or node.flags & F_WIDE and not aval_of(node.b).inexact):
+            return 0        # integers and booleans have derivative zero
+        if op == OP_ITEM:
+            self.dot[i - self.low] = item(self.builder, self.tangent(node.a), node.b)
+        elif op == OP_IDENTITY:
+            self.dot[i - self.low] = self.tangent(first_operand(self.graph, i))
+        elif op == OP_ASSEMBLE:
+            self.propagate_assembly(i)
         else:
-            leaves[3] = b
-            leaves[4] = self.tangent(a)
-            leaves[5] = self.tangent(b)
-            active = (leaves[4] != ZERO) | (leaves[5] != ZERO) << 1
-        if active:
-            template = self.scalar_template(i, op, active, arity, a, b)
-            template.splice(self.builder, leaves, &self.dot[i - self.low])
+            self.inline_node(i)
         return 0
 
-    cdef RuleTemplate scalar_template(self, int32_t i, uint16_t op, int32_t active, int arity, int32_t a, int32_t b):
-        cdef int32_t row = 4 * <int32_t>op + active
-        cdef int32_t avals[2]
-        cdef int32_t operands[2]
-        cdef RuleTemplate template
-        cdef Signature sig
-        cdef bint plain
-        avals[0] = operand_aval(self.graph, a)
-        avals[1] = operand_aval(self.graph, b) if arity == 2 else AVAL_FLOAT
-        plain = avals[0] == AVAL_FLOAT and avals[1] == AVAL_FLOAT and row < self.n_quick
-        if plain and self.quick[row] != NULL:
-            return <RuleTemplate>self.quick[row]
-        operands[0] = a
-        operands[1] = b
-        sig = signature(primitive_of(op), None, avals, arity)
-        template = jvp_template(sig, active, None, values_for(self.graph, sig, i, operands, arity))
-        if plain and not primitive_of(op).per_call:
-            self.kept.append(template)
-            self.quick[row] = <void*>template
-        return template
-
-    cdef int propagate_wide(self, int32_t i) except -1:
-        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
-        cdef uint16_t op = self.graph.nodes[i].op
-        if op == OP_RESULT:
-            return 0        # written together with the first result
-        if op == OP_IDENTITY:
-            self.dot[i - self.low] = self.tangent(self.graph.pool[wide.first])
-            return 0
-        if op == OP_ASSEMBLE:
-            return self.propagate_assembly(i)
-        if not aval_of(self.graph.nodes[i].b).inexact and INFO[op].nout == 1:
-            return 0        # integers and booleans have derivative zero
-        return self.inline_node(i)
-
     cdef int inline_node(self, int32_t i) except -1:
-        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
-        cdef Signature sig = <Signature>wide.sig
-        cdef int32_t count = wide.count
-        cdef int32_t nout = sig.primitive.nout
+        cdef int32_t nout = max(1, INFO[self.graph.nodes[i].op].nout)
         cdef int32_t few[FEW]
         cdef int32_t results[MOST_RESULTS]
         cdef int32_t* leaves = few
-        cdef int32_t k, operand, dot
+        cdef int32_t k, dot, count
         cdef uint64_t active = 0
-        cdef RuleTemplate template
+        cdef const int32_t* operands = node_operands(self.graph, i, &count)
         if 2 * (nout + count) > FEW:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
             if leaves == NULL:
@@ -366,9 +309,8 @@ cdef class ForwardSweep:
                 leaves[k] = ZERO
                 leaves[nout + k] = i + k
             for k in range(count):
-                operand = self.graph.pool[wide.first + k]
-                dot = self.tangent(operand)
-                leaves[2 * nout + k] = operand
+                dot = self.tangent(operands[k])
+                leaves[2 * nout + k] = operands[k]
                 leaves[2 * nout + count + k] = dot
                 if dot != ZERO:
                     active |= <uint64_t>1 << (k if k < 64 else 63)
@@ -376,15 +318,33 @@ cdef class ForwardSweep:
                 return 0
             if count > 64:
                 active = ~<uint64_t>0
-            template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
-                                    values_for(self.graph, sig, i, leaves + 2 * nout, count))
-            template.splice(self.builder, leaves, results)
+            self.template_at(i, active, leaves + 2 * nout, count).inline_into(self.builder, leaves, results, NULL)
             for k in range(nout):
                 self.dot[i + k - self.low] = results[k]
         finally:
             if leaves != few:
                 PyMem_RawFree(leaves)
         return 0
+
+    cdef RuleTemplate template_at(self, int32_t i, uint64_t active, const int32_t* operands, int32_t count):
+        """The jvp template of a node; that of an operation on float64 scalars is kept for the next of its kind."""
+        cdef Node* node = &self.graph.nodes[i]
+        cdef int32_t row = 4 * <int32_t>node.op + <int32_t>active
+        cdef bint plain = not node.flags & F_WIDE and row < self.n_quick
+        cdef int32_t k
+        cdef RuleTemplate template
+        cdef Signature sig
+        for k in range(count if plain else 0):
+            plain = plain and operand_aval(self.graph, operands[k]) == AVAL_FLOAT
+        if plain and self.quick[row] != NULL:
+            return <RuleTemplate>self.quick[row]
+        sig = node_signature(self.graph, i)
+        template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+                                values_for(self.graph, sig, i, operands, count))
+        if plain and not sig.primitive.per_call:
+            self.kept.append(template)
+            self.quick[row] = <void*>template
+        return template
 
     cdef int propagate_assembly(self, int32_t i) except -1:
         """The tangent of an assemble node: the tangents of what it holds, at the same places."""
@@ -412,8 +372,8 @@ cdef class ForwardSweep:
             k += 2 if part is None else 1
         if operands:
             all_operands = np.array(operands, dtype=np.int32)
-            self.dot[i - self.low] = self.builder.assemble(
-                self.graph.nodes[i].b, &all_operands[0], len(operands), offsets[kept], tuple(kept_parts))
+            self.dot[i - self.low] = assemble(
+                self.builder, self.graph.nodes[i].b, &all_operands[0], len(operands), offsets[kept], tuple(kept_parts))
         return 0
 
 

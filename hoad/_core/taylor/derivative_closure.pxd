@@ -1,7 +1,7 @@
 """A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
 
 from hoad._core.sweep.builder cimport Builder
-from hoad._core.graph.primitive cimport Primitive, Signature
+from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport Graph, int32_t
 
 cdef class Closure:
@@ -10,5 +10,4 @@ cdef class Closure:
     cdef readonly list inputs       # nodes
     cdef readonly list outputs      # operands
 
-    cdef Signature signature_of(self, int32_t i)
     cdef int32_t push(self, Primitive primitive, object params, const int32_t* operands, int32_t n) except? -1

@@ -4,17 +4,16 @@ cimport cython
 from cpython cimport array
 
 from hoad._core.sweep.builder cimport Builder
+from hoad._core.sweep.derived cimport broadcast
 from hoad._core.trace.coerce cimport operand_of
-from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, primitive_of, signature
+from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, node_signature, signature
 from hoad._core.sweep.tangent cimport jvp_template
 from hoad._core.graph.tape cimport (
     AVAL_BOOL,
-    F_WIDE,
     F_STRONG,
     ZERO,
     AbstractValue,
     Graph,
-    Node,
     aval_of,
     int32_t,
     node_operands,
@@ -73,19 +72,6 @@ cdef class Closure:
         """Whether zeros of an operand absorb what they are multiplied with."""
         return operand >= 0 and bool(self.graph.nodes[operand].flags & F_STRONG)
 
-    cdef Signature signature_of(self, int32_t i):
-        """The signature of a node."""
-        cdef Node* node = &self.graph.nodes[i]
-        cdef int32_t avals[2]       # what is not wide has no more
-        cdef int32_t k, n
-        cdef const int32_t* operands
-        if node.flags & F_WIDE:
-            return <Signature>self.graph.wide_nodes[node.a].sig
-        operands = node_operands(self.graph, i, &n)
-        for k in range(n):
-            avals[k] = operand_aval(self.graph, operands[k])
-        return signature(primitive_of(node.op), None, avals, n)
-
     def emit(self, str name, *operands, params=None):
         """The operand of an operation by its name, new or found again."""
         cdef Primitive primitive = primitive_named(name)
@@ -120,7 +106,7 @@ cdef class Closure:
 
         An elementwise rule is that at the shape of the result. Operands that are not `active` have none.
         """
-        cdef Signature sig = self.signature_of(i)
+        cdef Signature sig = node_signature(self.graph, i)
         cdef RuleTemplate template
         cdef int32_t result = operand_aval(self.graph, i)
         cdef int32_t k, n
@@ -133,17 +119,17 @@ cdef class Closure:
         leaves[1] = i
         for k in range(n):
             leaves[2 + k] = operands[k]     # the table that they are in moves when the graph grows
-        leaves[0] = self.builder.broadcast(self.graph.const_float(1.0), result)
+        leaves[0] = broadcast(self.builder, self.graph.const_float(1.0), result)
         for k in range(n):
             if (<AbstractValue>sig.avals[k]).inexact:
                 if elementwise:
-                    leaves[2 + k] = self.builder.broadcast(leaves[2 + k], result)
+                    leaves[2 + k] = broadcast(self.builder, leaves[2 + k], result)
                 mask |= asked(active[k], k, n)
             avals[k] = operand_aval(self.graph, leaves[2 + k])
         template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)
         if template.graph.n_guards:
             return None
-        template.splice(self.builder, leaves, found)
+        template.inline_into(self.builder, leaves, found, NULL)
         return [None if found[k] == ZERO or not active[k] else found[k] for k in range(n)]
 
     def tangents(self, int32_t i, dots):
@@ -151,7 +137,7 @@ cdef class Closure:
 
         None for a rule that branches.
         """
-        cdef Signature sig = self.signature_of(i)
+        cdef Signature sig = node_signature(self.graph, i)
         cdef RuleTemplate template
         cdef int32_t found[MOST_RESULTS]
         cdef int32_t k, n
@@ -168,7 +154,7 @@ cdef class Closure:
         template = jvp_template(sig, mask, None)
         if template.graph.n_guards:
             return None
-        template.splice(self.builder, numbers_in(leaves), found)
+        template.inline_into(self.builder, numbers_in(leaves), found, NULL)
         return [None if found[k] == ZERO else found[k] for k in range(nout)]
 
     def apply(self, function, *operands):

@@ -16,6 +16,7 @@ from hoad._core.graph.primitive cimport (
     K_UFUNC,
     Primitive,
     Signature,
+    node_signature,
 )
 from hoad._core.taylor.series cimport Series
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t, intern_aval
@@ -209,7 +210,7 @@ cdef class Codegen:
 
     cdef Signature signature(self, int32_t i, Primitive primitive, list operands, params, int32_t first, bint is_held):
         """That of a node for operands in one lane, broadcast from the `first` on, and booleans as floats."""
-        cdef Signature found = self.closure.signature_of(i)
+        cdef Signature found = node_signature(self.closure.graph, i)
         cdef list avals = []
         cdef AbstractValue aval
         cdef int32_t k

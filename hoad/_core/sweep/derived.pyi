@@ -1,0 +1,1 @@
+"""Operations that sweeps build out of others."""

@@ -1,0 +1,1 @@
+"""What is known of operands, and of the results of operations on them."""

@@ -1,0 +1,1 @@
+"""What an operation is without a new node, or in simpler operations."""

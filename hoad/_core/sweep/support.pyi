@@ -1,0 +1,1 @@
+"""Where a value is 0 whatever the inputs are."""
