@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import Recording, differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.holomorphic import check_gradient
 from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
@@ -55,6 +56,7 @@ def _sweep(
     return value, choice.arranged(gradients, forms), aux
 
 
+@docfiller
 def value_and_grad(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -67,16 +69,11 @@ def value_and_grad(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
 
     Returns
     -------
@@ -118,6 +115,7 @@ def value_and_grad(
     return value_and_gradient
 
 
+@docfiller
 def grad(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -130,16 +128,11 @@ def grad(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
 
     Returns
     -------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
 from hoad._drivers.gradient import one_like, require_scalar
 from hoad._drivers.holomorphic import check_hessian
@@ -14,6 +15,7 @@ from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
 
 
+@docfiller
 def hessian(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -27,19 +29,12 @@ def hessian(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-    chunk : int, optional
-        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
-        another derivative `vmap` decides.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
+    %(chunk)s
 
     Returns
     -------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
 from hoad._drivers.holomorphic import check_jacobian
 from hoad._program.trace import call_traced, output_name, outputs, plain, split_aux
@@ -14,6 +15,7 @@ from hoad._pytree.arguments import Argnames, Argnums, Choice
 from hoad.errors import ArgumentError
 
 
+@docfiller
 def jacobian(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -28,21 +30,14 @@ def jacobian(
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
+    %(f_any_shape)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
     mode : {"auto", "forward", "reverse"}, optional
         How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-    chunk : int, optional
-        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
-        another derivative `vmap` decides.
+    %(argnames)s
+    %(chunk)s
 
     Returns
     -------

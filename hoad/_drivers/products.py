@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
+from hoad._docstrings import docfiller
 from hoad._drivers.gradient import one_like, require_scalar
 from hoad._drivers.holomorphic import check_gradient
 from hoad._drivers.linear_map import LinearMap
@@ -54,6 +55,7 @@ def seeds_of(recording: Recording, values: Sequence[Any], forms: Forms | None, w
     return [as_like(recording, v, x, name) for v, x, name in zip(values, recording.inputs, names, strict=True)]
 
 
+@docfiller
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
@@ -61,14 +63,12 @@ def jvp(
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     primals : tuple
         The arguments of f, each a float, an array or a container of them.
     tangents : tuple
         A direction for each, of its shape or structure; None, or the constant, in the place of constants.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+    %(has_aux_third)s
 
     Returns
     -------
@@ -120,17 +120,16 @@ def jvp(
     return (*both, aux) if has_aux else both
 
 
+@docfiller
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value, and the pullback of adjoints: ``(f(x), ȳ -> ȳᵀ J(x))``.
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     *primals
         The arguments of f, each a float, an array or a container of them.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+    %(has_aux_third)s
 
     Returns
     -------
@@ -174,17 +173,16 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     return (value, pullback, aux) if has_aux else (value, pullback)
 
 
+@docfiller
 def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value, and the derivative there as a linear function: ``(f(x), ẋ -> J(x) ẋ)``.
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     *primals
         The arguments of f, each a float, an array or a container of them.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+    %(has_aux_third)s
 
     Returns
     -------
@@ -285,6 +283,7 @@ def _hessian_product(
     return product
 
 
+@docfiller
 def hvp(
     f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
@@ -292,21 +291,14 @@ def hvp(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(argnames)s
 
     Returns
     -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
+    %(hessian_product)s
 
     Raises
     ------
@@ -337,6 +329,7 @@ def hvp(
     return _hessian_product(f, Choice("hvp", f, argnums, argnames), has_aux, _forward_over_reverse)
 
 
+@docfiller
 def vhp(
     f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
@@ -344,21 +337,14 @@ def vhp(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(argnames)s
 
     Returns
     -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
+    %(hessian_product)s
 
     Raises
     ------

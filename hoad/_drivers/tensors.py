@@ -14,6 +14,7 @@ from hoad._comparison.plain_calls import of_first
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import jacobian_blocks
 from hoad._drivers.gradient import one_like
 from hoad._drivers.taylor import raise_missing
@@ -59,14 +60,13 @@ def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, mak
     return found[0] if parts is None else parts.derivative(found)
 
 
+@docfiller
 def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) -> Callable[..., Any]:
     """The symmetric tensor of all partial derivatives of order k, ``x -> ∂ᵏf/∂x_i₁⋯∂x_iₖ``.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
     k : int
         The order, 1 or more.
     packed : bool, optional
@@ -86,11 +86,7 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
         If f cannot be called, or k is not an order, or higher than 12 and more than can be computed: 20 in 4 variables.
     ShapeError
         If the tensor has more axes than an array has, or more than 2³¹ entries, or x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+    %(point_raises)s
 
     Notes
     -----
@@ -285,14 +281,13 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     return _unpacked(packed, shape, k)
 
 
+@docfiller
 def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> Callable[..., Any]:
     """Chosen mixed partial derivatives, ``x -> [∂ᵃf(x) for a in multi_indices]``.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
     multi_indices : sequence of tuples of int
         For each derivative how often it is taken by each entry of x, in C order: x.size numbers.
 
@@ -307,11 +302,7 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
         If f cannot be called, or a multi-index is not a sequence of whole numbers from 0 on.
     ShapeError
         If a multi-index has not as many entries as x, or x has none.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+    %(point_raises)s
 
     Notes
     -----

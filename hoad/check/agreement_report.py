@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.points import Array
 from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
@@ -105,18 +106,11 @@ class AgreementReport(Report):
         lines += [f"  order {f.order}: {f.reason}" for f in self.findings if f.verdict != RIGHT][:1]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
         """How far apart each two modes are at every order, beside rounding, on `ax` or a figure of its own.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad._drivers.gradient import grad
 from hoad._drivers.hessian import hessian as second_derivatives
 from hoad._drivers.jacobian import jacobian as first_derivatives
@@ -26,6 +27,7 @@ RTOL = 1e-6
 MOST = 100
 
 
+@docfiller
 def gradient(
     f: Callable[..., Any],
     g: Callable[..., Any],
@@ -43,33 +45,24 @@ def gradient(
         A scalar function. It need not be one that hoad can trace: then differences alone judge.
     g : callable
         Its gradient, called like f: as ``hoad.grad(f, argnums)`` is.
-    *args
-        The point: the arguments of f, floats and arrays.
+    %(check_args)s
     argnums : int, tuple or list of int, optional
         The arguments that g differentiates with respect to; it returns a tuple for a tuple.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+    %(check_rtol)s
     most : int, optional
         How many components to check one by one; of more, so many are drawn, and the derivative along a random
         direction is checked for all of them together.
-    seed : int, optional
-        Of what is drawn.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
         If f is not scalar, or the point is not finite.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+    %(check_raises)s
 
     See Also
     --------
@@ -107,6 +100,7 @@ def gradient(
     )
 
 
+@docfiller
 def jacobian(
     f: Callable[..., Any],
     j: Callable[..., Any],
@@ -124,32 +118,23 @@ def jacobian(
         Its result may have any shape (S). It need not be one that hoad can trace.
     j : callable
         Its Jacobian, called like f: as ``hoad.jacobian(f, argnums)`` is, of shape ``(*S, *x.shape)``.
-    *args
-        The point: the arguments of f, floats and arrays.
+    %(check_args)s
     argnums : int, tuple or list of int, optional
         The arguments that j differentiates with respect to; it returns a tuple for a tuple.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+    %(check_rtol)s
     most : int, optional
         How many entries of x to check one by one; of more, so many are drawn, and a random direction is checked.
-    seed : int, optional
-        Of what is drawn.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
         If the point is not finite, or f returns no array.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+    %(check_raises)s
 
     See Also
     --------
@@ -179,6 +164,7 @@ def jacobian(
     )
 
 
+@docfiller
 def hessian(
     f: Callable[..., Any],
     h: Callable[..., Any],
@@ -197,34 +183,25 @@ def hessian(
         A scalar function.
     h : callable
         Its Hessian, called like f, of shape ``(*x.shape, *x.shape)``.
-    *args
-        The point: the arguments of f, floats and arrays.
+    %(check_args)s
     gradient : callable, optional
         The gradient to take differences of; left out, hoad's, and differences of f where hoad cannot trace it.
     argnums : int, optional
         The argument that h differentiates with respect to.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+    %(check_rtol)s
     most : int, optional
         How many entries of x to check one by one; of more, so many are drawn, and a random direction is checked.
-    seed : int, optional
-        Of what is drawn.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
         If f is not scalar, or the point is not finite.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+    %(check_raises)s
 
     See Also
     --------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import (
     RIGHT,
@@ -161,18 +162,11 @@ class DerivativeReport(Report):
             lines.append(f"  ... {len(self.entries) - len(shown)} components left out, all of them as good or better")
         return lines
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
         """The error of every component beside that of the differences, on `ax` or a figure of its own.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

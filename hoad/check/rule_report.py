@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import RIGHT, Report, aligned, number, sentence
 
@@ -104,18 +105,11 @@ class RuleReport(Report):
         rows += [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in findings]
         return aligned(rows, left=(0, 2, 3))
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
         """The digits to which every check agrees, on `ax` or a figure of its own.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._docstrings import docfiller
 from hoad._drivers.scan import scan
 from hoad._drivers.values import stop_gradient
 from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
@@ -118,6 +119,7 @@ def _equal_steps(times: Any, steps: int) -> list[Step]:
 
 
 @telling_call("Its tolerances are rtol and atol.")
+@docfiller
 def odeint(
     rhs: Callable[..., Any],
     y0: Any,
@@ -145,10 +147,7 @@ def odeint(
     y0 : float, complex, array or container of them
         The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
         pass an array.
-    t : array, shape (T,)
-        Times, rising or falling.
-    args : tuple, optional
-        Further arguments of rhs.
+    %(ode_times)s
     method : {"dopri5", "bosh3", "rk4", "heun", "euler"}, optional
         The first two choose their steps, unless `steps` is given.
     rtol, atol : float, optional

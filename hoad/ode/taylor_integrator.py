@@ -16,6 +16,7 @@ import numpy as np
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._docstrings import docfiller
 from hoad._program.program import Program
 from hoad._program.trace import is_number
 from hoad._pytree.arguments import check_function, packed, telling_call
@@ -32,6 +33,7 @@ from hoad.ode.taped import recorded_solution
 
 
 @telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
+@docfiller
 def taylor_integrate(
     rhs: Callable[..., Any],
     y0: Any,
@@ -54,10 +56,7 @@ def taylor_integrate(
     y0 : float, array or container of them
         The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
         pass an array.
-    t : array, shape (T,)
-        Times, rising or falling.
-    args : tuple, optional
-        Further arguments of rhs.
+    %(ode_times)s
     tol : float, optional
         The error that a step may make, relative to the largest number in y; the resolution of float64 by default.
     atol : float, optional
