@@ -50,8 +50,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Notes
     -----
-    Cost: f, its Jacobian forward, and one second coefficient: those along the axes are summed as they are made, for
-    they enter linearly. No Hessian is formed.
+    Cost: f, its Jacobian by forward mode, and one second coefficient: those along the axes enter linearly, so they are
+    summed operation by operation. No Hessian is formed.
 
     References
     ----------
@@ -107,7 +107,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Notes
     -----
-    Cost: the operations of a Laplacian, and their own: for n entries of x, arrays of n² for what is not linear in it.
+    Cost: the Laplacian of the operations of a Laplacian; for n entries of x, arrays of n² entries where f is nonlinear.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @docfiller
 def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The second derivatives by each entry of x, ``x -> ∂²f/∂xᵢ²``.
+    """The diagonal of the Hessian, ``x -> ∂²f/∂xᵢ²``.
 
     Parameters
     ----------
@@ -180,24 +180,24 @@ def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[
     ----------
     %(f_of_array)s
     *directions : float or ndarray (S)
-        v₁, ..., vₖ; they may be traced. One that comes twice makes it cheaper.
+        v₁, ..., vₖ; they may be traced. Equal directions cost less.
 
     Returns
     -------
     callable
-        Called like f; returns an array of shape (T): the derivative tensor of order k applied to all directions.
+        Called like f; returns an array of shape (T): the derivative tensor of order k contracted with all directions.
 
     Raises
     ------
     ArgumentError
         If f cannot be called, there is no direction, there are more than 170, or one is not finite.
     ShapeError
-        If a direction has not the shape of x, or x is empty.
+        If a direction does not have the shape of x, or x is empty.
     %(point_raises)s
 
     Notes
     -----
-    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one if all directions are the same.
+    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one line if all directions are equal.
 
     References
     ----------

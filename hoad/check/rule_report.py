@@ -1,4 +1,4 @@
-"""What a check of a rule found: a row for every place, a column for every check."""
+"""The report of a check of a rule: a row for every point, a column for every check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPECIAL = "special point"
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """One check of a rule at one place.
+    """One check of a rule at one point.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class RuleFinding:
     at : str
         The operands.
     verdict : str
-        "right", "wrong", or "undecided" where nothing could tell.
+        "right", "wrong", or "undecided".
     digits : float
-        Digits that agree; nan where nothing was compared.
+        Digits that agree; nan if nothing was compared.
     reason : str
-        What is the matter, where something is.
+        An explanation of the verdict, if it needs one.
     """
 
     check: str
@@ -50,16 +50,16 @@ class RuleFinding:
 
 @dataclass(frozen=True, eq=False)
 class RuleReport(Report):
-    """What `rule` found.
+    """The result of `rule`.
 
     Attributes
     ----------
     name : str
         The primitive.
     orders : int
-        The highest order that was tried.
+        The highest order that was checked.
     findings : tuple of RuleFinding
-        Every check at every place.
+        Every check at every point.
     notes : tuple of str
         What was left out, and why.
     """
@@ -75,7 +75,7 @@ class RuleReport(Report):
         return bool(self.findings) and all(finding.passed for finding in self.findings)
 
     def failure(self) -> str:
-        """The first checks that failed, in words; nothing where all passed."""
+        """The first checks that failed, in words; empty if all passed."""
         bad = [finding for finding in self.findings if not finding.passed]
         if not bad:
             return ""
@@ -107,7 +107,7 @@ class RuleReport(Report):
 
     @docfiller
     def plot(self, ax: Any = None) -> Any:
-        """The digits to which every check agrees, on `ax` or a figure of its own.
+        """Plot the digits to which every check agrees.
 
         %(plot)s
         """

@@ -1,11 +1,11 @@
 """Derivatives of the elementwise primitives.
 
 A line per primitive: g is the adjoint of the result p, x and y are the operands; one adjoint per operand, None for
-zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must be right at the singular points of
-the policy, and are closed under differentiation as often as one likes.
+zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must follow the policy for singular
+points, and are closed under repeated differentiation.
 
 The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g dz): the rule of a holomorphic function is that
-of the real one, without a conjugate. On a branch cut a rule takes the side that the sign of a zero part says.
+of the real one, without a conjugate. On a branch cut, the sign of a zero part decides the side.
 """
 
 import numpy as np

@@ -54,7 +54,7 @@ cpdef str advice_for(str called):
         owner, _, method = called.rpartition(".")
         found = ADVICE.get(f"{owner.rpartition('.')[0]}.*.{method}")
     return found or (
-        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
+        "Write it with NumPy functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
         "hoad.value(x) if plain numbers are meant.")
 
 
