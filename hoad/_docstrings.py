@@ -1,8 +1,7 @@
-"""Paragraphs that several docstrings share, written once: ``%(name)s`` on a line of its own stands for one of them."""
+"""Paragraphs that several docstrings share. A docstring includes one by ``%(name)s`` on a separate line."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -85,16 +84,13 @@ args : tuple, optional
     Further arguments of rhs.""",
 }
 
-_PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
-
 
 def docfiller(function: _Function) -> _Function:
     """The function, its docstring filled in from `docdict`."""
     if function.__doc__:  # which python -OO leaves out
-        function.__doc__ = _PLACEHOLDER.sub(_filled, function.__doc__)
+        text, *parts = function.__doc__.split("%(")
+        for part in parts:
+            name, _, rest = part.partition(")s")
+            text += docdict[name].replace("\n", text[text.rindex("\n") :]) + rest
+        function.__doc__ = text
     return function
-
-
-def _filled(placeholder: re.Match[str]) -> str:
-    indent, name = placeholder.groups()
-    return indent + docdict[name].replace("\n", "\n" + indent)

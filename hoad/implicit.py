@@ -122,7 +122,7 @@ class _Root(Callee):
         self._adjoints: dict[Any, Program] = {}
 
     def adjoint(self, by_unknown: bool) -> Program:
-        """The adjoint program of the residual by the unknown, or by the numbers that have derivatives."""
+        """The adjoint program of the residual for the unknown, or for the numbers that have derivatives."""
         key = (by_unknown, rules_epoch())
         if key not in self._adjoints:
             nodes = self.program._input_nodes()

@@ -130,7 +130,7 @@ class _Pair:
 
 
 class CustomVJP:
-    """A function with a derivative rule of its own, as `custom_vjp` makes it.
+    """A function with a derivative rule of its own, returned by `custom_vjp`.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class CustomVJP:
         self._required: set[str] = set()  # parameters that the rule has no defaults for
 
     def defvjp(self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True) -> Any:
-        """Give the function its rule: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
+        """Set the rule of the function: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
 
         Parameters
         ----------
@@ -163,25 +163,25 @@ class CustomVJP:
         bwd : callable, optional
             JAX's backward rule, ``bwd(*nondiff, residuals, g)``, which returns an adjoint for each argument.
         linear : bool, optional
-            False for a rule that is not linear in g, such as one that clips it. It has no transpose, so the function
-            has derivatives in reverse only; forward mode raises.
+            False if the rule is not linear in g, for example clips it. It then has no transpose, so the function has
+            derivatives in reverse mode only, and forward mode raises.
 
         Returns
         -------
         callable or None
-            The rule, so that `defvjp` can be a decorator; None for a pair.
+            The rule, so that `defvjp` works as a decorator; None for a pair.
 
         Raises
         ------
         ArgumentError
-            If it is not a function.
+            If the rule is not a function.
         RuleError
             If a rule names no operand.
 
         Notes
         -----
-        Cost: none. Of a pair, the residuals are computed anew in the reverse sweep, from the operands; a residual that
-        is the result itself is not.
+        Cost: none. The residuals of a pair are recomputed from the operands in the reverse sweep, except for the result
+        itself.
 
         Examples
         --------

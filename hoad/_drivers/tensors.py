@@ -207,7 +207,7 @@ class _Swept:
         return ys
 
     def jacobian(self, x: Any) -> list[Any]:
-        """For each result its derivatives by the entries of x, along the last axis, by sweeps."""
+        """For each result its derivatives with respect to the entries of x, along the last axis, by sweeps."""
         with differentiating() as d:
             ys = self._recorded(d, x)
             blocks = jacobian_blocks(d, ys, d.inputs)

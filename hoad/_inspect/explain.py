@@ -35,7 +35,7 @@ SHOWN = 8  # rows of each kind in print
 
 @dataclass(frozen=True)
 class Number:
-    """An input or an output: a number or an array, by the name the user knows it by."""
+    """An input or an output: a number or an array, with the name that the user gave it."""
 
     name: str
     shape: tuple[int, ...]
@@ -44,7 +44,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Branch:
-    """A guard: what was compared, what came out, and the user's line."""
+    """A guard: the condition, its outcome, and the user's line."""
 
     condition: str
     outcome: Any
@@ -62,31 +62,31 @@ class Captured:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `hoad.explain` found. ``print(explanation)`` tells it.
+    """The report of `hoad.explain`; print it.
 
     Attributes
     ----------
     name : str
-        What f is called.
+        The name of f.
     inputs, outputs : tuple of Number
         ``name``, ``shape`` and ``dtype`` of each number and array, leaf by leaf.
     depends : dict
         For (name of an output, name of an input) an array of booleans of shape (shape of the output, shape of the
-        input): whether that item depends on that one. Of more than 1024 items of inputs a single boolean instead.
+        input): whether an item depends on another. A single boolean if the inputs have more than 1024 items.
     flat : tuple
-        Pairs (output, input) of names, of an output that depends on an input, but has derivative zero everywhere.
+        Pairs (output, input) of names for which the output depends on the input, but has derivative zero everywhere.
     branches : tuple of Branch
         ``condition``, ``outcome`` and ``where`` of every guard.
     captured : tuple of Captured
-        ``shape``, ``dtype`` and ``where`` of every array that f took from around it.
+        ``shape``, ``dtype`` and ``where`` of every array that f uses and that is not an argument.
     escaped : tuple of str
-        The lines where `hoad.value` took numbers out.
+        The lines where `hoad.value` returned numbers.
     operations : dict
-        How many nodes there are of each operation, the most frequent first.
+        The number of nodes of each operation, the most frequent first.
     lines : dict
-        How many nodes arose on each of the user's lines, the most frequent first.
+        The number of nodes of each of the user's lines, the most frequent first.
     warnings : tuple of str
-        What is worth a look: outputs that are constant, inputs that nothing depends on, derivatives that are zero.
+        Possible mistakes: constant outputs, inputs that nothing depends on, derivatives that are zero.
     program : Program
         The recording itself.
     """

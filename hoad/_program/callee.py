@@ -83,7 +83,7 @@ class Callee:
     # None where those of the program are all there is to know.
     _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
 
-    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the layer above.
+    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; set by a higher layer.
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
 

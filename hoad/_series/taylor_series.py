@@ -133,24 +133,24 @@ class TaylorSeries(Arithmetic):
 
     @classmethod
     def variable(cls, degree: int, point: Any = 0.0) -> TaylorSeries:
-        """The series of x itself, point + t, of which functions are made.
+        """The series of the variable x = point + t, from which functions are computed.
 
         Parameters
         ----------
         degree : int
             The degree, 0 or more.
         point : float or array (S), optional
-            Where.
+            The expansion point.
 
         Returns
         -------
         TaylorSeries
-            point + t + O(tⁿ⁺¹).
+            The series point + t + O(tⁿ⁺¹).
 
         Raises
         ------
         ArgumentError
-            If the degree is not a whole number, or negative.
+            If the degree is not an integer, or negative.
 
         Examples
         --------

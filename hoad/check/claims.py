@@ -93,7 +93,7 @@ def _is_pair_with_value(returned: Any) -> bool:
 
 
 def _is_value_and_rest(returned: Any, wanted: Sequence[Shape]) -> bool:
-    """Whether the derivatives by several arguments are the second of a pair."""
+    """Whether the derivatives with respect to several arguments are the second of a pair."""
     return _is_pair_with_value(returned) and isinstance(returned[1], (tuple, list)) and len(returned[1]) == len(wanted)
 
 

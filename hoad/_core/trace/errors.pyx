@@ -14,7 +14,7 @@ from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores,
 
 from hoad.errors import NoRuleError, TracedValueError
 
-ADVICE = {}         # "np.diff" -> what to write instead of it; the layers above put it in
+ADVICE = {}         # "np.diff" -> what to write instead of it; filled by a higher layer
 
 
 cdef bint is_for_jit(Graph graph):
