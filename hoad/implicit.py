@@ -421,9 +421,7 @@ class _Linear(Callee):
         found = np.asarray(self.solver(matvec, b))
         aval = self.program.input_types[-1]
         if found.shape != aval.shape:
-            raise ShapeError(
-                f"a linear solver must return an unknown of shape {aval.shape}, but returned {found.shape}."
-            )
+            raise ShapeError(f"a linear solver must return shape {aval.shape}, but returned shape {found.shape}.")
         return np.asarray(found, aval.dtype)[()]
 
     @property

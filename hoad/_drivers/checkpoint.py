@@ -117,7 +117,7 @@ def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: A
     Raises
     ------
     ArgumentError
-        If `step` is not a function, or `steps` or `slots` is not a number of them.
+        If `step` is not a function, or `steps` or `slots` is not a valid number.
     DTypeError
         If the state does not consist of floats.
     ShapeError

@@ -291,8 +291,8 @@ class CustomVJP:
             else:
                 raise ArgumentError(
                     f"argument {k} of {self._name} is {type(args[k]).__name__} ({here()}), but its rule takes it as an "
-                    "operand: a number, an array, or a container of them. Put an argument that is none behind a * in "
-                    "the rule, or name it with nondiff_argnums."
+                    "operand: a number, an array, or a container of them. Put an argument that is not an operand "
+                    "behind a * in the rule, or name it with nondiff_argnums."
                 )
         return forms, numbers
 

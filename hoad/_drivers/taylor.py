@@ -268,7 +268,7 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     advice = ". Ask for that one, choose" if can_ask else f", and {driver} takes order {n} here. Choose"
     raise DomainError(
         f"{driver}: the derivative of order {order} of f{at} comes out as {'nan' if is_nan else 'inf'}, where f has a "
-        f"value: at {name}, node {node + 1} of its tape{where}. Either there is none, or it is beyond the largest "
+        f"value: at {name}, node {node + 1} of its tape{where}. Either it does not exist, or it is beyond the largest "
         "float, or it is the limit of an expression such as 0/0, which is not taken. The highest order that is finite "
         f"is {order - 1}{advice} what holds there with np.where, or write f so that it has no such point, x**2 for "
         "np.sqrt(x**4)."

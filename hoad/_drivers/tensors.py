@@ -370,7 +370,7 @@ def _multi_index(a: Any) -> MultiIndex:
     except TypeError:
         found = (-1,)
     if any(n < 0 for n in found):
-        raise ArgumentError(f"partials takes multi-indices, tuples of whole numbers from 0 on, not {a!r}.")
+        raise ArgumentError(f"partials takes multi-indices, tuples of non-negative integers, not {a!r}.")
     if any(n > HIGHEST for n in found) or math.prod(map(math.factorial, found)) > LARGEST:
         raise ArgumentError(
             f"partials takes multi-indices a with a! = a₁! a₂! ... a float, {HIGHEST} of one variable, but found {a!r}."

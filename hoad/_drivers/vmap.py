@@ -258,7 +258,7 @@ def _stacked(rows: Any, axis: int | None, varying: bool, path: str) -> Any:
     if axis is None:
         if varying:
             raise ShapeError(
-                f"with out_axes=None, vmap needs a result{path} that is the same for all inputs, but it depends on "
+                f"vmap with out_axes=None needs a result{path} that is the same for all inputs, but it depends on "
                 "them. Give an axis to stack it along."
             )
         return rows[0]
@@ -333,7 +333,7 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
         return [None if axes is None else int(axes)] * len(flatten(tree)[0])
     kind = kind_of(type(axes))
     if kind is None:
-        raise ArgumentError(f"vmap takes {what} as whole numbers and None, in containers or not, but found {axes!r}.")
+        raise ArgumentError(f"vmap takes {what} as integers and None, in containers or not, but found {axes!r}.")
     node, given = kind.split(axes)
     if kind_of(type(tree)) is None:
         raise ShapeError(f"vmap was given {axes!r} in {what} where there is {type(tree).__name__}, no container.")

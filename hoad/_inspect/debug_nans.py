@@ -113,32 +113,32 @@ class debug_nans(contextlib.ContextDecorator):
             _search().recorded(self._test, recording, operands, values)
 
     def lanes(self, recording: Recording, operands: list[int], seed: int, units: Any, values: list[Any]) -> None:
-        """Rows of a matrix of derivatives, one for each unit vector put in for the seed."""
+        """Rows of a matrix of derivatives, one for each unit vector as seed."""
         if self._fails(values):
             _search().lanes(self._test, recording, operands, (seed, units), values)
 
     def applied(self, linear: LinearMap, seeds: Sequence[Any], values: list[Any]) -> None:
-        """What a linear map gives."""
+        """The results of a linear map."""
         if self._fails(values):
             _search().applied(self._test, linear, seeds, values)
 
     def replayed(self, program: Program, args: Sequence[Any], values: list[Any]) -> None:
-        """What a program gives."""
+        """The results of a program."""
         if self._fails(values):
             _search().replayed(self._test, program, args, values)
 
     def swept(self, program: Program, graph: Graph, sweep: tuple[list[int], Any], args: Any, values: list[Any]) -> None:
-        """The sensitivities of a program: the outputs of a sweep behind its tapes, and whose adjoints its nodes are."""
+        """The sensitivities of a program: the outputs of a sweep behind its tapes, and the nodes of its adjoints."""
         if self._fails(values):
             _search().swept(self._test, program, graph, sweep, args, values)
 
     def looped(self, loop: Loop, inputs: Sequence[Any], results: list[Any]) -> None:
-        """What a loop on plain numbers gives."""
+        """The results of a loop on plain numbers."""
         if self._fails(results):
             _search().looped(self._test, loop, inputs, results)
 
     def taken(self, where: str) -> None:
-        """A number taken out of a derivative by `hoad.value`: no result, so it may be anything."""
+        """A number that `hoad.value` returned: not a result, so it is not checked."""
 
     def _fails(self, values: list[Any]) -> bool:
         return any(self._test.of(value) for value in values)

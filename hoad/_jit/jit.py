@@ -694,7 +694,7 @@ def _check_static(name: str, value: Any) -> None:
         hash(value)
     except TypeError:
         raise ArgumentError(
-            f"jit: argument {name} is declared static, so that f is recorded for each of its values, but a "
+            f"jit: argument {name} is static, so that f is recorded for each of its values, but a "
             f"{type(value).__name__} is not hashable. Pass a tuple, or leave it out of the static arguments."
         ) from None
 

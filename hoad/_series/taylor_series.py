@@ -627,5 +627,5 @@ def _times_factorial(c: Any, k: int) -> Any:
 
 def _whole(method: str, name: str, value: Any, least: int) -> int:
     if not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"{method} takes the {name} as a whole number from {least} on, not {value!r}.")
+        raise ArgumentError(f"{method} takes the {name} as an integer of {least} or more, not {value!r}.")
     return operator.index(value)

@@ -75,8 +75,7 @@ def called(check: str, whose: str, f: Callable[..., Any], args: Sequence[Any]) -
     except (ArithmeticError, ValueError) as error:
         at = value_text(tuple(args) if len(args) > 1 else args[0])
         raise CheckError(
-            f"{check} needs a point where {whose} has a value, but at {at} it raises {told(error)}. Check another "
-            "point."
+            f"{check} needs a point where {whose} has a value, but at {at} it raises {told(error)}. Use another one."
         ) from error
     for k, (before, after) in enumerate(zip(args, given, strict=True)):
         if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():

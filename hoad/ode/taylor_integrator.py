@@ -284,7 +284,7 @@ def _expansion(program: Program, given: list[int], degree: int) -> Series:
     try:
         return arithmetic_of(program, given, degree).series()
     except NotClosedError as error:
-        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none of {error}.") from None
+        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none for {error}.") from None
 
 
 def _until(

@@ -92,7 +92,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
         hoad.ShapeError,
         r" at \['n'\] must be None or the constant 3, but is 4: a constant has no derivative",
     ),
-    ({"w": X, "b": [1.0], "n": 3.0}, hoad.ShapeError, r"constant, 3, but is 3\.0"),
+    ({"w": X, "b": [1.0], "n": 3.0}, hoad.ShapeError, r"constant 3, but is 3\.0"),
     (
         {"w": X, "b": (1.0,), "n": 3},
         hoad.ShapeError,

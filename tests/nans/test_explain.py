@@ -41,7 +41,7 @@ def test_a_model():
         "model['nothing'] depends on no input: it is constant",
         "nothing depends on p['spare']",
         "nothing depends on sign, except through a branch",
-        "model['steps'] has derivative zero by x everywhere, through floor",
+        "model['steps'] has derivative zero with respect to x everywhere, through floor",
     )
 
 
