@@ -20,7 +20,7 @@ f : callable
     are taken with respect to this first argument; the other arguments are constants.""",
     "argnums": """\
 argnums : int, tuple or list of int, optional
-    The arguments to differentiate with respect to, by position; 0 if `argnames` is not given either.""",
+    The arguments to differentiate with respect to, by position. The default is 0, or none with `argnames`.""",
     "argnames": """\
 argnames : str, tuple or list of str, optional
     The arguments to differentiate with respect to, by name. They may be passed by position or by keyword.""",
