@@ -42,7 +42,7 @@ DRAWS: dict[str, tuple[tuple[Draw, ...], tuple[Draw, ...]]] = {
     "log": ((between(0.01, 10),), (positive(-300, 300),)),
     "log1p": ((between(0.01, 10),), (positive(-30, 30),)),
     "sqrt": ((between(0.01, 10),), (positive(-300, 300),)),
-    "leg": ((between(-1, 1),), (spread(-20, 0),)),
+    "sqrt_one_minus_square": ((between(-1, 1),), (spread(-20, 0),)),
     "arcsin": ((between(-1, 1),), (spread(-20, 0),)),
     "arccos": ((between(-1, 1),), (spread(-20, 0),)),
     "power": ((between(0.01, 10), between(-3, 3)), (positive(-20, 20), between(-30, 30))),

@@ -1,8 +1,8 @@
 """Higher-order automatic differentiation of plain NumPy code.
 
-Drivers take a function of floats and arrays and return a function. The arguments differentiated with respect to are
-floats, traced as ``np.float64``, arrays of float64 and float32, and containers of them: nested tuples, lists, dicts and
-dataclasses, whose structure the derivatives have. ``help(hoad.grad)`` and so on say the rest.
+Drivers take a function and return a function. They differentiate with respect to floats, traced as ``np.float64``,
+arrays of float64 and float32, and containers of these: nested tuples, lists, dicts and dataclasses. A derivative has
+the structure of its argument. ``help(hoad.grad)`` gives the details.
 
 First derivatives
     grad             the gradient of a scalar function
@@ -16,24 +16,24 @@ Second and higher derivatives
     hvp, vhp         its product with a direction, without the matrix
     derivative       the n-th derivative of a function of one variable, pointwise on arrays
     derivatives      all of them up to the n-th
-    taylor           the Taylor series of a function along a direction: a TaylorSeries, with its arithmetic
+    taylor           the Taylor series of a function along a direction: a TaylorSeries, with arithmetic
     derivative_tensor
-                     the tensor of all derivatives of order k; unpack_tensor makes it of its distinct entries
+                     the tensor of all derivatives of order k; unpack_tensor makes it from its distinct entries
     partials         chosen mixed partial derivatives, by their multi-indices
     laplacian        the sum of the second derivatives; biharmonic is the Laplacian of that
-    hessian_diagonal the second derivatives by each entry, without the matrix
+    hessian_diagonal the diagonal of the Hessian, without the matrix
     directional_derivative
                      the mixed derivative along several directions
-    dense_plan       how a Jacobian or a Hessian was computed: a DensePlan, mode and directions, for each block
+    dense_plan       how a Jacobian or a Hessian is computed: a DensePlan (mode, directions) for each block
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
 Speed
-    jit              a function recorded once and replayed, again and again, by compiled code
+    jit              a function recorded once and replayed by compiled code
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
 Loops recorded once
-    scan             carry, y = f(carry, x) over the rows x of arrays, one operation whatever their number
+    scan             carry, y = f(carry, x) over the rows x of arrays, one operation for any number of rows
     fori_loop        a counted loop
     while_loop       a loop with a condition
 Equations
@@ -43,42 +43,42 @@ Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
     tangent          the program with one more tape, its derivative along a direction
-    Program, Tape    what they are made of; ``print(program)`` shows them, ``program.explore("tape.html")`` in a browser
+    Program, Tape    their classes; ``print(program)`` shows a program, ``program.explore("tape.html")`` in a browser
     TapeNode         a row of a tape; a Constant among its operands
-    Address          what C code calls a program by, from ``program.address()``; get_include is where hoad.h lies
+    Address          how C code calls a program, from ``program.address()``; get_include gives the folder of hoad.h
 Containers
-    register_container  let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses
-    ravel            the floats of a container as one vector, and the way back: for optimisers
+    register_container  make a class of your own a container, as tuples, lists, dicts and dataclasses are
+    ravel            the floats of a container as one vector, and the inverse function: for optimisers
 Formulas
-    symbols          symbols, of which NumPy makes expressions
+    symbols          symbols, from which NumPy functions make expressions
     Expression       a formula: ``e.evaluate({x: 2})``, ``e.gradient``, ``e.derivative(x)``, an expression again
 Rules
-    defvjp           give a function its derivative rule; rules.rule_of says which one it has
+    defvjp           give a function its derivative rule; rules.rule_of returns it
     primitive        make any function one operation
-    custom_vjp       give a function composed of others a rule of its own
+    custom_vjp       give a composite function a rule of its own
 Memory
-    checkpoint       a function whose intermediate values a reverse sweep computes again
+    checkpoint       a function whose intermediate values a reverse sweep recomputes
     checkpointed_loop
-                     a loop of which a few states are kept
+                     a loop that keeps only a few of its states
     checkpoint_schedule
-                     which states to keep, and what to compute again: the binomial schedule
+                     which states to keep and which steps to recompute: the binomial schedule
 Checks
-    check            Taylor tests, gradients and Hessians written by hand, rules of one's own
-    explain          on which inputs each output hangs, where a function branches, what it captured
-    debug_nans       a block that names where a nan or an infinity first appears, in values and derivatives
+    check            Taylor tests; checks of derivatives written by hand and of your own rules
+    explain          which inputs each output depends on, where a function branches, what it captured
+    debug_nans       a block that reports where a nan or an infinity first appears, in values and derivatives
 Errors, all of them HoadError
     TracedValueError a value would have been cut off from its derivative
     NoRuleError      an operation has no derivative rule (NoMethodError: a method of arrays has none)
-    RuleError        a rule does not do what a rule must
+    RuleError        a derivative rule is not valid
     ShapeError       a shape does not fit
     DTypeError       a dtype has no derivative
-    ArgumentError    something of another kind than asked for
+    ArgumentError    an argument is of the wrong kind
     NanError         a result is nan or infinite, inside debug_nans
-    ExecutorError    workers could not do their part of a map
-    DomainError      a derivative was asked for that does not exist
-    GuardError       a program was replayed on another branch than recorded
+    ExecutorError    workers could not compute their part of a map
+    DomainError      a derivative is not finite
+    GuardError       a replayed program would take a branch that was not recorded
     JitWarning       not an error: a jitted function runs without compilation
-    CheckError       a check of derivatives did not pass
+    CheckError       a check of derivatives failed
 
 Examples
 --------
@@ -144,7 +144,7 @@ if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
     from hoad._inspect.explain import explain
 
-Program._display = _formats  # how programs are shown, which a layer above them knows
+Program._display = _formats  # how programs are shown; a higher layer
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""The errors hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
+"""The errors that hoad raises. Each derives from `HoadError` and from the builtin that a caller would catch."""
 
 import os
 import threading
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class HoadError(Exception):
-    """The base of every error that hoad itself raises."""
+    """The base class of all errors that hoad raises."""
 
 
 class _Refusals(threading.local):
@@ -59,7 +59,7 @@ class TracedValueError(HoadError, TypeError):
 
 
 class NoRuleError(HoadError, NotImplementedError):
-    """An operation was asked for that has no derivative rule.
+    """An operation has no derivative rule.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class NoRuleError(HoadError, NotImplementedError):
 
 
 class NoMethodError(NoRuleError, AttributeError):
-    """A method or attribute of arrays was asked for that is not recorded.
+    """A method or attribute of arrays cannot be recorded.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class NoMethodError(NoRuleError, AttributeError):
 
 
 class RuleError(HoadError, TypeError):
-    """A derivative rule does not do what a rule must: the message names the rule and what it returned.
+    """A derivative rule is not valid; the message names the rule and what it returned.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class RuleError(HoadError, TypeError):
 
 
 class ShapeError(HoadError, ValueError):
-    """A shape or a structure does not fit what was asked.
+    """A shape or a structure does not fit.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class DTypeError(HoadError, TypeError):
 
 
 class ArgumentError(HoadError, TypeError, ValueError):
-    """A driver was given something of another kind than it takes, or a choice that it does not know.
+    """An argument of a driver is of the wrong kind, or an unknown choice.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class ArgumentError(HoadError, TypeError, ValueError):
 
 
 class DomainError(HoadError, ValueError):
-    """A series has a coefficient that is not finite: the message names the highest order that is, and the operation.
+    """A series has a coefficient that is not finite; the message names the operation and the highest finite order.
 
     `hoad.derivative` and `hoad.derivatives` give inf or nan instead.
 
@@ -189,7 +189,7 @@ class DomainError(HoadError, ValueError):
 
 
 class GuardError(HoadError, RuntimeError):
-    """A program was replayed where the function would have taken another branch than when it was recorded.
+    """A program was replayed where the function would take another branch than in the recording.
 
     Examples
     --------
@@ -200,12 +200,12 @@ class GuardError(HoadError, RuntimeError):
         ...
     hoad.errors.GuardError: this program was recorded with a branch at ... that these inputs do not take. ...
 
-    Record the function there, or choose with ``np.where``, which replays on both sides.
+    Record the function at these inputs, or choose with ``np.where``, which replays both branches.
     """
 
 
 class ExecutorError(HoadError, RuntimeError):
-    """The workers of an executor could not do their part of a map: the message names the inputs and what happened.
+    """The workers of an executor could not compute their part of a map; the message names the inputs and the cause.
 
     Examples
     --------
@@ -227,22 +227,22 @@ class ExecutorError(HoadError, RuntimeError):
 
 
 class NanError(HoadError, FloatingPointError):
-    """Within `hoad.debug_nans`, a result is nan or infinite: the message names where that began.
+    """Inside `hoad.debug_nans`, a result is nan or infinite; the message names where this first appeared.
 
     Attributes
     ----------
     operation : str
-        The operation that gave the first nan or infinity; ``"input"`` where something was not finite before.
+        The operation that returned the first nan or infinity; ``"input"`` if an input was not finite.
     operands : tuple
-        What it was given: the items at `index` where it works item by item, else the operands themselves.
+        Its operands: the items at `index` if it works element by element, otherwise the operands themselves.
     result : float or complex
-        What it gave.
+        Its result.
     index : tuple of int
-        Where in the array that it gave.
+        The index of this number in the array that it returned.
     where : str or None
-        ``"file:line"`` of the operation, or, in a derivative, of the operation whose rule led to it.
+        ``"file:line"`` of the operation, or, in a derivative, of the operation whose rule contains it.
     order : int
-        Of which derivative that is, 0 for the value.
+        The order of the derivative, 0 for the value.
     mode : {"reverse", "forward", None}
         The sweep that it belongs to.
 
@@ -269,8 +269,8 @@ class NanError(HoadError, FloatingPointError):
 class JitWarning(UserWarning):
     """A function given to `hoad.jit` runs without compilation.
 
-    It cannot be recorded, keeps changing, or stores results. The message says why, and in which line of the user's
-    something is stored.
+    It cannot be recorded, keeps changing, or stores results. The message says why, and names the user's line that
+    stores something.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 class CheckError(HoadError, AssertionError):
-    """A check of derivatives did not pass: the message names what is wrong, by how much, and what it was held against.
+    """A check of derivatives failed: the message says what is wrong, by how much, and compared with what.
 
     Examples
     --------

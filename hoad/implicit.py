@@ -1,8 +1,8 @@
 """Functions given by equations: solved by any solver, differentiated by the implicit function theorem.
 
-The solver is called with plain numbers and never looked into. Where x(θ) solves F(x, θ) = 0, the adjoint of θ is
-``-wᵀ ∂F/∂θ`` with ``(∂F/∂x)ᵀ w = x̄``. That rule is written in operations that are recorded, and it refers to x itself,
-so derivatives of any order and mode come of it.
+The solver is called with plain numbers and never traced. If x(θ) solves F(x, θ) = 0, the adjoint of θ is ``-wᵀ ∂F/∂θ``
+with ``(∂F/∂x)ᵀ w = x̄``. This rule consists of recorded operations and refers to x itself, so derivatives of any order
+and mode follow from it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
             outputs = [recording.operand(x) for x in made]
         except TracedValueError as failure:
             raise TracedValueError(
-                f"{what} cannot be recorded by itself: {failure} What it depends on, give it as an argument."
+                f"{what} cannot be recorded by itself: {failure} Pass everything that it depends on as an argument."
             ) from failure
         del made
         recording.keep()
@@ -122,7 +122,7 @@ class _Root(Callee):
         self._adjoints: dict[Any, Program] = {}
 
     def adjoint(self, by_unknown: bool) -> Program:
-        """The adjoint program of the residual by the unknown, or by the numbers that have derivatives."""
+        """The adjoint program of the residual for the unknown, or for the numbers that have derivatives."""
         key = (by_unknown, rules_epoch())
         if key not in self._adjoints:
             nodes = self.program._input_nodes()
@@ -195,8 +195,8 @@ def _solution(
     solved, structure = _float_leaves(solver(*given.filled(plain)), f"what the solver of {name} returns")
     if any(is_traced(x) for x in solved):
         raise TracedValueError(
-            f"the solver of {name} uses a traced value that is not among its arguments ({here()}). Give it, and the "
-            f"residual, what they depend on as arguments: {name}(residual, solver)(x, ...)."
+            f"the solver of {name} uses a traced value that is not among its arguments ({here()}). Pass everything "
+            f"that it and the residual depend on as arguments: {name}(residual, solver)(x, ...)."
         )
     unknown = _Unknown(structure, [intern_aval(np.asarray(x).dtype, np.shape(x)) for x in solved])
     known = [(plain, solved)]  # the solver ran already, for the numbers at hand
@@ -243,19 +243,20 @@ def root(
     Parameters
     ----------
     residual : callable
-        ``residual(x, *args)``, written with NumPy, like x: as many equations as unknowns.
+        ``residual(x, *args)``, written with NumPy; its result has the structure of x, so that there are as many
+        equations as unknowns.
     solver : callable
         ``solver(*args) -> x``: any solver, called with plain numbers. It must solve to the accuracy that derivatives
-        are to have. x is a float, an array, or a container of them.
+        are to have. x is a float, an array, or a container of these.
     linear_solver : callable, optional
-        ``linear_solver(matvec, b) -> y`` solves ``A y = b`` where ``matvec(y)`` is A y: an iterative solver, for
-        systems whose Jacobian is too large. The Jacobian of the residual by x, transposed or not, is A. Left out, the
-        Jacobian is formed and solved by LU.
+        ``linear_solver(matvec, b) -> y`` solves ``A y = b`` where ``matvec(y)`` is A y: an iterative solver, for large
+        Jacobians. A is the Jacobian of the residual with respect to x, or its transpose. By default, the Jacobian is
+        formed and solved by LU.
 
     Returns
     -------
     callable
-        ``x(*args)``. Its arguments may be containers.
+        The function ``x(*args)``. Its arguments may be containers.
 
     Raises
     ------
@@ -264,16 +265,16 @@ def root(
     ShapeError
         If there are not as many equations as unknowns.
     DTypeError
-        If an unknown or an equation is complex; arguments may be.
+        If an unknown or an equation is complex; arguments may be complex.
     TracedValueError
-        If residual or solver use a traced value of the function around them instead of an argument.
+        If the residual or the solver uses a traced value of the enclosing function instead of an argument.
     numpy.linalg.LinAlgError
-        If the Jacobian of the residual by x is singular at the root: x(θ) has no derivative there.
+        If the Jacobian of the residual with respect to x is singular at the root: x(θ) has no derivative there.
 
     Notes
     -----
-    Cost: the solver, once; a derivative takes the n × n Jacobian of the residual by x, in compiled code, and one linear
-    solve for each sweep. Nothing the solver does is recorded.
+    Cost: the solver, once; a derivative takes the n × n Jacobian of the residual with respect to x, in compiled code,
+    and one linear solve for each sweep. The solver is not recorded.
 
     References
     ----------
@@ -299,28 +300,28 @@ def root(
 def fixed_point(
     f: Callable[..., Any], solver: Callable[..., Any], *, linear_solver: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """The function ``θ -> x(θ)`` with ``x = f(x, θ)``.
+    """The function ``θ -> x(θ)`` that solves ``x = f(x, θ)``.
 
     Parameters
     ----------
     f : callable
-        ``f(x, *args)``, written with NumPy, like x.
+        ``f(x, *args)``, written with NumPy; its result has the structure of x.
     solver, linear_solver
-        As those of `root`.
+        As for `root`.
 
     Returns
     -------
     callable
-        ``x(*args)``.
+        The function ``x(*args)``.
 
     Raises
     ------
     ArgumentError, ShapeError, TracedValueError, numpy.linalg.LinAlgError
-        As `root`.
+        As for `root`.
 
     Notes
     -----
-    Cost: as `root`.
+    Cost: as for `root`.
 
     Examples
     --------
@@ -351,29 +352,29 @@ def fixed_point(
 def argmin(
     objective: Callable[..., Any], solver: Callable[..., Any], *, linear_solver: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """The function ``θ -> argmin_x objective(x, θ)``, of an interior minimum.
+    """The function ``θ -> argmin_x objective(x, θ)``, for an interior minimum.
 
     Parameters
     ----------
     objective : callable
         ``objective(x, *args) -> ()``, written with NumPy.
     solver, linear_solver
-        As those of `root`: the solver gives the minimum (or maximum, or saddle point).
+        As for `root`; the solver returns the minimum (or maximum, or saddle point).
 
     Returns
     -------
     callable
-        ``x(*args)``.
+        The function ``x(*args)``.
 
     Raises
     ------
     ArgumentError, ShapeError, TracedValueError, numpy.linalg.LinAlgError
-        As `root`, whose residual is the gradient of the objective.
+        As for `root`, with the gradient of the objective as residual.
 
     Notes
     -----
-    Cost: as `root`. The derivatives hold to the accuracy to which the gradient vanishes, which is better than that of
-    the minimum's value: let the solver go on until the gradient is small.
+    Cost: as for `root`. Derivatives are as accurate as the gradient is small, which takes more than a converged value
+    of the objective: let the solver iterate until the gradient is small.
 
     Examples
     --------
@@ -420,7 +421,7 @@ class _Linear(Callee):
         found = np.asarray(self.solver(matvec, b))
         aval = self.program.input_types[-1]
         if found.shape != aval.shape:
-            raise ShapeError(f"a linear solver was to find an unknown of shape {aval.shape}, but gave {found.shape}.")
+            raise ShapeError(f"a linear solver must return shape {aval.shape}, but returned shape {found.shape}.")
         return np.asarray(found, aval.dtype)[()]
 
     @property
@@ -477,7 +478,7 @@ def linear_solve(
     Parameters
     ----------
     matvec : callable
-        ``matvec(y, *args)``: A(θ) y, of the shape of y, written with NumPy. A needs no matrix.
+        ``matvec(y, *args)``: A(θ) y, of the shape of y, written with NumPy. No matrix is needed.
     solver : callable
         ``solver(matvec, b) -> y``: any solver, iterative or sparse, called with a function of plain arrays and a plain
         array.
@@ -487,18 +488,18 @@ def linear_solve(
     Returns
     -------
     callable
-        ``y(b, *args)``, of the shape of b.
+        The function ``y(b, *args)``; y has the shape of b.
 
     Raises
     ------
     ArgumentError
         If a function cannot be called.
     ShapeError
-        If matvec or the solver give another shape than that of b.
+        If the result of matvec or of the solver does not have the shape of b.
     DTypeError
-        If matvec is complex where b is real.
+        If matvec is complex and b is real.
     TracedValueError
-        If matvec uses a traced value of the function around it instead of an argument.
+        If matvec uses a traced value of the enclosing function instead of an argument.
 
     Notes
     -----

@@ -384,7 +384,7 @@ def _compare(
         return False
     if not all(graph_of(x).valued for x in traced if is_traced(x)):
         if said:
-            raise TracedValueError(f"{driver}: a function handled an error that it does not meet plainly: {said}")
+            raise TracedValueError(f"{driver}: a function handled an error that does not occur on plain values: {said}")
         return False
     f = _Function(call, args, kwargs)
     known = [x for x in (*traced, *leaves_of(returned)) if is_traced(x)]
@@ -454,15 +454,15 @@ def _told(f: _Function, moved: float, returned: Any, strict: bool = True) -> str
         except Exception as failure:
             if not strict or isinstance(failure, ArithmeticError):
                 return None
-            return f"can be recorded, but raises {type(failure).__name__} where it is called plainly: {failure}"
+            return f"can be recorded, but raises {type(failure).__name__} when called on plain values: {failure}"
     there, a = _parts(returned)
     here, b = _parts(plain)
     beside = "" if not moved else " beside its arguments"
     if there != here or len(a) != len(b):
-        return f"gives {_shown(returned)} where it is recorded{beside}, but {_shown(plain)} where it is called plainly"
+        return f"gives {_shown(returned)} when recorded{beside}, but {_shown(plain)} when called on plain values"
     for k, (x, y) in enumerate(zip(a, b, strict=True)):
         if not _same(x, y) and not _within_noise(f, moved, k, x, y):
-            return f"gives {_shown(x)} where it is recorded{beside}, but {_shown(y)} where it is called plainly"
+            return f"gives {_shown(x)} when recorded{beside}, but {_shown(y)} when called on plain values"
     return None
 
 

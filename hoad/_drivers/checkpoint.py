@@ -1,4 +1,4 @@
-"""Time for memory: functions, and steps of loops, that the reverse sweep computes again."""
+"""Time for memory: functions, and steps of loops, that the reverse sweep recomputes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f itself, of which a derivative keeps no intermediate values: the reverse sweep computes them again.
+    """f without stored intermediate values: the reverse sweep recomputes them.
 
     Parameters
     ----------
     f : callable
-        Written with NumPy. It may take and return anything, containers too, and use traced values from outside.
+        A function written with NumPy. It may take and return anything, containers too, and use traced values of the
+        enclosing function.
 
     Returns
     -------
@@ -42,17 +43,17 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
     See Also
     --------
-    checkpointed_loop : many steps, with the fewest possible computed again.
-    scan : a loop that is one operation, which keeps checkpoints by itself.
+    checkpointed_loop : many steps, with as few recomputed as possible.
+    scan : a loop that is one operation and keeps checkpoints by itself.
 
     Notes
     -----
-    Cost: f is evaluated once more in a reverse sweep, and once more for each further order. What is kept of a call are
-    its arguments and results; and its operations, 20 bytes each, which calls that do the same with other values share,
-    so that a step that is called a hundred times is kept once. Calls that differ in a constant number are not the same:
-    pass what changes as an array, or let it come from a traced value.
+    Cost: the operations of f are evaluated once more in a reverse sweep, and once more for each higher order. A call
+    keeps its arguments and results, and its operations, 20 bytes each. Calls with the same operations share them, so
+    that those of a step that is called a hundred times are kept once. Calls that differ in a constant number do not
+    share: pass what changes as an array, or compute it from a traced value.
 
-    f is called once. It is not run again in the reverse sweep, so that it may depend on variables that change.
+    f itself is called once, and not again in the reverse sweep, so it may depend on variables that change.
 
     References
     ----------
@@ -92,55 +93,55 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checkpointed_loop(step: Callable[..., Any], steps: int, state: Any, *args: Any, slots: int | None = None) -> Any:
-    """The state after n steps ``state = step(k, state, *args)``, of which derivatives keep only a few.
+    """The state after n steps ``state = step(k, state, *args)``; derivatives keep only a few of the states.
 
     Parameters
     ----------
     step : callable
         ``step(k, state, *args) -> state``, with an int k = 0, ..., n - 1. It is called again in the reverse sweep, with
-        plain arguments, so it may depend on nothing else that changes.
+        plain arguments, so it must depend on its arguments only.
     steps : int
-        n. 0 gives the state as it was.
-    state : float, array or container of them
-        Where the loop begins; a step keeps structure, shapes and dtypes.
-    *args : float, array or container of them
-        What all steps use; derivatives by them are taken too.
+        The number n of steps. If it is 0, the state is returned unchanged.
+    state : float, array or container of these
+        The state before the first step; a step keeps structure, shapes and dtypes.
+    *args : float, array or container of these
+        Further arguments of all steps; derivatives are taken with respect to these too.
     slots : int, optional
-        States that are kept, at least 1; by default √(2n), with which no step is taken more than twice again.
+        The number of states to keep, at least 1. The default is √(2n), so that no step is recomputed more than twice.
 
     Returns
     -------
-    float, array or container of them
+    float, array or container of these
         The last state.
 
     Raises
     ------
     ArgumentError
-        If `step` is not a function, or one of the numbers none.
+        If `step` is not a function, or `steps` or `slots` is not a valid number.
     DTypeError
-        If the state is not made of floats.
+        If the state does not consist of floats.
     ShapeError
         If a step changes the structure of the state, a shape or a dtype.
     TracedValueError
-        If a step uses a traced value that is not among its arguments, or one that it made is used elsewhere without
-        having been returned.
+        If a step uses a traced value that is not among its arguments, or a value that it computes is used elsewhere
+        without being returned.
     HoadError
-        If a step gives another state when it is called again.
+        If a step returns another state when it is called again.
 
     See Also
     --------
     fori_loop, scan : loops recorded once, at their first step, and run without Python. They keep checkpoints too, one
-        for each of √n stretches, and are the better choice unless steps branch, each its own way, call what hoad cannot
-        record once for all, or fit into memory only with a schedule of `slots` states.
-    checkpoint : one function, once.
-    checkpoint_schedule : what is kept and computed again, step by step.
+        for each of √n segments. Prefer them unless each step branches by itself or calls functions that hoad cannot
+        record once for all steps, or the states fit into memory only with a schedule of `slots` states.
+    checkpoint : the same for one function.
+    checkpoint_schedule : which states are kept and which steps are recomputed.
 
     Notes
     -----
-    Cost: a reverse sweep keeps `slots` states, takes ``t = r n - β(s + 1, r - 1)`` steps forward again (see
-    `checkpoint_schedule`), and records each step once, from its last to the first. Second and higher derivatives keep
-    `slots` + r states, and do the like for each order. Each step is called from Python, also where a program is
-    replayed.
+    Cost: a reverse sweep keeps `slots` states, recomputes ``t = r n - β(s + 1, r - 1)`` steps (see
+    `checkpoint_schedule`), and records each step once, from the last to the first. Second and higher derivatives keep
+    `slots` + r states, and recompute as many steps for each order. Each step is called from Python, also in the replay
+    of a program.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Composites with a rule of their own."""
+"""Composite functions with a rule of their own."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class _Pair:
 
 
 class CustomVJP:
-    """A function with a derivative rule of its own, as `custom_vjp` makes it.
+    """A function with a derivative rule of its own, returned by `custom_vjp`.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class CustomVJP:
         self._required: set[str] = set()  # parameters that the rule has no defaults for
 
     def defvjp(self, rule: Callable[..., Any], bwd: Callable[..., Any] | None = None, *, linear: bool = True) -> Any:
-        """Give the function its rule: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
+        """Set the rule of the function: ``rule(g, p, *operands)``, or JAX's pair ``fwd, bwd``.
 
         Parameters
         ----------
@@ -163,25 +163,25 @@ class CustomVJP:
         bwd : callable, optional
             JAX's backward rule, ``bwd(*nondiff, residuals, g)``, which returns an adjoint for each argument.
         linear : bool, optional
-            False for a rule that is not linear in g, such as one that clips it. It has no transpose, so the function
-            has derivatives in reverse only; forward mode raises.
+            False if the rule is not linear in g, for example clips it. It then has no transpose, so the function has
+            derivatives in reverse mode only, and forward mode raises.
 
         Returns
         -------
         callable or None
-            The rule, so that `defvjp` can be a decorator; None for a pair.
+            The rule, so that `defvjp` works as a decorator; None for a pair.
 
         Raises
         ------
         ArgumentError
-            If it is not a function.
+            If the rule is not a function.
         RuleError
             If a rule names no operand.
 
         Notes
         -----
-        Cost: none. Of a pair, the residuals are computed anew in the reverse sweep, from the operands; a residual that
-        is the result itself is not.
+        Cost: none. The residuals of a pair are recomputed from the operands in the reverse sweep, except for the result
+        itself.
 
         Examples
         --------
@@ -246,9 +246,9 @@ class CustomVJP:
         others = {k: args[k] for k in range(len(args)) if k not in operands}
         if any(map(holds_traced, leaves_of([*others.values(), *kwargs.values()]))):
             raise RuleError(
-                f"{self._name} was given a traced value for a parameter ({here()}), which its rule does not "
-                "differentiate by. Name it among the operands of the rule, or pass it by way of hoad.stop_gradient to "
-                "a function of its own."
+                f"{self._name} was given a traced value for a parameter ({here()}), and its rule does not "
+                "differentiate with respect to it. Name it among the operands of the rule, or pass it by way of "
+                "hoad.stop_gradient to a function of its own."
             )
         forms, numbers = self._numbers(args, operands)
         chosen = [n for n, x in enumerate(numbers) if holds_traced(x)]
@@ -291,8 +291,8 @@ class CustomVJP:
             else:
                 raise ArgumentError(
                     f"argument {k} of {self._name} is {type(args[k]).__name__} ({here()}), but its rule takes it as an "
-                    "operand: a number, an array, or a container of them. Put what is none behind a * in the rule, or "
-                    "name it with nondiff_argnums."
+                    "operand: a number, an array, or a container of them. Put an argument that is not an operand "
+                    "behind a * in the rule, or name it with nondiff_argnums."
                 )
         return forms, numbers
 
@@ -353,47 +353,47 @@ def custom_vjp(*, nondiff_argnums: int | tuple[int, ...] = ()) -> Callable[[Call
 def custom_vjp(f: Any = None, nondiff_argnums: int | tuple[int, ...] = ()) -> Any:
     """f with a derivative rule of its own: ``f.defvjp(rule)``, where ``rule(g, p, *operands) -> (adjoint, ...)``.
 
-    The rule replaces the derivative of what f is composed of, in every mode and at every order: forward mode transposes
-    it, second derivatives differentiate it.
+    The rule replaces the derivative of the operations in f, in every mode and at every order: forward mode transposes
+    the rule, second derivatives differentiate it.
 
     Parameters
     ----------
     f : callable
-        Written with NumPy: it takes and returns numbers, arrays and containers of them. Methods too.
+        A function or method written with NumPy, of numbers, arrays and containers of these.
     nondiff_argnums : int or tuple of int, optional
-        Arguments that are not operands, by position: functions, strings, options, the ``self`` of a method. Those that
-        a rule does not name among its operands are none either.
+        Arguments that are not operands, by position: functions, strings, options, the ``self`` of a method. Arguments
+        that the rule does not name among its operands are not operands either.
 
     Returns
     -------
     CustomVJP
-        Called like f; `defvjp` gives it its rule. Without f, a decorator.
+        Called like f; its method `defvjp` sets the rule. Without f, a decorator.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, or `nondiff_argnums` is none; in a derivative, if an operand is not a number, no array
-        and no container.
+        If f cannot be called, or `nondiff_argnums` is not a position; in a derivative, if an operand is not a number,
+        an array or a container.
     NoRuleError
-        In a derivative, if it has been given no rule.
+        In a derivative, if no rule has been set.
     RuleError
-        In a derivative, if the rule does not do what a rule must.
+        In a derivative, if the rule is not valid.
     TracedValueError
         In a derivative, if f uses a traced value that is not among its arguments.
 
     See Also
     --------
-    primitive : for functions that hoad cannot look into.
+    primitive : for functions that hoad cannot trace.
 
     Notes
     -----
-    An operand that is a container comes to the rule as it is, and the adjoint that the rule gives for it has the same
-    form, with None for zero; so does g where the result is one.
+    If an operand is a container, the rule gets the container and returns an adjoint of the same structure, with None
+    for zero. If the result is a container, g has its structure.
 
-    Cost: f once, traced apart, some 50 µs a call; the rule once for each node in a sweep. A replay runs the operations
-    of f without Python.
+    Cost: f once, recorded separately, some 50 µs per call; the rule once for each node in a sweep. A replay runs the
+    operations of f without Python.
 
-    `CustomVJP.defvjp` takes JAX's pair ``(fwd, bwd)`` too.
+    `CustomVJP.defvjp` also takes JAX's pair ``(fwd, bwd)``.
 
     Examples
     --------

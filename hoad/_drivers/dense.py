@@ -38,20 +38,20 @@ Method = Literal["lanes", "map", "sweeps"]
 
 @dataclass(frozen=True)
 class DensePlan:
-    """How a block of a Jacobian or a Hessian, all derivatives by one input or of one output, was computed.
+    """How one block of a Jacobian or a Hessian was computed: that of one input (forward) or of one output (reverse).
 
     Attributes
     ----------
     mode : {"forward", "reverse"}
-        Tangents, or adjoints. Those of a Hessian are tangents of the gradient.
+        By tangents or by adjoints. A Hessian is computed by tangents of the gradient.
     entries : int
         n, the entries of the input (forward) or of the output (reverse).
     directions : int
-        Directions that were swept: n, or fewer where entries that no row has together shared one.
+        The number of directions swept: n, or fewer if entries that never occur in one row share a direction.
     method : {"lanes", "map", "sweeps"}
         Lanes of one sweep; inside another derivative, one node of a map, or a sweep on the tape for each direction.
     chunk : int
-        Directions that were swept together.
+        The number of directions swept together.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def dense_plan(derivative: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
     Parameters
     ----------
     derivative : callable
-        What `jacobian` or `hessian` gave, or any function that calls such.
+        A function returned by `jacobian` or `hessian`, or any function that calls one.
     *args, **kwargs
-        Its arguments; the choice depends on their shapes, and on the operations that are recorded there.
+        Its arguments. The plan depends on their shapes, and on the operations that are recorded there.
 
     Returns
     -------
     tuple of DensePlan
-        One for each block, in order: for each input that is differentiated by (forward) or each output (reverse).
+        One for each block, in order: a block for each input (forward) or for each output (reverse).
 
     Raises
     ------
@@ -94,11 +94,11 @@ def dense_plan(derivative: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
 
     Notes
     -----
-    Cost: that of the call itself, which is made.
+    Cost: that of the call, which is executed.
 
     Examples
     --------
-    A band needs as many directions as it is wide:
+    A banded matrix needs as many directions as the band is wide:
 
     >>> import numpy as np
     >>> import hoad

@@ -31,20 +31,20 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     Parameters
     ----------
     f : callable
-        A function of one float, or one that acts element by element on an array; further arguments are constants. It
+        A function of one float, or one that acts element by element on an array; other arguments are constants. It
         may return a container.
     n : int, optional
         The order, 0 or more.
     holomorphic : bool, optional
-        f is a holomorphic function of a complex number, and its complex derivative is meant.
+        True if f is a holomorphic function of a complex number, to be differentiated with respect to it.
     argnums : int, optional
-        The position of the argument that is meant.
+        The position of the argument to differentiate with respect to.
 
     Returns
     -------
     callable
-        Called like f; for a float x the result has the shape or the structure of f(x), for an array that of x. Units:
-        those of f over the n-th power of those of x.
+        Called like f; the result has the shape or the structure of f(x) for a float x, and that of x for an array.
+        Units: those of f over the n-th power of those of x.
 
     Raises
     ------
@@ -53,15 +53,15 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is not a float, nor a complex number of which f is said to be a holomorphic function.
+        If x is not a float, nor a complex number with `holomorphic` True.
 
     Notes
     -----
-    Cost: f once, traced, and n forward sweeps, each over what the one before emitted, whose tapes grow like n³ for most
+    Cost: f once, traced, and n forward sweeps, each over the tape of the one before, which grows like n³ for most
     functions; from order 4 on a Taylor series, as for `derivatives`.
 
-    Singular points: as for `grad`, at every order: a kink has derivatives 0 there, a pole inf or nan. What is beyond
-    the range of floats, which is said at `derivatives`, is 0, inf or nan.
+    Singular points: as for `grad`, at every order: the derivatives at a kink are 0, at a pole inf or nan. Beyond the
+    range of floats (see `derivatives`) they are 0, inf or nan.
 
     References
     ----------
@@ -99,17 +99,17 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     Parameters
     ----------
     f : callable
-        A function of one float, or one that acts element by element on an array; further arguments are constants. It
-        may return a container. Of a complex number it must be holomorphic.
+        A function of one float, or one that acts element by element on an array; other arguments are constants. It
+        may return a container. For a complex argument it must be holomorphic.
     n : int
         The highest order, 0 or more.
     argnums : int, optional
-        The position of the argument that is meant.
+        The position of the argument to differentiate with respect to.
 
     Returns
     -------
     callable
-        Called like f; gives an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units:
+        Called like f; returns an array of shape ``(n + 1, *S)`` for results of shape S, the order along axis 0. Units:
         those of f over those of x to the power of the order.
 
     Raises
@@ -119,25 +119,25 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
     ShapeError
         If x is an array and f mixes its elements.
     DTypeError
-        If x is neither a float nor a complex number, or complex and f is not holomorphic.
+        If x is neither a float nor a complex number, or x is complex and f is not holomorphic.
 
     See Also
     --------
-    derivative : one of them.
-    taylor : the coefficients f⁽ᵏ⁾/k!, as a series that evaluates, composes, inverts.
+    derivative : one order.
+    taylor : the coefficients f⁽ᵏ⁾/k!, as a series that can be evaluated, composed and inverted.
 
     Notes
     -----
-    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is not a sum, and n +
-    1 numbers of memory.
+    Cost: f once, traced; then, for each operation of f on numbers that is not a sum, about n²/2 multiplications and
+    n + 1 numbers of memory.
 
-    Singular points: as for `derivative`, order by order: a kink has derivatives 0 there, a pole inf or nan. Orders 1 to
-    7 come from sweeps where the series gives inf or nan; under `jit` and `vmap` they do not, and some that are inf by
-    sweeps, of ``x**1.5`` at 0, are nan.
+    Singular points: as for `derivative`, order by order: the derivatives at a kink are 0, at a pole inf or nan. If the
+    series gives inf or nan, orders 1 to 7 are computed by sweeps. Under `jit` and `vmap` they are not, and some that
+    sweeps give as inf, such as those of ``x**1.5`` at 0, are nan.
 
-    Range: what is computed with is hᵏ f⁽ᵏ⁾/k!, where h is 1 to order n = 20, and beyond a power of two with hⁿ about
-    n!. A derivative of which that is below the smallest float is 0; one of which it, or the derivative, is above the
-    largest is inf or nan. With n = 170 and h = 64, that takes derivatives below 1e-308 or above 1e280.
+    Range: the computation uses hᵏ f⁽ᵏ⁾/k!, where h is 1 up to order n = 20, and beyond it a power of two with hⁿ about
+    n!. If this number is below the smallest float, the derivative is 0; if it or the derivative is above the largest
+    float, the derivative is inf or nan. With n = 170 and h = 64, such derivatives are below 1e-308 or above 1e280.
 
     References
     ----------
@@ -166,8 +166,8 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
         pointwise, parts, found = expanded("derivatives", g, x, None, n)
         if not pointwise:
             raise ShapeError(
-                "derivatives of an array needs a function that acts element by element, but f mixes elements, as far "
-                "as hoad can see. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
+                "derivatives of an array needs a function that acts element by element, but f seems to mix "
+                "elements. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
             )
         found = [_spread(c, x) for c in found]
         last = min(n, MOST_SWEEPS)
@@ -293,7 +293,7 @@ def _pointwise(d: Recording, y: int, x: int) -> int:
     if d.aval(y).shape != shape or not is_pointwise(d.graph, d.start, [x], y):
         raise ShapeError(
             f"derivative of an array needs a function that acts element by element, but f takes shape {shape} to "
-            f"{d.aval(y).shape} and mixes elements, as far as hoad can see. Use jacobian(f), or, if each result hangs "
+            f"{d.aval(y).shape} and seems to mix elements. Use jacobian(f), or, if each result depends "
             "on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
         )
     return y

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import Recording, differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.holomorphic import check_gradient
 from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
@@ -55,6 +56,7 @@ def _sweep(
     return value, choice.arranged(gradients, forms), aux
 
 
+@docfiller
 def value_and_grad(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -63,38 +65,33 @@ def value_and_grad(
     *,
     argnames: Argnames = None,
 ) -> Callable[..., Any]:
-    """The function ``x -> (f(x), ∇f(x))``.
+    """The value and gradient function ``x -> (f(x), ∇f(x))``.
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
 
     Returns
     -------
     callable
-        Called like f; returns ``(value, gradient)``, or ``((value, aux), gradient)``, the gradient as that of `grad`.
+        Called like f; returns ``(value, gradient)`` or ``((value, aux), gradient)``, with the gradient as for `grad`.
 
     Raises
     ------
     ShapeError
         If f(x) is not a scalar.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or f(x) is complex and f is not said to
-        be holomorphic.
+        If an argument is neither a float nor a complex number and contains none, or f(x) is complex and `holomorphic`
+        is False.
 
     Notes
     -----
-    Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
-    a scalar operation, and the intermediate arrays.
+    Cost: f once, traced, and one reverse sweep: a small multiple of f for any size of x. Memory: about 40 bytes per
+    scalar operation, and the intermediate arrays.
 
     References
     ----------
@@ -118,6 +115,7 @@ def value_and_grad(
     return value_and_gradient
 
 
+@docfiller
 def grad(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -130,23 +128,18 @@ def grad(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
 
     Returns
     -------
     callable
         Called like f; returns the gradient, or ``(gradient, aux)``. The gradient has the structure of its argument,
-        with None in the place of what is not a float. It is a tuple for a tuple of argnums, a dict for a tuple of
-        argnames, a pair of both for both. Its units are those of f over those of the argument.
+        with None in place of everything that is not a float. It is a tuple for a tuple of argnums, a dict for a tuple
+        of argnames, and a pair of these if both are given. Its units are those of f over those of the argument.
 
     Raises
     ------
@@ -155,20 +148,21 @@ def grad(
     ShapeError
         If f(x) is not a scalar: use `jacobian`, or `vjp` with a cotangent.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or f(x) is complex and f is not said to
-        be holomorphic.
+        If an argument is neither a float nor a complex number and contains none, or f(x) is complex and `holomorphic`
+        is False.
 
     Notes
     -----
-    Cost: f once, traced, and one reverse sweep: a small multiple of f, whatever the size of x. Memory: about 40 bytes
-    a scalar operation, and the intermediate arrays.
+    Cost: f once, traced, and one reverse sweep: a small multiple of f for any size of x. Memory: about 40 bytes per
+    scalar operation, and the intermediate arrays.
 
-    Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0; ties of ``max``,
-    ``min``, ``maximum``, ``minimum`` and ``clip`` share equally; what ``np.where`` leaves out gives 0, whatever its own
-    derivative is. At a pole it is inf or nan, as IEEE arithmetic gives. See docs/design/0003-singular-points.md.
+    Singular points: at a kink (``abs``, ``norm``, ``hypot`` at 0) the gradient is the subgradient 0. Ties of ``max``,
+    ``min``, ``maximum``, ``minimum`` and ``clip`` share it equally. The branch that ``np.where`` does not choose gives
+    0, even where its own derivative is infinite. At a pole the gradient is inf or nan, as in IEEE arithmetic. See
+    docs/design/0003-singular-points.md.
 
-    Complex arguments: the gradient of a real f by z = x + iy is ∂f/∂x - i ∂f/∂y, so that df = Re(g dz). The steepest
-    ascent is along its conjugate. See docs/howto/complex.md.
+    Complex arguments: the gradient of a real f with respect to z = x + iy is ∂f/∂x - i ∂f/∂y, so that df = Re(g dz).
+    The steepest ascent is along its conjugate. See docs/howto/complex.md.
 
     References
     ----------

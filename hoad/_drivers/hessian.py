@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
 from hoad._drivers.gradient import one_like, require_scalar
 from hoad._drivers.holomorphic import check_hessian
@@ -14,6 +15,7 @@ from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
 
 
+@docfiller
 def hessian(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -27,26 +29,19 @@ def hessian(
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-    chunk : int, optional
-        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
-        another derivative `vmap` decides.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
+    %(argnames)s
+    %(chunk)s
 
     Returns
     -------
     callable
         Called like f; returns an array of shape ``(*x.shape, *x.shape)``; ``(hessian, aux)`` with `has_aux`. Several
-        arguments and containers nest twice: ``∂²f/∂x_i∂x_j`` stands at ``[i][j]``, for a tuple of argnums in a tuple of
-        tuples, for a dict in a dict of dicts. Units: those of f over those of the two entries of x.
+        arguments and containers nest twice, with ``∂²f/∂x_i∂x_j`` at ``[i][j]``: a tuple of tuples for a tuple of
+        argnums, a dict of dicts for a dict. Units: those of f over those of the two entries of x.
 
     Raises
     ------
@@ -55,16 +50,16 @@ def hessian(
     ShapeError
         If f(x) is not a scalar.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or an argument or f(x) is complex and f
-        is not said to be holomorphic.
+        If an argument is neither a float nor a complex number and contains none, or an argument or f(x) is complex and
+        `holomorphic` is False.
 
     Notes
     -----
-    Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in lanes for each entry of x; where the
-    recorded operations give a band or blocks along the diagonal, for each column of the band. `dense_plan` says which.
-    Inside another derivative it is one node, a map over the entries.
+    Cost: f once, traced, a reverse sweep and a forward sweep over it, evaluated in a lane for each entry of x. If the
+    Hessian is banded or block diagonal by the recorded operations, in a lane for each column of the band. `dense_plan`
+    tells which. Inside another derivative the Hessian is one node, a map over the entries.
 
-    Singular points: the derivative of what `grad` gives there, so at a kink it is 0, as on a straight line through it.
+    Singular points: the Hessian is the derivative of the gradient that `grad` returns, so it is 0 at a kink.
 
     References
     ----------

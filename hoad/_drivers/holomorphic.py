@@ -69,8 +69,8 @@ def check_derivative(recording: Recording, y: int, holomorphic: bool, order: int
         _check_holomorphic(recording, y, "derivative", order=order)
     elif _of_complex(recording):
         raise DTypeError(
-            f"derivative by a complex argument is one number only if f is holomorphic. Either {HOLOMORPHIC}; or use "
-            "grad for the gradient of a real function; or jvp, one direction at a time."
+            f"derivative with respect to a complex argument is one number only if f is holomorphic. Either "
+            f"{HOLOMORPHIC}; or use grad for the gradient of a real function; or jvp, one direction at a time."
         )
 
 

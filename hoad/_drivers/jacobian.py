@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._core.record.recording import differentiating
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
 from hoad._drivers.holomorphic import check_jacobian
 from hoad._program.trace import call_traced, output_name, outputs, plain, split_aux
@@ -14,6 +15,7 @@ from hoad._pytree.arguments import Argnames, Argnums, Choice
 from hoad.errors import ArgumentError
 
 
+@docfiller
 def jacobian(
     f: Callable[..., Any],
     argnums: Argnums = None,
@@ -28,48 +30,41 @@ def jacobian(
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    holomorphic : bool, optional
-        f is a holomorphic function of complex arguments, and its complex derivative is meant.
+    %(f_any_shape)s
+    %(argnums)s
+    %(has_aux)s
+    %(holomorphic)s
     mode : {"auto", "forward", "reverse"}, optional
-        How to sweep; "auto" takes the side, inputs or outputs, with fewer entries.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
-    chunk : int, optional
-        Lanes to sweep together, at most; by default as many as pay in bounded memory. Fewer take less memory. Inside
-        another derivative `vmap` decides.
+        The sweep; "auto" chooses by whether the inputs or the outputs have fewer entries.
+    %(argnames)s
+    %(chunk)s
 
     Returns
     -------
     callable
-        Called like f; returns an array of shape ``(*S, *x.shape)``, or ``(jacobian, aux)``. Several arguments give what
-        they give for `grad`. Containers nest: the structure of f(x) outside, that of x within it, None in the place of
+        Called like f; returns an array of shape ``(*S, *x.shape)``, or ``(jacobian, aux)``. Several arguments are
+        arranged as for `grad`. Containers nest: the structure of f(x) outside, that of x inside, None in place of
         constants. Units: those of f over those of x, entry by entry.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, there is no such mode, or `chunk` is not a number of lanes.
+        If f cannot be called, the mode is unknown, or `chunk` is not a number of lanes.
     ShapeError, DTypeError
-        If the result or an argument is neither a number nor an array of them, or both are complex and f is not said to
-        be holomorphic.
+        If the result or an argument is neither a number nor an array of numbers, or both are complex and `holomorphic`
+        is False.
 
     Notes
     -----
-    Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory for each entry of x (forward) or of
-    f(x) (reverse); where the recorded operations give a band or blocks along the diagonal, for each column of the band.
-    `dense_plan` says which. Inside another derivative it is one node, a map over the entries.
+    Cost: f once, traced, and one sweep, evaluated in lanes of bounded memory, a lane for each entry of x (forward) or
+    of f(x) (reverse). If the Jacobian is banded or block diagonal by the recorded operations, a lane for each column of
+    the band. `dense_plan` tells which. Inside another derivative the Jacobian is one node, a map over the entries.
 
-    Singular points: as for `grad`, entry by entry; an output that does not depend on an entry of x has derivative 0 by
-    it even where others are infinite.
+    Singular points: as for `grad`, entry by entry. If an output does not depend on an entry of x, that derivative is 0
+    even where others are infinite.
 
-    Complex numbers: the Jacobian of a complex function of real arguments is that of its real part and i times that of
-    its imaginary part; that of a real function by z = x + iy is ∂f/∂x - i ∂f/∂y.
+    Complex numbers: the Jacobian of a complex function of real arguments is that of its real part plus i times that of
+    its imaginary part. The Jacobian of a real function with respect to z = x + iy is ∂f/∂x - i ∂f/∂y.
 
     References
     ----------

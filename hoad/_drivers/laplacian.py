@@ -10,6 +10,7 @@ import numpy as np
 
 from hoad._comparison.plain_calls import of_first
 from hoad._core.trace.traced import is_traced
+from hoad._docstrings import docfiller
 from hoad._drivers.products import check_numbers
 from hoad._drivers.taylor import check_finite
 from hoad._drivers.tensors import HIGHEST, differentiated
@@ -26,14 +27,13 @@ def _units(x: Any) -> Any:
 
 
 @telling_call("Give it f alone, and call what it gives: hoad.laplacian(f)(x).")
+@docfiller
 def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     """The Laplacian ``x -> Σᵢ ∂²f/∂xᵢ²``, over all entries of x.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
 
     Returns
     -------
@@ -46,16 +46,12 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     ShapeError
         If x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+    %(point_raises)s
 
     Notes
     -----
-    Cost: f, its Jacobian forward, and one second coefficient: those along the axes are summed as they are made, for
-    they enter linearly. No Hessian is formed.
+    Cost: f, its Jacobian by forward mode, and one second coefficient: those along the axes enter linearly, so they are
+    summed operation by operation. No Hessian is formed.
 
     References
     ----------
@@ -88,14 +84,13 @@ def _laplacian(driver: str, g: Callable[..., Any], f: Callable[..., Any], order:
 
 
 @telling_call("Give it f alone, and call what it gives: hoad.biharmonic(f)(x).")
+@docfiller
 def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     """The biharmonic operator ``x -> Σᵢⱼ ∂⁴f/∂xᵢ²∂xⱼ²``, over all entries of x: the Laplacian of the Laplacian.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
 
     Returns
     -------
@@ -108,15 +103,11 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     ShapeError
         If x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+    %(point_raises)s
 
     Notes
     -----
-    Cost: the operations of a Laplacian, and their own: for n entries of x, arrays of n² for what is not linear in it.
+    Cost: the Laplacian of the operations of a Laplacian; for n entries of x, arrays of n² entries where f is nonlinear.
 
     Examples
     --------
@@ -129,14 +120,13 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(f, updated=())(_laplacian("biharmonic", _laplacian("biharmonic", f, f, 2), f, 4))
 
 
+@docfiller
 def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The second derivatives by each entry of x, ``x -> ∂²f/∂xᵢ²``.
+    """The diagonal of the Hessian, ``x -> ∂²f/∂xᵢ²``.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
 
     Returns
     -------
@@ -149,11 +139,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
         If f cannot be called.
     ShapeError
         If x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+    %(point_raises)s
 
     Notes
     -----
@@ -186,37 +172,32 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     return diagonal
 
 
+@docfiller
 def directional_derivative(f: Callable[..., Any], *directions: Any) -> Callable[..., Any]:
     """The mixed derivative along k directions, ``x -> ∂ᵏ/∂t₁...∂tₖ f(x + Σ tⱼ vⱼ)`` at t = 0.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
     *directions : float or ndarray (S)
-        v₁, ..., vₖ; they may be traced. One that comes twice makes it cheaper.
+        v₁, ..., vₖ; they may be traced. Equal directions cost less.
 
     Returns
     -------
     callable
-        Called like f; returns an array of shape (T): the derivative tensor of order k applied to all directions.
+        Called like f; returns an array of shape (T): the derivative tensor of order k contracted with all directions.
 
     Raises
     ------
     ArgumentError
         If f cannot be called, there is no direction, there are more than 170, or one is not finite.
     ShapeError
-        If a direction has not the shape of x, or x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+        If a direction does not have the shape of x, or x is empty.
+    %(point_raises)s
 
     Notes
     -----
-    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one if all directions are the same.
+    Cost: f, expanded to order k along 2ᵏ⁻¹ lines at once, or along one line if all directions are equal.
 
     References
     ----------

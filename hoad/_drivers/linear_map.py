@@ -17,10 +17,10 @@ from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 
 
 class LinearMap:
-    """The derivative of the results `ys` by the inputs of a recording, or its transpose, ready to be applied to seeds.
+    """The derivative of the results `ys` with respect to the inputs of a recording, or its transpose, applied to seeds.
 
-    Outermost, the recording is sealed and its program replayed; inside another derivative it stays part of the
-    running recording, and every application sweeps again.
+    Outside other derivatives, the recording is sealed and its program replayed. Inside another derivative it remains
+    part of the running recording, and every application sweeps again.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LinearMap:
         return d.or_zeros(d.tangents(self.ys, d.inputs, seeds), self.ys)
 
     def __call__(self, seeds: Sequence[Any]) -> list[Any]:
-        """One value for each argument, or for the result, from one for the other."""
+        """Tangents of the result from those of the arguments, or adjoints of the arguments from that of the result."""
         n = len(self.takes or self.like)
         if len(seeds) != n:
             takes, given = count(n, "argument"), len(seeds)

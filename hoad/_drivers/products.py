@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
+from hoad._docstrings import docfiller
 from hoad._drivers.gradient import one_like, require_scalar
 from hoad._drivers.holomorphic import check_gradient
 from hoad._drivers.linear_map import LinearMap
@@ -54,34 +55,33 @@ def seeds_of(recording: Recording, values: Sequence[Any], forms: Forms | None, w
     return [as_like(recording, v, x, name) for v, x, name in zip(values, recording.inputs, names, strict=True)]
 
 
+@docfiller
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
-    """The value and the derivative along a direction: ``(f(x), J(x) ẋ)``.
+    """The value and the derivative along a direction, ``(f(x), J(x) ẋ)``.
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     primals : tuple
-        The arguments of f, each a float, an array or a container of them.
+        The arguments of f, each a float, an array or a container of these.
     tangents : tuple
-        A direction for each, of its shape or structure; None, or the constant, in the place of constants.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+        A direction for each primal, of the same shape or structure; None, or the constant, in place of constants.
+    %(has_aux_third)s
 
     Returns
     -------
     tuple
-        ``(value, tangent)``, both of shape (S), or ``(value, tangent, aux)``. Of a result that is a container, the
-        tangent has its structure, with None in the place of what is not a number.
+        ``(value, tangent)``, both of shape (S), or ``(value, tangent, aux)``. If the value is a container, the tangent
+        has its structure, with None in place of everything that is not a number.
 
     Raises
     ------
     ShapeError
-        If a tangent has another shape than its primal.
+        If a tangent does not have the shape of its primal.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, or a tangent has another dtype.
+        If an argument is neither a float nor a complex number and contains none, or a tangent has another dtype.
     ArgumentError
         If f cannot be called, or primals and tangents are not tuples.
 
@@ -120,38 +120,37 @@ def jvp(
     return (*both, aux) if has_aux else both
 
 
+@docfiller
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value, and the pullback of adjoints: ``(f(x), ȳ -> ȳᵀ J(x))``.
+    """The value and the pullback, ``(f(x), ȳ -> ȳᵀ J(x))``.
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     *primals
-        The arguments of f, each a float, an array or a container of them.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+        The arguments of f, each a float, an array or a container of these.
+    %(has_aux_third)s
 
     Returns
     -------
     tuple
-        ``(value, pullback)``, or ``(value, pullback, aux)``. ``pullback(y_bar)``, with y_bar of shape (S), gives a
-        tuple of adjoints, one per argument. It can be called any number of times, on traced values too. Cotangents have
-        the structure of the value, adjoints those of the arguments, with None in the place of constants.
+        ``(value, pullback)``, or ``(value, pullback, aux)``. ``pullback(y_bar)``, with y_bar of shape (S), returns a
+        tuple of adjoints, one for each argument. It can be called repeatedly, also on traced values. Cotangents have
+        the structure of the value, adjoints those of the arguments, with None in place of constants.
 
     Raises
     ------
     ShapeError
         If a cotangent does not fit the value.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none.
+        If an argument is neither a float nor a complex number and contains none.
 
     Notes
     -----
-    Cost: f once, traced, and one reverse sweep; a call of the pullback replays what was emitted.
+    Cost: f once, traced, and one reverse sweep; a call of the pullback replays the sweep.
 
-    Complex numbers: adjoints belong to dL = Re(ȳ dy), so that the adjoint of z = x + iy is ∂L/∂x - i ∂L/∂y, and a
-    holomorphic f takes ȳ to ȳ f′(z). The cotangent 1 asks for the real part of f, -1j for the imaginary part.
+    Complex numbers: adjoints are defined by dL = Re(ȳ dy), so that the adjoint of z = x + iy is ∂L/∂x - i ∂L/∂y, and a
+    holomorphic f maps ȳ to ȳ f′(z). The cotangent 1 differentiates the real part of f, -1j the imaginary part.
 
     References
     ----------
@@ -174,35 +173,34 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     return (value, pullback, aux) if has_aux else (value, pullback)
 
 
+@docfiller
 def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value, and the derivative there as a linear function: ``(f(x), ẋ -> J(x) ẋ)``.
+    """The value and the derivative as a linear function, ``(f(x), ẋ -> J(x) ẋ)``.
 
     Parameters
     ----------
-    f : callable
-        Written with NumPy; its result may have any shape (S), or be a container of such results.
+    %(f_any_shape)s
     *primals
-        The arguments of f, each a float, an array or a container of them.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is returned as a third item.
+        The arguments of f, each a float, an array or a container of these.
+    %(has_aux_third)s
 
     Returns
     -------
     tuple
-        ``(value, pushforward)``, or ``(value, pushforward, aux)``. ``pushforward(*tangents)``, a tangent per argument,
-        has shape (S). It can be called any number of times, on traced values too. Tangents have the structures of the
-        arguments, the result that of the value, with None in the place of constants.
+        ``(value, pushforward)``, or ``(value, pushforward, aux)``. ``pushforward(*tangents)``, with a tangent for each
+        argument, has shape (S). It can be called repeatedly, also on traced values. Tangents have the structures of the
+        arguments, the result that of the value, with None in place of constants.
 
     Raises
     ------
     ShapeError
         If a tangent does not fit its argument.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none.
+        If an argument is neither a float nor a complex number and contains none.
 
     Notes
     -----
-    Cost: f once, traced, and one forward sweep; a call of the linear function replays what was emitted.
+    Cost: f once, traced, and one forward sweep; a call of the linear function replays the sweep.
 
     References
     ----------
@@ -285,41 +283,36 @@ def _hessian_product(
     return product
 
 
+@docfiller
 def hvp(
     f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
-    """The product with the Hessian, ``(x, v) -> ∇²f(x) v``, forward over reverse.
+    """The product of the Hessian and a vector, ``(x, v) -> ∇²f(x) v``, forward over reverse.
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(argnames)s
 
     Returns
     -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
+    %(hessian_product)s
 
     Raises
     ------
     ShapeError
-        If f(x) is not a scalar, or v has another shape than x.
+        If f(x) is not a scalar, or v does not have the shape of x.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, f(x) is complex, or v has another dtype.
+        If an argument is neither a float nor a complex number and contains none, f(x) is complex, or v has another
+        dtype.
 
     Notes
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
 
-    Complex arguments: the product is what the gradient, ∂f/∂x - i ∂f/∂y, changes by along v; v may be complex.
+    Complex arguments: the product is the change of the gradient, ∂f/∂x - i ∂f/∂y, along v; v may be complex.
 
     References
     ----------
@@ -337,35 +330,30 @@ def hvp(
     return _hessian_product(f, Choice("hvp", f, argnums, argnames), has_aux, _forward_over_reverse)
 
 
+@docfiller
 def vhp(
     f: Callable[..., Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[..., Any]:
-    """The product of the Hessian from the left, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
+    """The product of a vector and the Hessian, ``(x, v) -> vᵀ ∇²f(x)``, reverse over forward.
 
     Parameters
     ----------
-    f : callable
-        A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.
-    argnums : int, tuple or list of int, optional
-        The arguments to differentiate with respect to, by position; 0 unless there are argnames.
-    has_aux : bool, optional
-        f returns ``(value, aux)``; aux is handed through.
-    argnames : str, tuple or list of str, optional
-        The arguments to differentiate with respect to, by name; they may be passed by position or as keywords.
+    %(f_scalar)s
+    %(argnums)s
+    %(has_aux)s
+    %(argnames)s
 
     Returns
     -------
-    callable
-        Called with the arguments of f and then a direction v of the shape or structure of x, of the form that `grad`
-        returns (None, or the constant, in the place of constants); keywords go to f. Returns a product of that form, or
-        ``(product, aux)``.
+    %(hessian_product)s
 
     Raises
     ------
     ShapeError
-        If f(x) is not a scalar, or v has another shape than x.
+        If f(x) is not a scalar, or v does not have the shape of x.
     DTypeError
-        If an argument is neither a float nor a complex number and holds none, f(x) is complex, or v has another dtype.
+        If an argument is neither a float nor a complex number and contains none, f(x) is complex, or v has another
+        dtype.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Loops that are one operation: their body is recorded once, whatever the number of steps."""
+"""Loops that are one operation: the body is recorded once for any number of steps."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first
         if not body.carry.like(carry):
             raise ShapeError(
                 f"the body of this loop takes a carry {_shown(carry.structure)}, but returned "
-                f"{_shown(body.carry.structure)}, or numbers in other places. A loop carries the same from step to "
-                "step: return what init is."
+                f"{_shown(body.carry.structure)}, or numbers in other places. The carry must keep its structure: "
+                "return one like init."
             )
         given = [number_aval(x) for x in carry.numbers]
         wanted = [
@@ -76,9 +76,9 @@ def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first
         if before != after:
             path = carry.structure.path(carry.places[k])
             raise ShapeError(
-                f"the carry{path} goes into the body of this loop with shape {before.shape} and dtype {before.dtype}, "
-                f"but comes out with shape {after.shape} and dtype {after.dtype}. A loop carries the same from step to "
-                "step: give init that shape, or return this one."
+                f"the carry{path} enters the body of this loop with shape {before.shape} and dtype {before.dtype}, "
+                f"but leaves it with shape {after.shape} and dtype {after.dtype}. The carry must keep both: change "
+                "init, or return a carry like it."
             )
     return body
 
@@ -99,40 +99,41 @@ def scan(
     Parameters
     ----------
     f : callable
-        The body, ``f(carry, x) -> (carry, y)``, written with NumPy. It may use traced values of the function around
-        it. It returns a carry like `init`; y may be None, a number, an array, or any container of them.
-    init : float, array or container of them
-        The carry before the first step. What is not a number in it (None, a string) stays as it is.
+        The body, ``f(carry, x) -> (carry, y)``, written with NumPy. It may use traced values of the enclosing function.
+        The carry that it returns has the structure, shapes and dtypes of `init`; y may be None, a number, an array, or
+        any container of these.
+    init : float, array or container of these
+        The carry before the first step. Items that are not numbers (None, a string) do not change.
     xs : array or container of arrays, optional
-        Arrays of shape (N, ...), whose rows the steps take, one after another; None for a loop without rows.
+        Arrays of shape (N, ...) whose rows are the x of the steps; None for a loop without rows.
     length : int, optional
-        N, where xs does not say it.
+        N, if xs does not determine it.
     reverse : bool, optional
-        Take the rows from the last to the first; each y stands where its x stood.
+        If True, take the rows from the last to the first; each y has the place of its x.
 
     Returns
     -------
     tuple
-        ``(carry, ys)``: the carry after the last step, and the y of all steps, stacked to arrays of shape (N, ...).
+        ``(carry, ys)``: the carry after the last step, and the y of all steps, stacked into arrays of shape (N, ...).
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, or nothing says how many steps there are.
+        If f cannot be called, or the number of steps is not determined.
     ShapeError
-        If the arrays of xs have different numbers of rows, or f returns another carry than it was given.
+        If the arrays of xs have different numbers of rows, or f returns a carry unlike the one it was called with.
     GuardError
-        If the body branches on a traced value, and a later step goes another way than the first.
+        If the body branches on a traced value, and a later step takes another branch than the first.
     TracedValueError
-        If a value that the body made is used after it without having been returned: it is that of the first step.
+        If a value computed in the body is used outside without being returned: it would be that of the first step.
 
     Notes
     -----
-    Cost: the body is recorded once, at the first step, and runs compiled: some nanoseconds an operation, without
-    Python. On the tape the loop is one node, whatever N. The reverse sweep runs a loop of the body's adjoint. It keeps
-    what was carried into every step, or, where that is more than a megabyte, what was carried into each of √N
-    stretches, which it runs again. Derivatives of any order and mode are such loops again. A Python loop is recorded
-    step by step instead, and may branch; for few steps it is as good.
+    Cost: the body is recorded once, at the first step, and runs compiled, some nanoseconds per operation, without
+    Python. On the tape the loop is one node for any N. The reverse sweep runs a loop of the body's adjoint. It keeps
+    the carry into every step, or, if these exceed a megabyte, into each of √N segments, which it runs again.
+    Derivatives of any order and mode are such loops too. A Python loop is recorded step by step instead, and may
+    branch; for few steps it is as fast.
 
     References
     ----------
@@ -171,8 +172,8 @@ def _steps(rows: list[Any], length: int | None) -> int:
         raise ArgumentError(f"scan takes length as a number of steps, not {length!r}.")
     if any(not np.ndim(x) for x in rows):
         raise ShapeError(
-            "scan takes the rows of arrays, but xs holds a number. Put it into the carry, or let the body use it as it "
-            "stands around it."
+            "scan takes the rows of arrays, but xs contains a number. Put it into the carry, or let the body use it "
+            "from the enclosing function."
         )
     found = {int(np.shape(x)[0]) for x in rows} | (set() if length is None else {int(length)})
     if not found:
@@ -187,7 +188,7 @@ def _steps(rows: list[Any], length: int | None) -> int:
 
 
 def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """A counted loop that is one operation: ``for i in range(lower, upper): val = body_fun(i, val)``, recorded once.
+    """A counted loop that is one operation, recorded once: ``for i in range(lower, upper): val = body_fun(i, val)``.
 
     Parameters
     ----------
@@ -195,24 +196,24 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
         The first number, and the one after the last.
     body_fun : callable
         ``body_fun(i, val) -> val``, with a traced integer i and a val like `init_val`.
-    init_val : float, array or container of them
+    init_val : float, array or container of these
         The value before the first step.
 
     Returns
     -------
-    float, array or container of them
-        The value after the last step; `init_val` if there is none.
+    float, array or container of these
+        The value after the last step; `init_val` if there are no steps.
 
     Raises
     ------
     ArgumentError
         If `body_fun` cannot be called.
     ShapeError, GuardError
-        As `scan`.
+        As for `scan`.
 
     Notes
     -----
-    Cost: as `scan`.
+    Cost: as for `scan`.
 
     Examples
     --------
@@ -231,38 +232,38 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, max_steps: int | None = None
 ) -> Any:
-    """A loop that is one operation: ``while cond_fun(val): val = body_fun(val)``, recorded once.
+    """A loop with a condition that is one operation, recorded once: ``while cond_fun(val): val = body_fun(val)``.
 
     Parameters
     ----------
     cond_fun : callable
-        ``cond_fun(val) -> bool``, a boolean; traced, if val is.
+        ``cond_fun(val) -> bool``, traced if val is.
     body_fun : callable
         ``body_fun(val) -> val``, like `init_val`.
-    init_val : float, array or container of them
+    init_val : float, array or container of these
         The value before the first step.
     max_steps : int, optional
-        The most steps. Left out, the number of steps is found by running, and belongs to the recording: a replay that
-        takes another number records again, or raises. With `max_steps`, the loop always takes as many, of which those
-        after its end change nothing, so that one recording serves any number up to it.
+        The largest number of steps. By default, the number of steps is found by running the loop, and belongs to the
+        recording: a replay that takes another number records again, or raises. With `max_steps`, the loop always takes
+        that many steps, and those after its end change nothing, so that one recording serves any number up to it.
 
     Returns
     -------
-    float, array or container of them
-        The value at which the condition is false.
+    float, array or container of these
+        The first value at which the condition is false.
 
     Raises
     ------
     ArgumentError
         If a function cannot be called, or the loop has not ended after `max_steps`.
     ShapeError, GuardError
-        As `scan`.
+        As for `scan`.
 
     Notes
     -----
-    Cost: the loop runs once to be counted, and once as a `scan` of as many steps; with `max_steps`, once, but always
-    so many steps. The derivative is that of the steps taken: the number of steps, being whole, has none. Where an
-    iteration converges to the solution of an equation, `hoad.implicit` gives its exact derivative at less cost.
+    Cost: the loop runs once to count its steps, and once as a `scan` of that length; with `max_steps`, only once, but
+    always all steps. The derivative is that of the steps taken; the number of steps is an integer and has none. If an
+    iteration converges to the solution of an equation, `hoad.implicit` gives the exact derivative at less cost.
 
     Examples
     --------
@@ -313,8 +314,8 @@ def _bounded(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], ini
     (val, runs), _ = scan(step, (init_val, _truth(cond_fun(init_val))), length=max_steps)
     if (not is_traced(runs) or graph_of(runs).valued) and runs:
         raise ArgumentError(
-            f"this while_loop has not ended after max_steps={max_steps} ({here()}). Allow more, or see that its "
-            "condition becomes false."
+            f"this while_loop has not ended after max_steps={max_steps} ({here()}). Allow more, or make sure that "
+            "its condition becomes false."
         )
     return val
 

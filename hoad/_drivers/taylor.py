@@ -28,25 +28,25 @@ BY_ORDER = {"taylor": 0, "derivative_tensor": 1}
 
 
 def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
-    """The Taylor series ``f(x + t v) = Σ cₖ tᵏ + O(tⁿ⁺¹)`` of f along a direction v, ``cₖ = f⁽ᵏ⁾/k!``.
+    """The Taylor series ``f(x + t v) = Σ cₖ tᵏ + O(tⁿ⁺¹)`` along a direction v, ``cₖ = f⁽ᵏ⁾/k!``.
 
     Parameters
     ----------
     f : callable
-        A function of one float, array or container; it may return a container. Of complex numbers it must be
+        A function of one float, array or container; it may return a container. For complex arguments it must be
         holomorphic.
-    x : float, array (S) or container of them
-        The point that the series is about.
+    x : float, array (S) or container of these
+        The expansion point.
     n : int
-        Its degree, 0 or more.
+        The degree, 0 or more.
     direction : float, array (S) or container, optional
-        v, like x; 1 for each number of x if it is left out.
+        The direction v, of the structure of x. The default is 1 for each number of x.
 
     Returns
     -------
     TaylorSeries
-        The coefficients, an array ``(n + 1, *T)`` for a result of shape T, with their arithmetic; a container of them
-        where f returns one. Units: those of f over those of t to the power of the order.
+        The series, with coefficients of shape ``(n + 1, *T)`` for a result of shape T; a container of series if f
+        returns a container. Units: those of f over those of t to the power of the order.
 
     Raises
     ------
@@ -55,11 +55,11 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
     ShapeError
         If the direction does not have the shape of x.
     DTypeError
-        If x is neither a float nor an array of floats and holds none, or the direction is complex and x is not, or x is
-        complex and f is not holomorphic.
+        If x is neither a float nor an array of floats and contains none, or the direction is complex and x is not, or x
+        is complex and f is not holomorphic.
     DomainError
-        If a coefficient is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+        If f is finite at x and a coefficient is not. Inside another derivative, and under `jit`, the coefficient is inf
+        or nan instead.
 
     See Also
     --------
@@ -67,8 +67,8 @@ def taylor(f: Callable[..., Any], x: Any, n: int, direction: Any = None) -> Any:
 
     Notes
     -----
-    Cost: f once, traced; then about n²/2 multiplications for each operation of f on numbers that is not a sum, and n +
-    1 numbers of memory; one series along v, whatever the size of x.
+    Cost: f once, traced; then, for each operation of f on numbers that is not a sum, about n²/2 multiplications and
+    n + 1 numbers of memory. This is one series along v for any size of x.
 
     References
     ----------
@@ -268,7 +268,7 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
     advice = ". Ask for that one, choose" if can_ask else f", and {driver} takes order {n} here. Choose"
     raise DomainError(
         f"{driver}: the derivative of order {order} of f{at} comes out as {'nan' if is_nan else 'inf'}, where f has a "
-        f"value: at {name}, node {node + 1} of its tape{where}. Either there is none, or it is beyond the largest "
+        f"value: at {name}, node {node + 1} of its tape{where}. Either it does not exist, or it is beyond the largest "
         "float, or it is the limit of an expression such as 0/0, which is not taken. The highest order that is finite "
         f"is {order - 1}{advice} what holds there with np.where, or write f so that it has no such point, x**2 for "
         "np.sqrt(x**4)."

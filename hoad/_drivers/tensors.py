@@ -14,6 +14,7 @@ from hoad._comparison.plain_calls import of_first
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
+from hoad._docstrings import docfiller
 from hoad._drivers.dense import jacobian_blocks
 from hoad._drivers.gradient import one_like
 from hoad._drivers.taylor import raise_missing
@@ -44,8 +45,8 @@ def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, mak
     check_argument(driver, "0", x)
     if np.iscomplexobj(x) or (is_traced(x) and x.dtype.kind == "c"):
         raise DTypeError(
-            f"{driver} takes real arguments, but x is {getattr(x, 'dtype', 'complex')}. Differentiate by its real and "
-            "imaginary parts, two arrays."
+            f"{driver} takes real arguments, but x is {getattr(x, 'dtype', 'complex')}. Differentiate with respect to "
+            "its real and imaginary parts, two arrays."
         )
     if np.size(x) == 0:
         raise ShapeError(f"{driver} takes an x of one number or more, but it is empty, of shape {np.shape(x)}.")
@@ -59,49 +60,44 @@ def differentiated(driver: str, f: Callable[[Any], Any], x: Any, order: int, mak
     return found[0] if parts is None else parts.derivative(found)
 
 
+@docfiller
 def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) -> Callable[..., Any]:
     """The symmetric tensor of all partial derivatives of order k, ``x -> ∂ᵏf/∂x_i₁⋯∂x_iₖ``.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
     k : int
         The order, 1 or more.
     packed : bool, optional
-        Give each of the C(n + k - 1, k) distinct entries once, n = x.size: for i₁ <= ... <= iₖ, in the order of
-        ``itertools.combinations_with_replacement(range(n), k)``. `unpack_tensor` makes the whole of them.
+        If True, return each of the C(n + k - 1, k) distinct entries once, n = x.size: those with i₁ <= ... <= iₖ, in
+        the order of ``itertools.combinations_with_replacement(range(n), k)``. `unpack_tensor` gives the whole tensor.
 
     Returns
     -------
     callable
         Called like f; returns an array of shape (T, S, ..., S), with S k times, as nested Jacobians do; with `packed`,
-        of shape (T, C(n + k - 1, k)). Entries that are equal by symmetry are the same number. Units: those of f over
+        of shape (T, C(n + k - 1, k)). Entries that are equal by symmetry are equal bit for bit. Units: those of f over
         the k-th power of those of x.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, or k is not an order, or higher than 12 and more than can be computed: 20 in 4 variables.
+        If f cannot be called, k is not an order, or k is above 12 and too high for the number of variables (20 for 4).
     ShapeError
-        If the tensor has more axes than an array has, or more than 2³¹ entries, or x is empty.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+        If the tensor has more axes than NumPy allows, or more than 2³¹ entries, or x is empty.
+    %(point_raises)s
 
     Notes
     -----
-    Cost: f and, where its value is a number, one reverse sweep, expanded to order k - 1 along C(n + k - 2, k - 1) lines
-    at once; where its value is an array, to order k along C(n + k - 1, k) lines. Then a few operations for each
-    distinct entry, and a copy for each entry. From order 13 on f, expanded by one entry of x after the other: (k + 1)ⁿ
-    k²ⁿ⁻² / 2ⁿ⁻¹ operations for each of f, at most.
+    Cost: if f(x) is a number, f and one reverse sweep, expanded to order k - 1 along C(n + k - 2, k - 1) lines at once;
+    if f(x) is an array, f, expanded to order k along C(n + k - 1, k) lines. Then a few operations for each distinct
+    entry, and a copy for each entry. From order 13 on, f is expanded in one entry of x after another: at most (k + 1)ⁿ
+    k²ⁿ⁻² / 2ⁿ⁻¹ operations for each operation of f.
 
-    Accuracy: to order 12 entries are sums of up to C(2k - 3, k - 2) coefficients of both signs, of C(2k - 1, k) for
-    arrays: of the largest entry, errors are about 1e-14 at order 6, 1e-13 at order 10 and 5e-12 at order 12. From
-    order 13 on nothing cancels. `partials` loses no digits from order 7 on.
+    Accuracy: up to order 12, entries are sums of up to C(2k - 3, k - 2) coefficients of both signs (C(2k - 1, k) for
+    arrays). Relative to the largest entry, errors are about 1e-14 at order 6, 1e-13 at order 10 and 5e-12 at order 12.
+    From order 13 on nothing cancels. `partials` loses no digits from order 7 on.
 
     References
     ----------
@@ -162,8 +158,8 @@ def _check_size(n: int, k: int) -> None:
         return
     most = max(TENSORS_BY_LINES, int((2 * MOST_PRODUCTS ** (1 / (n - 1))) ** 0.5))
     raise ArgumentError(
-        f"derivative_tensor takes orders to {most} in {n} variables, not {k}: beyond, it costs too much to keep its "
-        "digits. Ask for the entries that you need, partials(f, multi_indices), or for the tensor in fewer variables."
+        f"derivative_tensor takes orders to {most} in {n} variables, not {k}: higher orders cost too "
+        "much. Ask for the entries that you need, partials(f, multi_indices), or for the tensor in fewer variables."
     )
 
 
@@ -211,7 +207,7 @@ class _Swept:
         return ys
 
     def jacobian(self, x: Any) -> list[Any]:
-        """For each result its derivatives by the entries of x, along the last axis, by sweeps."""
+        """For each result its derivatives with respect to the entries of x, along the last axis, by sweeps."""
         with differentiating() as d:
             ys = self._recorded(d, x)
             blocks = jacobian_blocks(d, ys, d.inputs)
@@ -238,23 +234,23 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     Parameters
     ----------
     packed : ndarray (T, C(n + k - 1, k))
-        What `derivative_tensor` gives with ``packed=True``; traced or not.
+        The result of `derivative_tensor` with ``packed=True``, traced or not.
     shape : int or tuple of int
-        The shape (S) of x; n is its size.
+        The shape (S) of x; n is the size of x.
     k : int
         The order, 1 or more.
 
     Returns
     -------
     ndarray (T, S, ..., S)
-        With S k times.
+        The tensor, with S k times in its shape.
 
     Raises
     ------
     ArgumentError
-        If k is not an order, or `shape` no shape.
+        If k is not an order, or `shape` is not a shape.
     ShapeError
-        If there are not as many entries as this takes.
+        If `packed` does not have C(n + k - 1, k) entries along its last axis.
 
     Notes
     -----
@@ -285,16 +281,15 @@ def unpack_tensor(packed: Any, shape: int | tuple[int, ...], k: int) -> Any:
     return _unpacked(packed, shape, k)
 
 
+@docfiller
 def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> Callable[..., Any]:
     """Chosen mixed partial derivatives, ``x -> [∂ᵃf(x) for a in multi_indices]``.
 
     Parameters
     ----------
-    f : callable
-        A function of a float or an array of shape (S), with values of shape (T). Derivatives are by this first
-        argument; further ones are constants. It may return a container.
+    %(f_of_array)s
     multi_indices : sequence of tuples of int
-        For each derivative how often it is taken by each entry of x, in C order: x.size numbers.
+        For each derivative, its order in each entry of x, in C order: x.size numbers.
 
     Returns
     -------
@@ -304,20 +299,16 @@ def partials(f: Callable[..., Any], multi_indices: Sequence[Sequence[int]]) -> C
     Raises
     ------
     ArgumentError
-        If f cannot be called, or a multi-index is not a sequence of whole numbers from 0 on.
+        If f cannot be called, or a multi-index is not a sequence of non-negative integers.
     ShapeError
-        If a multi-index has not as many entries as x, or x has none.
-    DTypeError
-        If x is neither a float nor an array of floats.
-    DomainError
-        If a derivative is not finite at x, where f is. Inside of another derivative, and under `jit`, it is inf or nan
-        instead.
+        If a multi-index does not have as many entries as x, or x is empty.
+    %(point_raises)s
 
     Notes
     -----
-    Cost: f, expanded to the highest order among them along a few lines at once, which the derivatives share: for a
-    derivative of order k alone, at most Π (aⱼ + 1) / 2 lines, rounded up. From order 7 on, where combinations of lines
-    lose digits, f expanded by one entry of x after the other: Π aⱼ² / 2 operations for each of f.
+    Cost: f, expanded to the highest order along a few lines at once, which all derivatives share; for a single
+    derivative, at most Π (aⱼ + 1) / 2 lines, rounded up. From order 7 on, where combinations of lines lose digits, f is
+    expanded in one entry of x after another: Π aⱼ² / 2 operations for each operation of f.
 
     References
     ----------
@@ -379,7 +370,7 @@ def _multi_index(a: Any) -> MultiIndex:
     except TypeError:
         found = (-1,)
     if any(n < 0 for n in found):
-        raise ArgumentError(f"partials takes multi-indices, tuples of whole numbers from 0 on, not {a!r}.")
+        raise ArgumentError(f"partials takes multi-indices, tuples of non-negative integers, not {a!r}.")
     if any(n > HIGHEST for n in found) or math.prod(map(math.factorial, found)) > LARGEST:
         raise ArgumentError(
             f"partials takes multi-indices a with a! = a₁! a₂! ... a float, {HIGHEST} of one variable, but found {a!r}."

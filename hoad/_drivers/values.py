@@ -1,4 +1,4 @@
-"""Values within a function: constants to the derivative, and numbers behind traced values."""
+"""Values inside a function: constants to the derivative, and numbers behind traced values."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hoad.errors import TracedValueError
 
 
 def stop_gradient(x: Any) -> Any:
-    """x itself, with derivative zero in every mode.
+    """x, with derivative zero in every mode.
 
     Parameters
     ----------
-    x : float, array (S) or container of them
-        Any value; what is not traced is returned as it is.
+    x : float, array (S) or container of these
+        Any value. A value that is not traced is returned unchanged.
 
     Returns
     -------
     float, array (S) or container
-        The same value; a replay computes it anew, but derivatives do not pass.
+        The same value; a replay recomputes it, but derivatives do not pass.
 
     Notes
     -----
@@ -59,24 +59,24 @@ def value(x: Any) -> Any:
 
     Parameters
     ----------
-    x : float, array (S) or container of them
-        Any value; what is not traced is returned as it is.
+    x : float, array (S) or container of these
+        Any value. A value that is not traced is returned unchanged.
 
     Returns
     -------
     float, bool, ndarray (S) or container
-        A copy that derivatives know nothing of, and that the replay of a program does not renew. A function within
-        `hoad.jit` is recorded again where it would be another.
+        A copy that derivatives do not see, and that the replay of a program does not recompute. Under `hoad.jit`, the
+        function is recorded again if the value changes.
 
     Raises
     ------
     TracedValueError
-        Inside a rule, where traced values have no numbers; for an expression of symbols; and for what differs from step
-        to step in the body of a loop or a map, which is recorded once.
+        Inside a rule, where traced values have no numbers; for an expression of symbols; in the body of a loop or a
+        map, which is recorded once, for a value that differs from step to step.
 
     Notes
     -----
-    Cost: a copy of an array.
+    Cost: a copy of the array.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A function evaluated for many inputs at once: it is recorded for one of them, and replayed for all."""
+"""A function evaluated for many inputs at once: it is recorded for one input and replayed for all."""
 
 from __future__ import annotations
 
@@ -41,55 +41,57 @@ def vmap(
     Parameters
     ----------
     f : callable
-        A function of floats, arrays and containers, written for one input, with NumPy; derivatives of hoad, such as
-        ``hoad.grad(g)``, too.
-    in_axes : int, None or container of them
-        Along which axis of its arguments the inputs lie: one axis for all arguments, or a tuple with one for each; for
-        an argument that is a container, a container of axes that it begins with. None: the same at all inputs, as an
-        argument None, or None in a container, is in any case.
-    out_axes : int, None or container of them
-        Along which axis of the results the outputs lie. None: the output is the same for all inputs, and given once.
+        A function of floats, arrays and containers, written for one input with NumPy. It may be a derivative, such as
+        ``hoad.grad(g)``.
+    in_axes : int, None or container of these
+        The axis of the arguments along which the inputs lie: one axis for all arguments, or a tuple with an axis for
+        each. For an argument that is a container, a container of axes with the same outer structure. None if the
+        argument is the same for all inputs; an argument None, or None in a container, always is.
+    out_axes : int, None or container of these
+        The axis of the results along which the outputs lie. None if the output is the same for all inputs, to be
+        returned once.
     axis_size : int, optional
-        The number N of inputs, where no argument says it.
+        The number N of inputs, if no argument determines it.
     threads : int, optional
-        The most threads to use. If left out, as many as pay, up to the cores that the process may use; one where f
-        calls primitives written in Python, which may bear one call at a time. The environment and threadpoolctl
-        set a limit, as for `hoad.jit`. The results do not depend on it, bit for bit.
+        The largest number of threads. The default is the fastest number, up to the cores that the process may use, and
+        one if f calls primitives written in Python, which may not be thread-safe. The environment and threadpoolctl set
+        a limit, as for `hoad.jit`. The results do not depend on it, bit for bit.
     executor : concurrent.futures.Executor, optional
-        Whose workers are to compute, in place of threads of this process: `ProcessPoolExecutor`, that of
-        dask.distributed's ``Client.get_executor()``, ``MPIPoolExecutor`` of mpi4py.futures. Each is sent the pickled
-        program once, and then blocks of inputs; a block that is lost with its worker is sent again. The results are
-        those of one process, bit for bit, as are the derivatives of the map, which its workers compute too.
+        An executor whose workers compute in place of threads of this process: `ProcessPoolExecutor`, dask.distributed's
+        ``Client.get_executor()``, ``MPIPoolExecutor`` of mpi4py.futures. The pickled program is sent to each worker
+        once, then blocks of inputs; a block that is lost with its worker is sent again. The workers compute the
+        derivatives of the map too. The results are those of one process, bit for bit.
 
     Returns
     -------
     callable
-        It takes what f takes, arrays of shape (..., N, ...) in place of (...), and gives what f gives with an axis of
-        length N. Arguments by keyword lie along their first axis, as in JAX.
+        Called like f, with arrays of shape (..., N, ...) in place of (...); returns the results of f with an axis of
+        length N. Keyword arguments are mapped along their first axis, as in JAX.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, an axis is not a whole number, nothing says how many inputs there are, or `executor` is
-        none or is given beside `threads`.
+        If f cannot be called, an axis is not an integer, the number of inputs is not determined, or `executor` is not
+        an executor or is given together with `threads`.
     ShapeError
-        If arguments have different numbers of inputs, no such axis, or f gives results of other shapes for some inputs;
-        or if `out_axes` is None for an output that depends on the inputs.
+        If arguments have different numbers of inputs or do not have the axis, results of f differ in shape between
+        inputs, or `out_axes` is None for an output that depends on the inputs.
     GuardError
-        If a program that was recorded of it is replayed where an input takes another branch.
+        If a program recorded from the map is replayed where an input takes another branch.
     pickle.PicklingError
-        If workers of an executor could not be sent the program.
+        If the program cannot be pickled for the workers of an executor.
     ExecutorError
-        If the executor has lost the same inputs four times, or f fails in its workers only.
+        If the executor loses the same inputs four times, or f fails only in its workers.
 
     Notes
     -----
-    Cost: one recording for each way that the inputs take through the branches of f, and a replay for all inputs: what
-    does not depend on the inputs is computed once, what does in chunks of up to 128 lanes, whose registers stay in
-    cache. Random numbers that f draws are the same for all inputs: draw them before, and map over them, too.
-    Operations on numbers are loops over the lanes, and so are those on arrays, element by element; products with one
-    matrix for all inputs are one product a chunk; others are done lane by lane. On a tape, it is one node. Its
-    derivatives are such nodes again, in every mode and at every order.
+    Cost: one recording for each combination of branches that the inputs take, and a replay for all inputs. Operations
+    that do not depend on the inputs are computed once, the others in chunks of up to 128 lanes that fit into the cache.
+    Operations on numbers, and elementwise ones on arrays, are loops over the lanes. Products with one matrix for all
+    inputs are one product per chunk. Other operations run lane by lane. On a tape, the map is one node, and so are its
+    derivatives, in every mode and at every order.
+
+    Random numbers drawn in f are the same for all inputs: draw them before, and map over them too.
 
     Examples
     --------
@@ -256,7 +258,7 @@ def _stacked(rows: Any, axis: int | None, varying: bool, path: str) -> Any:
     if axis is None:
         if varying:
             raise ShapeError(
-                f"vmap was told by out_axes=None that the result{path} is the same for all inputs, but it depends on "
+                f"vmap with out_axes=None needs a result{path} that is the same for all inputs, but it depends on "
                 "them. Give an axis to stack it along."
             )
         return rows[0]
@@ -292,9 +294,7 @@ def _first(rows: Any) -> Any:
 
 def _plain(x: Any, where: str | None) -> Any:
     if is_traced(x) and not graph_of(x).valued:
-        raise ArgumentError(
-            f"vmap cannot tell which way each input takes at the branch at {where}: they have no values."
-        )
+        raise ArgumentError(f"vmap cannot tell which branch each input takes at {where}: they have no values.")
     return plain_value(x)
 
 
@@ -333,7 +333,7 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
         return [None if axes is None else int(axes)] * len(flatten(tree)[0])
     kind = kind_of(type(axes))
     if kind is None:
-        raise ArgumentError(f"vmap takes {what} as whole numbers and None, in containers or not, but found {axes!r}.")
+        raise ArgumentError(f"vmap takes {what} as integers and None, in containers or not, but found {axes!r}.")
     node, given = kind.split(axes)
     if kind_of(type(tree)) is None:
         raise ShapeError(f"vmap was given {axes!r} in {what} where there is {type(tree).__name__}, no container.")

@@ -1,4 +1,4 @@
-"""``with hoad.debug_nans():`` looks at what is computed before it is returned."""
+"""``with hoad.debug_nans():`` checks results before they are returned."""
 
 from __future__ import annotations
 
@@ -46,37 +46,36 @@ class Test:
 class debug_nans(contextlib.ContextDecorator):
     """Inside the block, raise where a nan or an infinity first appears, in the value or in a derivative of any order.
 
-    A nan or an infinity first appears in an operation whose result is not finite, though every operand is. What is
-    computed inside the block is looked at when a driver returns it. If it is finite, nothing is raised, whatever was on
-    the way to it: what ``np.where`` or a finite quotient absorbed is not an error. If it is not, the search goes back
-    from it to the first that reached it.
+    A nan or an infinity first appears in an operation whose result is not finite although every operand is. Inside the
+    block, results are checked when a driver returns them. If a result is finite, nothing is raised: an intermediate nan
+    or infinity that ``np.where`` or a quotient absorbed is not an error. If it is not finite, the search goes back from
+    it to its first cause.
 
     Parameters
     ----------
     nan : bool, optional
-        Look for nan.
+        If True, look for nan.
     inf : bool, optional
-        Look for infinities. With ``inf=False`` they pass, and only what makes a nan of them is told.
+        If True, look for infinities. If False, report only the operation that turns an infinity into a nan.
 
     Raises
     ------
     NanError
-        Where a result is not finite: what was computed, the operation and its operands, the user's line, what to do. Of
-        an argument that is not finite already, that it is.
+        If a result is not finite. The message contains what was computed, the operation and its operands, the user's
+        line, and advice; or the argument, if that is not finite.
 
     Notes
     -----
-    Every driver, `Program.evaluate`, linear maps and loops are looked at, in this thread or task only; auxiliary output
-    is not. Blocks may be
-    nested, the innermost counts: ``hoad.debug_nans(nan=False, inf=False)`` looks at nothing. The block is a decorator
-    of functions, too. In a generator it holds while the generator is suspended, as `numpy.errstate` does. A nested
-    driver whose result is traced is left to the one around it.
+    The block checks every driver, `Program.evaluate`, linear maps and loops, in its thread or task only, but not
+    auxiliary output. Blocks may be nested, and the innermost counts: ``hoad.debug_nans(nan=False, inf=False)`` checks
+    nothing. The block can also decorate functions. In a generator it stays active while the generator is suspended, as
+    `numpy.errstate` does. If the result of a nested driver is traced, the outer driver is checked instead.
 
-    Cost: outside a block, one look at a context variable for each call of a driver. Inside, a look at each result, and
-    some hundred nanoseconds for each operation recorded, which keeps its line; sweeps keep whose derivative each node
-    is. After a failure, one more run of the program, with all values kept.
+    Cost: outside a block, one read of a context variable for each call of a driver. Inside, a check of each result, and
+    some hundred nanoseconds for each recorded operation to keep its line; sweeps also keep which derivative each node
+    belongs to. After a failure, one more run of the program, with all values kept.
 
-    Programs that were recorded outside the block are replayed as well; their function runs once more to find the line
+    Programs that were recorded outside the block are checked as well; their function runs once more to find the line
     of an operation on scalars.
 
     Examples
@@ -114,32 +113,32 @@ class debug_nans(contextlib.ContextDecorator):
             _search().recorded(self._test, recording, operands, values)
 
     def lanes(self, recording: Recording, operands: list[int], seed: int, units: Any, values: list[Any]) -> None:
-        """Rows of a matrix of derivatives, one for each unit vector put in for the seed."""
+        """Rows of a matrix of derivatives, one for each unit vector as seed."""
         if self._fails(values):
             _search().lanes(self._test, recording, operands, (seed, units), values)
 
     def applied(self, linear: LinearMap, seeds: Sequence[Any], values: list[Any]) -> None:
-        """What a linear map gives."""
+        """The results of a linear map."""
         if self._fails(values):
             _search().applied(self._test, linear, seeds, values)
 
     def replayed(self, program: Program, args: Sequence[Any], values: list[Any]) -> None:
-        """What a program gives."""
+        """The results of a program."""
         if self._fails(values):
             _search().replayed(self._test, program, args, values)
 
     def swept(self, program: Program, graph: Graph, sweep: tuple[list[int], Any], args: Any, values: list[Any]) -> None:
-        """The sensitivities of a program: the outputs of a sweep behind its tapes, and whose adjoints its nodes are."""
+        """The sensitivities of a program: the outputs of a sweep behind its tapes, and the nodes of its adjoints."""
         if self._fails(values):
             _search().swept(self._test, program, graph, sweep, args, values)
 
     def looped(self, loop: Loop, inputs: Sequence[Any], results: list[Any]) -> None:
-        """What a loop on plain numbers gives."""
+        """The results of a loop on plain numbers."""
         if self._fails(results):
             _search().looped(self._test, loop, inputs, results)
 
     def taken(self, where: str) -> None:
-        """A number taken out of a derivative by `hoad.value`: no result, so it may be anything."""
+        """A number that `hoad.value` returned: not a result, so it is not checked."""
 
     def _fails(self, values: list[Any]) -> bool:
         return any(self._test.of(value) for value in values)

@@ -1,4 +1,4 @@
-"""What a function is, on one recording: on which inputs each output hangs, where it branches, what it captured."""
+"""A report on one recording of a function: which inputs each output depends on, its branches, what it captured."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN = 8  # rows of each kind in print
 
 @dataclass(frozen=True)
 class Number:
-    """An input or an output: a number or an array, by the name the user knows it by."""
+    """An input or an output: a number or an array, with the name that the user gave it."""
 
     name: str
     shape: tuple[int, ...]
@@ -44,7 +44,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Branch:
-    """A guard: what was compared, what came out, and the user's line."""
+    """A guard: the condition, its outcome, and the user's line."""
 
     condition: str
     outcome: Any
@@ -62,31 +62,31 @@ class Captured:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `hoad.explain` found. ``print(explanation)`` tells it.
+    """The report of `hoad.explain`; print it.
 
     Attributes
     ----------
     name : str
-        What f is called.
+        The name of f.
     inputs, outputs : tuple of Number
         ``name``, ``shape`` and ``dtype`` of each number and array, leaf by leaf.
     depends : dict
         For (name of an output, name of an input) an array of booleans of shape (shape of the output, shape of the
-        input): whether that item depends on that one. Of more than 1024 items of inputs a single boolean instead.
+        input): whether an item depends on another. A single boolean if the inputs have more than 1024 items.
     flat : tuple
-        Pairs (output, input) of names, of an output that depends on an input, but has derivative zero everywhere.
+        Pairs (output, input) of names for which the output depends on the input, but has derivative zero everywhere.
     branches : tuple of Branch
         ``condition``, ``outcome`` and ``where`` of every guard.
     captured : tuple of Captured
-        ``shape``, ``dtype`` and ``where`` of every array that f took from around it.
+        ``shape``, ``dtype`` and ``where`` of every array that f uses and that is not an argument.
     escaped : tuple of str
-        The lines where `hoad.value` took numbers out.
+        The lines where `hoad.value` returned numbers.
     operations : dict
-        How many nodes there are of each operation, the most frequent first.
+        The number of nodes of each operation, the most frequent first.
     lines : dict
-        How many nodes arose on each of the user's lines, the most frequent first.
+        The number of nodes of each of the user's lines, the most frequent first.
     warnings : tuple of str
-        What is worth a look: outputs that are constant, inputs that nothing depends on, derivatives that are zero.
+        Possible mistakes: constant outputs, inputs that nothing depends on, derivatives that are zero.
     program : Program
         The recording itself.
     """
@@ -120,16 +120,16 @@ class _Listener(debug_nans):
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
-    """On which inputs each output of f hangs, where f branches, what it captured, and what is worth a look.
+    """Which inputs each output of f depends on, where f branches, what it captured, and what may be a mistake.
 
     Parameters
     ----------
     f : callable
-        A function of floats, arrays and containers of them, written with NumPy.
-    *args : float, array or container of them
-        Where to look. Every float and every array is an input.
+        A function of floats, arrays and containers of these, written with NumPy.
+    *args : float, array or container of these
+        The point of recording. Every float and every array is an input.
     **kwargs
-        Handed to f as they are.
+        Passed to f unchanged.
 
     Returns
     -------
@@ -139,21 +139,21 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     Raises
     ------
     ArgumentError
-        If f cannot be called, or is given no argument.
+        If f cannot be called, or there is no argument.
     DTypeError
-        If an argument is not a float and holds none.
+        If an argument is not a float and contains none.
     TracedValueError
         If an argument is traced by another derivative.
 
     Notes
     -----
-    Dependence is structural, and of this recording: that of the operations that were recorded, whatever their values,
-    on the branch that was taken. Items are followed through slices, joins, sums, products of matrices, programs and
-    loops. Operations that are taken as a whole (a decomposition, a user's primitive, a checkpointed loop, the solution
-    of an equation) mix all items, so a dependence may be named that is none; none is left out but that through a
-    branch, a constant, or `hoad.value`.
+    Dependence is structural: it follows from the recorded operations on the branches that were taken, whatever the
+    values. Items are followed through slices, joins, sums, products of matrices, programs and loops. Operations that
+    count as a whole (a decomposition, a user's primitive, a checkpointed loop, the solution of an equation) mix all
+    items, so the report may contain a dependence that does not exist. It omits none, except through a branch, a
+    constant, or `hoad.value`.
 
-    Cost: f once, traced, and some hundred microseconds a node; a reverse sweep for each output.
+    Cost: f once, traced, and some hundred microseconds per node; a reverse sweep for each output.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
            [1, 1, 0],
            [1, 1, 1]])
     >>> found.warnings
-    ('nothing depends on y, but for a branch',)
+    ('nothing depends on y, except through a branch',)
     """
     check_function("explain", f)
     if not args:
@@ -179,8 +179,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
             f,
             args,
             kwargs,
-            "explain records f apart, so its arguments must be plain; an argument is traced by a derivative that is "
-            "being taken. Pass hoad.value(x).",
+            "explain makes a recording of its own, so its arguments must be plain; an argument is traced by a "
+            "derivative that is being taken. Pass hoad.value(x).",
         )
     tape = program[0]
     name = getattr(f, "__name__", type(f).__name__)
@@ -418,12 +418,12 @@ def _warnings(
         if any(depends[output.name, x.name].any() for output in outputs):
             continue
         branch = any(tables[k].any() for tables in guards)
-        found.append(f"nothing depends on {x.name}" + (", but for a branch" if branch else ""))
+        found.append(f"nothing depends on {x.name}" + (", except through a branch" if branch else ""))
     ends = {output.name: operand for output, operand in zip(outputs, tape._outputs, strict=True)}
     for of, by in flat:
         names = sorted({x.name for x in _operations_behind(tape, ends[of]) if x.zero_derivative})
         through = f", through {', '.join(names)}" if names else ""
-        found.append(f"{of} has derivative zero by {by} everywhere{through}")
+        found.append(f"{of} has derivative zero with respect to {by} everywhere{through}")
     return found
 
 

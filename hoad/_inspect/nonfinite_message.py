@@ -24,8 +24,8 @@ POLE = "Choose what holds there with np.where, which is safe in derivatives too.
 OVERFLOW = "It overflows: scale the numbers, or work with their logarithms."
 DIVIDE = "Write np.where(y != 0, x / y, value), which is safe in derivatives too."
 LOG = (
-    "Write np.where(x > 0, np.log(x), value), which is safe in derivatives too; of 1 + x np.log1p, of sums of "
-    "exponentials np.logaddexp."
+    "Write np.where(x > 0, np.log(x), value), which is safe in derivatives too; or np.log1p for 1 + x, np.logaddexp "
+    "for sums of exponentials."
 )
 EXP = "Subtract the largest exponent first, or use np.logaddexp, np.expm1 or np.tanh."
 DOMAIN = "Keep its argument within the domain, with np.clip."
@@ -35,7 +35,7 @@ DOMAIN = "Keep its argument within the domain, with np.clip."
 OF_VALUES = {
     "divide": DIVIDE,
     "sqrt": "Keep its argument from falling below 0: np.sqrt(np.maximum(x, 0.0)).",
-    "power": "Of a negative base take whole powers only, of 0 powers from 0 on; np.where chooses.",
+    "power": "Take only integer powers of a negative base, and only powers >= 0 of 0; choose with np.where.",
     **dict.fromkeys(("log", "log2", "log10", "log1p"), LOG),
     **dict.fromkeys(("exp", "exp2", "expm1", "cosh", "sinh"), EXP),
     **dict.fromkeys(("arcsin", "arccos", "arctanh", "arccosh"), DOMAIN),
@@ -70,7 +70,7 @@ def loop_error(loop: Loop, values: Sequence[Any], which: int, items: Mask, test:
     if inner is not None:
         return _inner_error(None, inner, gave, Origin(here(), 0, None, None))
     if passed:
-        return NanError(f"{gave}, but something that goes into it ({here()}) is already nan or infinite.")
+        return NanError(f"{gave}, but one of its inputs ({here()}) is already nan or infinite.")
     over = "inputs" if loop.is_parallel else "steps"
     return NanError(f"{gave}: a sum over its {over} overflows ({here()}). {OVERFLOW}")
 

@@ -63,67 +63,67 @@ def jit(
     threads: int | None = None,
     keep_zeros: bool = False,
 ) -> Jitted:
-    """f, recorded at the first call for each kind of arguments and replayed by compiled code: ``jit(f)(x) = f(x)``.
+    """f, recorded once for each kind of arguments and then replayed by compiled code: ``jit(f)(x) = f(x)``.
 
     Parameters
     ----------
     f : callable
-        A function of floats, arrays and containers, written with NumPy; derivatives of hoad, such as
-        ``hoad.hessian(g)``, and methods too.
+        A function or method of floats, arrays and containers, written with NumPy. It may be a derivative, such as
+        ``hoad.hessian(g)``.
     static_argnums : int, tuple or list of int, optional
-        Arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
-        Negative ones count from the last parameter of f, from the last argument of a call where f takes ``*args``.
+        The arguments that are not traced, by position: f is recorded for each of their values, which must be hashable.
+        Negative positions count from the last parameter of f, or, if f takes ``*args``, from the last argument of a
+        call.
     static_argnames : str, tuple or list of str, optional
-        The same by name. Both hold whether an argument is passed by position or as a keyword.
+        The arguments that are not traced, by name. Static arguments may be passed by position or by keyword.
     threads : int, optional
-        The most threads that a replay uses for operations on large arrays. If left out, as many as pay, up to the cores
-        that the process may use. The environment variable HOAD_THREADS sets a limit; without it the least of
-        OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, MKL_NUM_THREADS and, where it is imported, of what ``threadpoolctl``
-        allows the libraries it knows. The results do not depend on it, bit for bit.
+        The largest number of threads that a replay uses for operations on large arrays. The default is the fastest
+        number, up to the cores that the process may use. The environment variable HOAD_THREADS sets a limit. Without it
+        the limit is the smallest of OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, MKL_NUM_THREADS and, if ``threadpoolctl`` is
+        imported, its limits for the libraries it knows. The results do not depend on it, bit for bit.
     keep_zeros : bool, optional
-        Whether what is given as ``out`` holds zeros where the result is zero whatever the arguments are, as off the
-        pattern of a sparse Hessian: made by `numpy.zeros`, or by an earlier call. They are then not written again,
-        where the recording knows them; nor looked at. Of a function that was recorded more than once, for other shapes,
-        static arguments or globals, they are left only in the array that the same recording wrote to last.
+        True if the arrays given as ``out`` contain zeros where the result is zero for all arguments, as outside the
+        sparsity pattern of a Hessian: they come from `numpy.zeros` or from an earlier call. Zeros that the recording
+        knows are then neither written again nor checked. If f was recorded more than once, for other shapes, static
+        arguments or globals, they are left only in the array that the same recording wrote to last.
 
     Returns
     -------
     callable
-        Called like f. Floats and arrays, also those in containers, are what a recording is replayed with; it is for
-        their shapes and dtypes. Other arguments (integers, booleans, text, None, any object) are static by
-        themselves. With ``out=``, an array or a tuple of arrays, one for each number or array in the result, these are
-        written there and it is returned; unless f has a parameter of that name. Numbers of 64 bits in the result are
-        Python's float, complex and bool, where f itself may give NumPy's. ``program(*args)`` gives the `Program` that
-        a call runs.
+        Called like f. A recording holds for the shapes and dtypes of floats and arrays, also in containers, and is
+        replayed with their values. Other arguments (integers, booleans, text, None, any object) are always static. With
+        ``out=``, an array or a tuple of arrays, one for each number or array in the result, the result is written there
+        and ``out`` is returned, unless f has a parameter of that name. 64-bit numbers in the result are Python's float,
+        complex and bool, where f itself may return NumPy's. ``program(*args)`` returns the `Program` that a call runs.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, a static argument is unhashable or names no parameter of f, `threads` is not a number of
-        threads, or `out` is of another kind than the result.
+        If f cannot be called, a static argument is not hashable or not a parameter of f, `threads` is not a number of
+        threads, or `out` does not have the form of the result.
     ShapeError, DTypeError
-        If `out` has another shape, or another dtype, than the result.
+        If `out` does not have the shape or the dtype of the result.
 
     Warns
     -----
     JitWarning
-        If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list), so that
-        it runs without compilation from then on: the result is right, but not fast. The message says what changes, or
-        what is stored in which line.
+        If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list). f then
+        runs without compilation: the result is right, but not fast. The message says what changes, or what is stored
+        and in which line.
 
     Notes
     -----
-    No answer is stale. A recording is replayed only where the branches that f took, the numbers that it took out by
-    `hoad.value`, and what it read besides its arguments (globals, closure cells, attributes, the items of containers,
-    the contents of arrays) are as they were; else f is recorded again, and the former recording is kept for its return.
-    The page *What hoad sees* lists what cannot be seen.
+    Results are never stale. A recording is replayed only if the branches that f took, the numbers that it read by
+    `hoad.value`, and everything it read besides its arguments (globals, closure cells, attributes, the items of
+    containers, the contents of arrays) are unchanged. Otherwise f is recorded again, and the former recording is kept
+    for later. The page *What hoad sees* lists what cannot be seen.
 
-    Where an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
+    If an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
-    Cost: a call of a function of some numbers takes 0.2 to 0.4 microseconds and some nanoseconds an operation and for
-    each thing that f read. A recording takes what a derivative of f takes, and some ten microseconds for each function
-    that f may call. Large programs are run without the GIL, and what works element by element on some 10⁵ numbers and
-    more in several threads.
+    Cost: a call of a function of a few numbers takes 0.2 to 0.4 microseconds, and some nanoseconds for each operation
+    and each object that f read. A recording costs as much as a derivative of f, and some ten microseconds for each
+    function that f may call. Large programs run without the GIL, and elementwise operations on 10⁵ numbers or more run
+    in several threads.
 
     Examples
     --------
@@ -200,14 +200,14 @@ class _Driver:
         for k in self.argnums:
             if not known.takes_any and not -n <= k < n:
                 raise ArgumentError(
-                    f"jit was told that argument {k} is static, but {self.name} takes {count(n, 'argument')} by "
+                    f"jit: argument {k} is static, but {self.name} takes {count(n, 'argument')} by "
                     f"position: {', '.join(known.positional) or 'none'}. Count from 0, or from -1 at the end; "
                     "static_argnames takes names."
                 )
         for name in self.argnames:
             if not known.takes_any_keyword and name not in known.positional + known.keywords:
                 raise ArgumentError(
-                    f"jit was told that argument {name!r} is static, but the parameters of {self.name} are: {taken}. "
+                    f"jit: argument {name!r} is static, but the parameters of {self.name} are: {taken}. "
                     f"Name {'those of *args by static_argnums' if known.takes_any else 'one of these'}."
                 )
 
@@ -217,8 +217,8 @@ class _Driver:
         missing += [name for name in self.argnames if name not in kwargs]
         if missing:
             raise ArgumentError(
-                f"jit was told that argument {missing[0]!r} is static, but {self.name}, whose parameters Python does "
-                f"not tell, was called with {count(len(args), 'argument')} by position and "
+                f"jit: argument {missing[0]!r} is static, but {self.name}, whose parameters are "
+                f"unknown, was called with {count(len(args), 'argument')} by position and "
                 f"{', '.join(kwargs) or 'none'} by keyword. Pass it so, or leave it out of the static arguments."
             )
 
@@ -280,7 +280,7 @@ class _Driver:
                 self.recorded(signature, given)
             if signature.latest is not None and (replayed or signature.latest is not before):
                 return signature.latest.program  # type: ignore[no-any-return]
-            refusal = signature.refusal or next(reversed(signature.reasons), "it depends on what is around the call")
+            refusal = signature.refusal or next(reversed(signature.reasons), "it depends on the context of the call")
         raise ArgumentError(f"there is no program of {self.name}: {refusal}.")
 
     def reduced(self, jitted: Jitted) -> Any:
@@ -479,8 +479,8 @@ class _Given:
             now = _state(value)
             if now.structure != known.structure or now.names != known.names or not _are(now.leaves, known.leaves):
                 raise _Stores(
-                    f"it changes the argument {called(self.f, key)}, a container that it is given, which no replay "
-                    "would do. Return what is new, and put it there where the function is called"
+                    f"it changes the argument {called(self.f, key)}, a container, which a replay would not do. Return "
+                    "the new value, and store it where the function is called"
                 )
 
     def entered(self, d: Recording) -> list[Any]:
@@ -608,7 +608,7 @@ class _Given:
             why.asks = sees
             return why, results.arranged(values)
         if handles_arithmetic(reader.codes.values()):
-            handled = "it names an error of arithmetic, which only a plain call raises, at some values"
+            handled = "it refers to an arithmetic error, which only a plain call raises, at some values"
             return Untrackable(handled), results.arranged(values)
         if graph.has_raised:
             return "an operation in it raises, and it handles that", results.arranged(values)
@@ -617,7 +617,7 @@ class _Given:
         if watch.loads:
             return "it loads NumPy's random generators", results.arranged(values)
         if watch.impure is not None:
-            return Impure(f"{watch.impure}, which may give something else each time"), results.arranged(values)
+            return Impure(f"{watch.impure}, which may return another value each time"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
         environment.share(graph)
         lowered, constant = program._lowered(), results.has_constants
@@ -639,8 +639,8 @@ class _Given:
         where = ", ".join(dict.fromkeys(found))
         note_origin(d.graph, "jit", self.f, where)
         return _Stores(
-            f"it stores what it computes in {where}, which no replay would do. Return it from the function, and store "
-            "it where the function is called"
+            f"it stores what it computes in {where}, which a replay would not do. Return it from the function, and "
+            "store it where the function is called"
         )
 
     def kept(self) -> Callable[..., Any]:
@@ -694,7 +694,7 @@ def _check_static(name: str, value: Any) -> None:
         hash(value)
     except TypeError:
         raise ArgumentError(
-            f"jit was told that argument {name} is static, and records anew for each value of it, but a "
+            f"jit: argument {name} is static, so that f is recorded for each of its values, but a "
             f"{type(value).__name__} is not hashable. Pass a tuple, or leave it out of the static arguments."
         ) from None
 
@@ -750,7 +750,7 @@ def _into(out: Any, result: Any) -> Any:
         return result
     targets, values = out if type(out) is tuple else (out,), [x for x in leaves_of(result) if is_number(x)]
     if len(targets) != len(values):
-        raise ArgumentError(f"jit was given {count(len(targets), 'array')} by out, for {count(len(values), 'result')}.")
+        raise ArgumentError(f"jit was given {count(len(targets), 'array')} as out for {count(len(values), 'result')}.")
     found = [np.array(value) for value in values]  # one may lie where another is written
     for k, (target, value) in enumerate(zip(targets, found, strict=True)):
         if type(target) is not np.ndarray:

@@ -110,7 +110,7 @@ def normal_subscripts(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subs
         return flat, (*broadcast, *sorted(s for s in set(every) if every.count(s) == 1)), parts
     if longest and ELLIPSIS not in output:
         raise ValueError(
-            f"einsum: the result has no '...', but that of an operand stands for axes ({here()}). Sum over them with "
+            f"einsum: the result has no '...', but that of an operand covers axes ({here()}). Sum over them with "
             "np.sum."
         )
     output = _expand(output, longest + len(output) - (ELLIPSIS in output), longest)
@@ -129,7 +129,7 @@ def _sizes(inputs: list[Subscripts], parts: list[Any]) -> dict[int, int]:
         for s, n in zip(subscripts, x.shape, strict=True):
             known = sizes.get(s, 1)
             if n != known and 1 not in (n, known):
-                raise ShapeError(f"einsum: one subscript stands for axes of length {known} and {n} ({here()}).")
+                raise ShapeError(f"einsum: one subscript is used for axes of length {known} and {n} ({here()}).")
             sizes[s] = known if n == 1 else n
     return sizes
 

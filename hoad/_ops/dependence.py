@@ -76,7 +76,7 @@ class Links(ABC):
 
 
 class Labelled(Links):
-    """Items with the same label hang together; -1 depends on nothing."""
+    """Items with the same label are connected; -1 depends on nothing."""
 
     def __init__(self, operand: Any, result: Any) -> None:
         self.operand: Labels = np.asarray(operand, np.int64).ravel()

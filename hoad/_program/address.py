@@ -12,9 +12,10 @@ from hoad.errors import ArgumentError, ShapeError, count
 
 
 class Address:
-    """Where C code finds a program, as `Program.address` gives it.
+    """The addresses by which C code calls a program, from `Program.address`.
 
-    Whoever calls it keeps this object alive. The numbers are those of one process, and are not to be pickled.
+    Keep this object alive as long as C code calls the program. The addresses are valid in one process only and must not
+    be pickled.
 
     Attributes
     ----------
@@ -24,16 +25,16 @@ class Address:
         The address of ``int hoad_call(void *program, const double *inputs, double *outputs)``, to be called from any
         thread, with or without the GIL.
     n_inputs, n_outputs : int
-        How many doubles those are: all numbers of all inputs one after another, a complex number as two. They must not
-        overlap.
+        The number of doubles: all numbers of all inputs one after another, a complex number as two. Inputs and outputs
+        must not overlap.
     error : BaseException or None
-        What Python raised in the last call that returned HOAD_PYTHON.
+        The exception of the last call that returned HOAD_PYTHON.
 
     Notes
     -----
-    What a call returns has names in ``hoad.h`` (see `get_include`): 0 HOAD_OK; 1 HOAD_BRANCH, the function would take
-    another branch than where it was recorded; 2 HOAD_SINGULAR, a matrix was exactly singular; 3 HOAD_PYTHON. Outputs
-    are written only where it is 0.
+    The return values of a call have names in ``hoad.h`` (see `get_include`): 0 HOAD_OK; 1 HOAD_BRANCH, the function
+    would take another branch than in the recording; 2 HOAD_SINGULAR, a matrix is exactly singular; 3 HOAD_PYTHON.
+    Outputs are written only if it is 0.
 
     Examples
     --------
@@ -69,17 +70,17 @@ class Address:
 
     @property
     def n_inputs(self) -> int:
-        """How many doubles all inputs are."""
+        """The number of doubles in all inputs."""
         return self._entry.n_inputs
 
     @property
     def n_outputs(self) -> int:
-        """How many doubles all outputs are."""
+        """The number of doubles in all outputs."""
         return self._entry.n_outputs
 
     @property
     def error(self) -> BaseException | None:
-        """What Python raised in the last call that returned HOAD_PYTHON."""
+        """The exception of the last call that returned HOAD_PYTHON."""
         return self._entry.error
 
     @property
@@ -91,7 +92,7 @@ class Address:
         Raises
         ------
         ShapeError
-            If the program takes something else than a number and as many numbers as it gives.
+            If the inputs of the program are not a number t and as many numbers as it returns.
 
         Examples
         --------
@@ -112,7 +113,7 @@ class Address:
         return ODE_ADDRESS
 
     def low_level_callable(self, signature: str = "double (double, void *)") -> Any:
-        """The program as a `scipy.LowLevelCallable`, for `scipy.integrate.quad` and its like; it keeps this alive.
+        """The program as a `scipy.LowLevelCallable`, for `scipy.integrate.quad` and similar; it keeps this alive.
 
         Parameters
         ----------
@@ -123,16 +124,16 @@ class Address:
         Returns
         -------
         scipy.LowLevelCallable
-            A function whose value is nan where a call does not return HOAD_OK, or has another number of numbers.
+            A function whose value is nan if a call does not return HOAD_OK, or has the wrong number of arguments.
 
         Raises
         ------
         ArgumentError
-            If the signature is another one.
+            If the signature is unknown.
         ShapeError
-            If the program takes or gives another number of numbers.
+            If the program does not have this number of inputs and one output.
         ImportError
-            If SciPy is not there.
+            If SciPy is not installed.
 
         Examples
         --------
@@ -153,16 +154,16 @@ class Address:
 
 
 def get_include() -> str:
-    """The folder of ``hoad.h``, for compilers of C and of what Cython makes of ``from hoad.lowlevel cimport ...``.
+    """The folder of ``hoad.h``, to compile C code, or Cython code with ``from hoad.lowlevel cimport ...``.
 
     Returns
     -------
     str
-        For ``include_dirs`` of an extension.
+        The folder, for ``include_dirs`` of an extension.
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Callee:
     # None where those of the program are all there is to know.
     _along_curve: ClassVar[Callable[..., list[Any]] | None] = None
 
-    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; given by the layer above.
+    # The adjoint of each input, None where it has none, from ``(g, p, inputs)``; set by a higher layer.
     _pull_back: ClassVar[Callable[..., tuple[Any, ...]]]
 
 
@@ -92,7 +92,7 @@ def declare_call_of(nout: int) -> Primitive:
     if nout > RESULTS_LIMIT:
         raise ArgumentError(
             f"a derivative of a loop, a map or a call would give {nout} arrays at once, and {RESULTS_LIMIT} are the "
-            "most. Ask for a lower order, let one array go round in place of several, or write a loop of Python's."
+            "most. Ask for a lower order, carry one array instead of several, or write a Python loop."
         )
     return declare_call(nout, _run_callee, lambda params, *avals: params[0]._native(*avals))
 

@@ -45,8 +45,8 @@ def describe(primitive: Primitive) -> Description:
         )
     if getattr(_attribute(module, name), "__hoad_primitive__", None) is not primitive:
         raise pickle.PicklingError(
-            f"a program that uses a primitive made of {module}.{name} cannot be pickled: by that name another process "
-            "finds another function. Give the primitive the name of what it is made of, as @hoad.primitive does."
+            f"a program that uses a primitive made of {module}.{name} cannot be pickled: in another process that name "
+            "refers to another function. Give the primitive the name of its function, as @hoad.primitive does."
         )
     return module, name, primitive.version
 

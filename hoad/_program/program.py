@@ -39,10 +39,10 @@ class Display(Protocol):
 
 
 class Program(list[Tape], Callee):
-    """A primal tape and the tapes that came of it, last of them what `evaluate` gives.
+    """A primal tape and the tapes derived from it; the last one has the outputs that `evaluate` returns.
 
-    A list that is not changed: a slice is a program, and so is ``Program(tapes)``. `inputs` and `outputs` are numbers
-    of nodes, as those of a tape.
+    A list that cannot be changed. A slice is a program, and so is ``Program(tapes)``. `inputs` and `outputs` are
+    numbers of nodes, as for a tape.
 
     Examples
     --------
@@ -125,15 +125,15 @@ class Program(list[Tape], Callee):
         for k, own in enumerate(self):
             if not any(tape is own for tape in ancestry):
                 raise ShapeError(
-                    f"tape {k + 1} of this program is none that its last tape came of, or stands in another place. A "
-                    "program is what record and gradient gave, or a slice of it in its order."
+                    f"tape {k + 1} of this program is not one that its last tape was derived from, or is in the "
+                    "wrong place. A program is a result of record or gradient, or a slice of one, in order."
                 )
         kept = set(map(id, self))
         for k, tape in enumerate(reversed(tapes)):
             if whole and id(tape) not in kept and set(tape._inputs) - self._omitted:
                 raise ShapeError(
-                    f"this program lacks tape {k + 1} of those that its last tape came of, whose inputs it needs. Keep "
-                    "it in the list; a slice without it can be printed only."
+                    f"this program lacks tape {k + 1}, from which its last tape was derived and whose inputs it needs. "
+                    "Keep it in the list; a slice without it can only be printed."
                 )
 
     def _lowered(self, varying: list[bool] | None = None) -> Lowered:
@@ -152,23 +152,24 @@ class Program(list[Tape], Callee):
 
         Parameters
         ----------
-        *args : float, array or container of them
-            The arguments of the function, then the symbolic seeds in the order they came (one for each number or
-            array); shapes and structures as recorded.
+        *args : float, array or container of these
+            The arguments of the function, then the symbolic seeds in their order (one for each number or array), with
+            the recorded shapes and structures.
         threads : int, optional
-            The most threads to use for operations on large arrays: see `hoad.jit`. The results do not depend on it.
+            The largest number of threads for operations on large arrays: see `hoad.jit`. The results do not depend on
+            it.
 
         Returns
         -------
-        float, ndarray, container or tuple of them
-            What the last tape gives: the function's value, or derivatives, one per argument.
+        float, ndarray, container or tuple of these
+            The outputs of the last tape: the value of the function, or derivatives, one for each argument.
 
         Raises
         ------
         ShapeError
-            If the number or a shape of the inputs differs from the recorded.
+            If the number or the shapes of the inputs are not as recorded.
         DTypeError
-            If an input is made of no real numbers.
+            If an input does not consist of real numbers.
         GuardError
             If the function would take another branch at these inputs.
         TracedValueError
@@ -178,7 +179,7 @@ class Program(list[Tape], Callee):
 
         Notes
         -----
-        Cost: some nanoseconds a node, without Python and without the GIL; programs run in many threads at once.
+        Cost: some nanoseconds per node, without Python and without the GIL; programs run in many threads at once.
 
         Examples
         --------
@@ -198,35 +199,35 @@ class Program(list[Tape], Callee):
         return tape._arranged(values)
 
     def address(self, *, threads: int | None = None, python: bool = False) -> Address:
-        """The program for C code: numbers that say where a C function and the data for it are.
+        """The addresses of a C function that runs the program, and of its data.
 
         Parameters
         ----------
         threads : int, optional
-            How many calls may be under way at a time, each with a workspace of its own; others wait. If left out, as
-            many as there are cores.
+            The largest number of simultaneous calls, each with a workspace of its own; others wait. The default is the
+            number of cores.
         python : bool, optional
-            Accept a program that calls Python, as primitives written in Python do, and loops that call them or run for
-            seconds. Its calls wait for the GIL, which their thread may hold already.
+            True to accept a program that calls Python: one with primitives written in Python, or with loops that call
+            these or run for seconds. Its calls wait for the GIL, which their thread may already hold.
 
         Returns
         -------
         Address
-            To be kept alive as long as it is called.
+            Keep it alive as long as C code calls the program.
 
         Raises
         ------
         ArgumentError
             If the program calls Python and `python` is not set, or `threads` is not a number of threads.
         DTypeError
-            If an input or an output is made of something else than float64, complex128 or a single boolean.
+            If an input or an output is neither float64 nor complex128 nor a single boolean.
         ShapeError
             If the tapes do not belong together.
 
         Notes
         -----
-        Cost: a workspace for each thread. A call costs some tens of nanoseconds beside the steps of the program: it
-        takes no memory and, unless the program calls Python, no GIL.
+        Cost: a workspace for each thread. A call adds some tens of nanoseconds to the operations of the program. It
+        allocates no memory and, unless the program calls Python, does not take the GIL.
 
         Examples
         --------
@@ -273,35 +274,36 @@ class Program(list[Tape], Callee):
             ) from None
 
     def sensitivity(self, node: int, seed: Any = None, at: Any = None) -> Any:
-        """How the outputs of the last tape move with the value of one node: its adjoint.
+        """The adjoint of one node: the derivative of the outputs of the last tape with respect to its value.
 
         Parameters
         ----------
         node : int
             The number of a node, of any of the tapes.
         seed : None, float, array or tuple of them, optional
-            What each output counts for, of its shape; a single number needs none (it is 1).
+            The weight of each output, of its shape. The default is 1 for a single number.
         at : tuple, optional
-            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+            Inputs other than the recorded ones, as for `evaluate`. A single one needs no tuple.
 
         Returns
         -------
         float or array
-            The derivative of Σ seed · output by the value of the node, of its shape; 0 for a boolean or an integer.
+            The derivative of Σ seed · output with respect to the value of the node, of its shape; 0 for a boolean or an
+            integer.
 
         Raises
         ------
         ArgumentError
             If there is no such node, or the program was recorded without values and `at` is left out.
         ShapeError, DTypeError
-            If a seed or an input does not fit, or the outputs are several numbers and there is no seed.
+            If a seed or an input has the wrong shape or dtype, or the outputs are several numbers without a seed.
         GuardError
             If the function would take another branch at these inputs.
 
         Notes
         -----
-        Cost: a copy of the tapes, a reverse sweep down to the node, and a replay. Nothing is left in the program: each
-        call has adjoints of its own, so that seeds may follow one another, in many threads.
+        Cost: a copy of the tapes, a reverse sweep down to the node, and a replay. The program does not change, so calls
+        with different seeds are independent, also in many threads.
 
         Examples
         --------
@@ -316,29 +318,28 @@ class Program(list[Tape], Callee):
         return Program._find_sensitivities(self, [int(node) - 1], seed, at)[0]
 
     def sensitivities(self, seed: Any = None, at: Any = None) -> dict[int, Any]:
-        """How the outputs of the last tape move with the values of all nodes: their adjoints, by number.
+        """The adjoints of all nodes, by number: the derivatives of the outputs with respect to their values.
 
         Parameters
         ----------
         seed : None, float, array or tuple of them, optional
-            What each output counts for, of its shape; a single number needs none (it is 1).
+            The weight of each output, of its shape. The default is 1 for a single number.
         at : tuple, optional
-            Other inputs than the recorded, as `evaluate` takes them; a single one needs no tuple.
+            Inputs other than the recorded ones, as for `evaluate`. A single one needs no tuple.
 
         Returns
         -------
         dict
-            For every node of the tapes what `sensitivity` gives for it.
+            For every node of the tapes, the result of `sensitivity`.
 
         Raises
         ------
         ArgumentError, ShapeError, DTypeError, GuardError
-            As `sensitivity`.
+            As for `sensitivity`.
 
         Notes
         -----
-        Cost: a copy of the tapes, one reverse sweep for all nodes together, and a replay. Nothing is left in the
-        program.
+        Cost: a copy of the tapes, one reverse sweep for all nodes together, and a replay. The program does not change.
 
         References
         ----------
@@ -355,7 +356,7 @@ class Program(list[Tape], Callee):
     # ---- to be read
 
     def inner(self, node: int) -> Program:
-        """The program that a `call` node runs, with its values at the operands of that call.
+        """The program that a `call` node runs, with the values at the operands of that call.
 
         Parameters
         ----------
@@ -365,13 +366,13 @@ class Program(list[Tape], Callee):
         Returns
         -------
         Program
-            To be printed, explored, evaluated like any other. Inputs that the call leaves out, as its outputs need none
-            of them, have no value.
+            The program, to be printed, explored and evaluated like any other. Inputs that its outputs do not need are
+            left out of the call and have no value.
 
         Raises
         ------
         ArgumentError
-            If there is no such node, or its operation is another one.
+            If there is no such node, or it is not a `call`.
 
         Notes
         -----
@@ -416,36 +417,36 @@ class Program(list[Tape], Callee):
         """The tapes as tables, a row per node.
 
         A row shows the number of the node, its operation on numbered operands, its value at the point of recording
-        (``?`` where there is none), whether it is an input or an output, and what it was where the function branched on
-        it (``guard: was True``). In an adjoint tape it also shows the node whose sweep emitted it, and the adjoint that
-        it is.
+        (``?`` if there is none), whether it is an input or an output, and its recorded truth value if the function
+        branched on it (``guard: was True``). In an adjoint tape it also shows the node whose sweep emitted it, and
+        which adjoint it is.
 
         Parameters
         ----------
         format : {"plain", "markdown", "html"}, optional
-            Plain text is what ``print(program)`` gives.
+            The format; ``print(program)`` prints plain text.
         rows : int or None, optional
-            The most rows to show of a tape, the first and the last of them; None for all.
+            The largest number of rows to show of a tape, its first and last ones; None for all.
         ascii : bool, optional
-            Write ``^1@2`` for ``∇¹@2``, ``.`` and ``:`` for ``·`` and ``÷``, and escapes for what else is outside
-            ASCII. ``print(program)`` raises `UnicodeEncodeError` where the output cannot take these signs, which a
-            string cannot know; ``print(program.table(ascii=True))`` never does.
+            If True, write ``^1@2`` for ``∇¹@2``, ``.`` and ``:`` for ``·`` and ``÷``, and escapes for other characters
+            outside ASCII. ``print(program)`` raises `UnicodeEncodeError` if the encoding of the output lacks these
+            characters; ``print(program.table(ascii=True))`` never does.
 
         Returns
         -------
         str
-            Text without a newline at the end; of HTML, a fragment without scripts.
+            The text, without a newline at the end; for HTML, a fragment without scripts.
 
         Raises
         ------
         ArgumentError
-            If the format is another one, or `rows` is negative.
+            If the format is unknown, or `rows` is negative.
         ShapeError
             If the tapes do not belong together.
 
         Notes
         -----
-        Cost: some tens of microseconds a row shown; the values of a tape are computed when it is first read.
+        Cost: some tens of microseconds per row; the values of a tape are computed when it is first read.
 
         Examples
         --------
@@ -464,25 +465,25 @@ class Program(list[Tape], Callee):
         return self._display.table(self._shown(), format, rows, ascii)
 
     def records(self, lines: bool = False) -> list[dict[str, Any]]:
-        """The nodes of all tapes as dictionaries, for pandas, JSON or one's own reading.
+        """The nodes of all tapes as dictionaries, for pandas, JSON or your own code.
 
         Parameters
         ----------
         lines : bool, optional
-            Find the user's line of scalar operations too, by running the recorded function once more. Array operations
-            keep theirs.
+            If True, find the user's line of scalar operations too, by running the recorded function once more. The
+            lines of array operations are always known.
 
         Returns
         -------
         list of dict
-            One for each node, in order, with the same keys: ``tape`` (counted from 1), ``kind``, ``node`` (its number),
-            ``tangent`` and ``tangent_of`` (as ``adjoint`` and ``adjoint_of``, in a tangent tape),
-            ``operation``, ``expression`` (as the table shows it), ``operands`` (numbers of nodes, and constants as
-            `Constant`), ``parents`` (the numbers among them), ``parameters``, ``value`` (None where it has none),
-            ``shape``, ``dtype``, ``input`` (which one it is, counted from 1, or None), ``outputs`` (a tuple: which of
-            them it is), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in
-            `TapeNode`), ``where`` (``"file:line"`` or None; of an adjoint node, the line of the node whose sweep
-            emitted it) and ``guards`` (pairs of what the function branched on here, and where).
+            A dictionary for each node, in order, with the keys ``tape`` (counted from 1), ``kind``, ``node`` (its
+            number), ``operation``, ``expression`` (as in the table), ``operands`` (numbers of nodes, and constants as
+            `Constant`), ``parents`` (the numbers among these), ``parameters``, ``value`` (None if it has none),
+            ``shape``, ``dtype``, ``input`` (its number as an input, counted from 1, or None), ``outputs`` (a tuple of
+            its numbers as an output), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``,
+            ``part`` (as in `TapeNode`), ``tangent`` and ``tangent_of`` (the same for a tangent tape), ``where``
+            (``"file:line"`` or None; for an adjoint node, the line of the node whose sweep emitted it) and ``guards``
+            (pairs: the value on which the function branched here, and its line).
 
         Raises
         ------
@@ -491,8 +492,8 @@ class Program(list[Tape], Callee):
 
         Notes
         -----
-        Cost: some tens of microseconds a node. With `lines`, the recorded function runs once, line by line as under
-        a debugger; a program out of a pickle knows its function no more.
+        Cost: some tens of microseconds per node. With `lines`, the recorded function runs once, line by line as in a
+        debugger. An unpickled program does not have its function.
 
         Examples
         --------
@@ -509,34 +510,34 @@ class Program(list[Tape], Callee):
     def to_dot(self, *, values: bool = False, pairs: bool = True, direction: str = "TB") -> str:
         r"""The graph of the program in DOT, the language of Graphviz.
 
-        Tapes are clusters, nodes are operations. An edge leads from an operand to what uses it, and bears its place
-        among the operands where their order matters.
+        Tapes are clusters, nodes are operations. An edge leads from an operand to the operation that uses it, with the
+        position of the operand if their order matters.
 
         Parameters
         ----------
         values : bool, optional
-            Show the value of every node at the point of recording.
+            If True, show the value of every node at the point of recording.
         pairs : bool, optional
-            Join every adjoint, by a dotted edge, to the node whose adjoint it is.
+            If True, connect every adjoint to its node by a dotted edge.
         direction : {"TB", "LR", "BT", "RL"}, optional
-            Where edges lead: top to bottom, left to right, or the other way.
+            The direction of edges: top to bottom, left to right, or the reverse.
 
         Returns
         -------
         str
-            For ``dot -Tsvg``, for `graphviz.Source`, or for any program that reads DOT.
+            The graph, for ``dot -Tsvg``, `graphviz.Source`, or any program that reads DOT.
 
         Raises
         ------
         ArgumentError
-            If the direction is another one.
+            If the direction is unknown.
         ShapeError
             If the tapes do not belong together.
 
         Notes
         -----
-        Cost: some tens of microseconds a node. Graphviz itself takes seconds from about a thousand nodes on; `explore`
-        draws more.
+        Cost: some tens of microseconds per node. Graphviz itself takes seconds from about a thousand nodes on;
+        `explore` can show more.
 
         Examples
         --------
@@ -568,27 +569,28 @@ class Program(list[Tape], Callee):
         lines: bool = True,
         title: str | None = None,
     ) -> None:
-        """Write a page in which the tapes can be explored in any browser.
+        """Write an HTML page to explore the tapes in a browser.
 
-        Primal and adjoint stand side by side, as tables and as a graph. Choosing a node shows its operands, what uses
-        it, its adjoint and every contribution to that, its value and the user's line. A program that a `call` node runs
-        opens from there, with its values at that call. The page is one file, and needs nothing else: no network, no
+        Primal and adjoint are shown side by side, as tables and as a graph. Selecting a node shows its operands, its
+        uses, its adjoint and every contribution to that, its value and the user's line. The program that a `call` node
+        runs opens from that node, with the values of that call. The page is a single file that needs no network and no
         library.
 
         Parameters
         ----------
         file : str or path
-            Where to write it, ``"tape.html"``. A file that is there is overwritten.
+            The file to write, such as ``"tape.html"``. An existing file is overwritten.
         open : bool, optional
-            Open it in the browser.
+            If True, open the page in the browser.
         limit : int, optional
-            Show up to so many nodes one by one. The tapes of a larger program are folded: a row for each of the user's
-            lines where they are known, else for each of some hundred stretches of a tape. The page says so, and opens
-            such rows. It carries 250 000 nodes, or `limit` if that is more; of larger programs the first of each row.
+            The largest number of nodes to show one by one. The tapes of a larger program are folded: a row for each of
+            the user's lines if these are known, otherwise for each of some hundred parts of a tape. The page says so,
+            and can open such rows. It contains 250 000 nodes, or `limit` if that is more; for larger programs, the
+            first ones of each row.
         lines : bool, optional
-            Find the user's line of scalar operations too, by running the recorded function once more.
+            If True, find the user's line of scalar operations too, by running the recorded function once more.
         title : str, optional
-            The name of the page; that of the function by default.
+            The title of the page; the name of the function by default.
 
         Raises
         ------
@@ -601,8 +603,8 @@ class Program(list[Tape], Callee):
 
         Notes
         -----
-        Cost: some 20 microseconds and 30 bytes of the page a node. With `lines`, the recorded function runs once, line
-        by line as under a debugger.
+        Cost: some 20 microseconds and 30 bytes of the page per node. With `lines`, the recorded function runs once,
+        line by line as in a debugger.
 
         Examples
         --------
@@ -663,8 +665,8 @@ class Program(list[Tape], Callee):
         return Program(found) if isinstance(index, slice) else found
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """In place of what would change the list: nodes of other programs run it, and threads share it."""
-        raise ArgumentError("a program is not changed. Cut it, program[:1], or join tapes, hoad.Program([*a, tape]).")
+        """Not available: a program never changes, since nodes of other programs run it and threads share it."""
+        raise ArgumentError("a program never changes. Cut it, program[:1], or join tapes, hoad.Program([*a, tape]).")
 
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse

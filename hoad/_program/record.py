@@ -22,17 +22,17 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Parameters
     ----------
     f : callable
-        A function of floats, arrays and containers of them, written with NumPy, that returns such a value.
-    *args : float, array or container of them
-        Where to record it. Every float and every array becomes an input; what else containers hold is constant.
+        A function of floats, arrays and containers of these, written with NumPy, that returns such a value.
+    *args : float, array or container of these
+        The point of recording. Every float and every array becomes an input; other items of containers are constants.
     **kwargs
-        Handed to f as they are: constants of the program.
+        Passed to f unchanged: constants of the program.
 
     Returns
     -------
     Program
-        One tape. It can be evaluated at other inputs of the same shapes and structures, differentiated with
-        `gradient`, printed.
+        A program of one tape. It can be evaluated at other inputs of the same shapes and structures, differentiated
+        with `gradient`, and printed.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
 
     Notes
     -----
-    Cost: f once, traced; 20 bytes a scalar operation are kept, and the arrays.
+    Cost: f once, traced; 20 bytes per scalar operation are kept, and the arrays.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sealed tapes, and their rows as a reader sees them."""
+"""Sealed tapes, and their rows in readable form."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class TapeNode:
     Attributes
     ----------
     number : int
-        Counted from 1 through all tapes of a program.
+        The number of the node, counted from 1 through all tapes of a program.
     operation : str
         The name of its primitive.
     operands : tuple
         Numbers of nodes, and constants.
     parameters : dict
-        What the operation takes besides operands.
+        Arguments of the operation other than operands.
     result : float, bool, ndarray or None
-        Its value at the point of recording; None where a symbolic seed has none.
+        Its value at the point of recording; None if it depends on a symbolic seed without a value.
     shape : tuple of int
         The shape of its value.
     swept : int or None
         In an adjoint or tangent tape, the node whose sweep emitted this one.
     adjoint_of : int or None
-        In an adjoint tape, the node whose adjoint (or contribution to it) this is.
+        In an adjoint tape, the node whose adjoint (or a contribution to it) this is.
     part : int or None
         Which contribution it is, counted from 1; 0 for a sum of contributions.
     tangent_of : int or None
@@ -69,9 +69,9 @@ class TapeNode:
 
 
 class Tape:
-    """A sealed stretch of nodes; those of tapes it came from are operands too.
+    """A sealed sequence of nodes; nodes of the tapes that it was derived from may be operands too.
 
-    A tape is never changed. It keeps alive what it refers to.
+    A tape never changes. It keeps alive everything that it refers to.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Tape:
 
     @property
     def parents(self) -> tuple[int, ...]:
-        """The numbers of those nodes of earlier tapes that its nodes, or its outputs, refer to."""
+        """The numbers of the nodes of earlier tapes that its nodes or outputs refer to."""
         operands = (k for i in range(self._start, self._end) for k in node_row(self._graph, i)[1])
         return tuple(sorted({k + 1 for k in (*operands, *self._outputs) if 0 <= k < self._start}))
 
@@ -140,13 +140,13 @@ class Tape:
 
     @property
     def guards(self) -> list[tuple[int, Any, str | None]]:
-        """(node number, what it was, ``"file:line"``) of every branch the function took on the way."""
+        """(node number, recorded truth value, ``"file:line"``) of every branch that the function took."""
         own = guard_rows(self._graph)[self._first_guard : self._guards]
         return [(k + 1, was, where) for k, was, where in own]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tables of this tape and of all it came from, arrays aside."""
+        """The bytes in the tables of this tape and of the tapes it was derived from, without arrays."""
         return sum(graph_nbytes(self._graph))
 
     def _arranged(self, values: list[Any]) -> Any:

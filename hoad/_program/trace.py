@@ -101,7 +101,7 @@ def _without_loop(failure: TypeError) -> TracedValueError:
     made = f"Make it a traced array: {made}" if made else "np.array([...], like=x) makes one of traced numbers"
     return TracedValueError(
         f"NumPy has no loop for what it was given ({where}), an object array of traced values most likely: {failure}. "
-        f"{made}. A function that NumPy does not dispatch makes object arrays as well: write it in NumPy's functions, "
+        f"{made}. A function that NumPy does not dispatch makes object arrays as well: write it with NumPy functions, "
         "or make it one operation with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers "
         "are meant."
     )

@@ -257,8 +257,8 @@ def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any
     for at in set(structure.computed()).intersection(places):
         raise ArgumentError(
             f"{driver} was given argument {key!r} with {called(f, key)}{structure.path(at)}, a field with init=False "
-            "that its class computes from the others after it is made: whether a derivative is to see that is not "
-            "clear. Make it a property, or say what the class holds with hoad.register_container."
+            "that its class computes from the other fields: whether derivatives include it is ambiguous. Make it a "
+            "property, or define the parts of the class with hoad.register_container."
         )
     floats = []
     for at in places:
@@ -323,7 +323,7 @@ def _unwrapped(f: Any) -> Any:
         if type(f) is not types.FunctionType or not hasattr(f, "__wrapped__") or hasattr(f, "__signature__"):
             return f
         f = f.__wrapped__
-    raise ValueError("wrappers that go round in a ring")
+    raise ValueError("wrappers that form a cycle")
 
 
 def _parameters_of_code(code: types.CodeType, defaults: int) -> Parameters:
@@ -344,7 +344,7 @@ def check_argnum(driver: str, argnums: Any, k: Any) -> None:
     if isinstance(argnums, (float, np.ndarray)) or is_traced(argnums):
         advice = f" {driver}(f) gives a function, which is called with the arguments of f: {driver}(f)(x)."
     elif isinstance(argnums, str):
-        advice = f" Names of arguments are argnames: {driver}(f, argnames={argnums!r})."
+        advice = f" Pass names of arguments as argnames: {driver}(f, argnames={argnums!r})."
     raise ArgumentError(f"{driver} takes argnums as an int or a tuple of ints, not {argnums!r}.{advice}")
 
 
@@ -487,6 +487,6 @@ class Choice:
         if not isinstance(self.argnames, tuple):
             return [given]
         if not isinstance(given, dict) or set(given) != set(self.argnames):
-            found = ", ".join(map(repr, given)) if isinstance(given, dict) else f"no dict but {type(given).__name__}"
+            found = ", ".join(map(repr, given)) if isinstance(given, dict) else type(given).__name__
             raise ShapeError(f"{self._asked()} needs a dict of directions by these names, found {found}.")
         return [given[name] for name in self.argnames]

@@ -1,8 +1,8 @@
-"""Containers: values nested in tuples, lists, dicts and classes, taken apart into leaves and put together again.
+"""Containers: values nested in tuples, lists, dicts and classes, flattened into leaves and rebuilt.
 
 Containers are tuples (named ones too), lists, deques, dicts and subclasses of these, dataclasses, attrs classes, and
-classes that are registered. Everything else is a leaf: numbers, arrays, traced values, None, strings, any other object.
-Leaves come in the order in which the container holds them; a dict keeps its own.
+registered classes. Everything else is a leaf: numbers, arrays, traced values, None, strings, any other object. Leaves
+have the order of the container; a dict has that of its keys.
 """
 
 from __future__ import annotations
@@ -216,27 +216,27 @@ def kind_of(cls: type) -> Kind | None:
 def register_container(
     cls: type, flatten: Callable[[Any], tuple[Iterable[Any], Any]], unflatten: Callable[[Any, Any], Any]
 ) -> None:
-    """Let drivers take a class of your own apart, as they do tuples, lists, dicts and dataclasses.
+    """Register a class of your own as a container, as tuples, lists, dicts and dataclasses are.
 
     Parameters
     ----------
     cls : type
-        The class; not its subclasses.
+        The class, without its subclasses.
     flatten : callable
-        ``flatten(x) -> (parts, extra)``: what may hold floats and arrays, or containers of them, and what else it
-        takes to make x again, which is compared with ``==``.
+        ``flatten(x) -> (parts, extra)``: the parts that may contain floats and arrays, and everything else that is
+        needed to rebuild x, which is compared with ``==``.
     unflatten : callable
-        ``unflatten(extra, parts) -> x``, with a tuple of as many parts. Also called with traced values, with
-        derivatives and with None, so it should put them in place and not check them.
+        ``unflatten(extra, parts) -> x``, with a tuple of as many parts. The parts may be traced values, derivatives or
+        None, so it should not check them.
 
     Raises
     ------
     ArgumentError
-        If `cls` is not a class, or is one of numbers, arrays or text; if the functions cannot be called.
+        If `cls` is not a class, or is a class of numbers, arrays or text; if the functions cannot be called.
 
     Notes
     -----
-    Cost: none. A class that is registered again has the functions it was given last.
+    Cost: none. If a class is registered again, the last functions are used.
 
     Examples
     --------
@@ -477,7 +477,7 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
             continue
         if id(item) in opened:
             raise ArgumentError(
-                f"a {type(item).__name__} holds itself, directly or in what it holds, and so has no end. Pass the "
+                f"a {type(item).__name__} contains itself, directly or indirectly. Pass the "
                 "parts that are to be differentiated."
             )
         opened.add(id(item))
@@ -535,8 +535,8 @@ class Parts:
         for k, (constant, given) in enumerate(zip(self.constants, found, strict=True)):
             if k not in chosen and given is not None and not is_same(constant, given):
                 raise ShapeError(
-                    f"{_at(what, self.structure.path(k))} stands in the place of a constant, {constant!r}, but is "
-                    f"{given!r}. Constants have no derivative: give None, or the constant itself."
+                    f"{_at(what, self.structure.path(k))} must be None or the constant {constant!r}, but is {given!r}: "
+                    "a constant has no derivative."
                 )
         return [found[k] for k in self.places]
 

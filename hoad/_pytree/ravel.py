@@ -1,4 +1,4 @@
-"""The floats of a container as one vector, and the way back."""
+"""The floats of a container as one vector, and the inverse."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from hoad.errors import ShapeError
 
 
 def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The floats of a container as one vector x of n entries, and the function ``unravel(x)`` that puts them back.
+    """The floats of a container as one vector x of n entries, and the inverse function ``unravel(x)``.
 
     Parameters
     ----------
     tree : container
-        Tuples, lists, dicts, dataclasses and registered classes, nested, of floats and arrays; one of these alone, too.
-        Traced values may be among them.
+        Nested tuples, lists, dicts, dataclasses and registered classes of floats and arrays, or a single float or
+        array. The values may be traced.
 
     Returns
     -------
     vector : array (n,)
-        The entries of all floats and arrays of floats, in the order in which the container holds them, arrays row by
-        row. Its dtype is the widest of theirs.
+        The entries of all floats and arrays of floats, in the order of the container, arrays in C order. Its dtype is
+        the widest of theirs.
     unravel : callable
-        Takes a vector of shape (n,), plain or traced, to a container of the structure of `tree`, in which every leaf
-        has the shape and the dtype it had: of a complex vector, a leaf that was real takes the real part. What was no
-        float stands where it stood.
+        Maps a vector of shape (n,), plain or traced, to a container of the structure of `tree`. Every leaf has its
+        original shape and dtype; a real leaf takes the real part of a complex vector. Everything that is not a float
+        keeps its place.
 
     Raises
     ------
     DTypeError
         If there is no float.
     ArgumentError
-        If a container holds itself.
+        If a container contains itself.
     ShapeError
-        By ``unravel``, if the vector has another shape.
+        In ``unravel``, if the vector has another shape.
 
     Notes
     -----
-    Cost: a copy of the arrays, some microseconds a leaf. Both ways are differentiable.
+    Cost: a copy of the arrays, some microseconds per leaf. Both functions are differentiable.
 
-    It is not quite JAX's ``ravel_pytree``, which sorts the keys of dicts and takes integers into the vector.
+    JAX's ``ravel_pytree`` differs: it sorts the keys of dicts and includes integers in the vector.
 
     Examples
     --------

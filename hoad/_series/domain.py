@@ -50,7 +50,7 @@ def _undefined(what: str, found: Sequence[Any], order: int) -> DomainError:
         )
     return DomainError(
         f"{what} has a value at the point, but its coefficient of order {order} comes out as {c[at]:g}{entry} "
-        f"({here()}): either there is none, or it is beyond the largest float. The highest order that exists is "
+        f"({here()}): either it does not exist, or it is beyond the largest float. The highest order that exists is "
         f"{order - 1}: s.truncate({order - 1}) has the coefficients up to it. Expand about another point, or take "
         "powers of t out first, t * np.sqrt(s / t**2) for np.sqrt(s) of a series that starts with t**2."
     )

@@ -13,12 +13,12 @@ from hoad._series.text import about, polynomial
 class PadeApproximant:
     """A rational function r(t) = (a₀ + ... + aₘ tᵐ) / (1 + b₁ t + ... + bₙ tⁿ) of the displacement t = x − point.
 
-    It is made by `TaylorSeries.pade`, for each entry of a series of arrays (S) by itself.
+    `TaylorSeries.pade` returns it, with a separate function for each entry of a series of arrays (S).
 
     Attributes
     ----------
     numerator : ndarray (m+1, S)
-        The coefficients a, zeros where the degree was reduced.
+        The coefficients a; zeros if the degree was reduced.
     denominator : ndarray (n+1, S)
         The coefficients b, with b₀ = 1.
     point : float or array
@@ -41,11 +41,11 @@ class PadeApproximant:
         self.numerator, self.denominator, self.point = numerator, denominator, point
 
     def __call__(self, t: Any) -> Any:
-        """Its value at the displacement t, which broadcasts against S; inf or nan at a pole."""
+        """The value at the displacement t, which broadcasts against S; inf or nan at a pole."""
         return _horner(self.numerator, t) / _horner(self.denominator, t)
 
     def at(self, x: Any) -> Any:
-        """Its value at x, which is `point` + t."""
+        """The value at x = `point` + t."""
         return self(displacement(x, self.point, self.numerator.ndim - 1))
 
     def poles(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import leg, sech
+from hoad._core.kernels.ufuncs import sech, sqrt_one_minus_square
 from hoad._core.trace.traced import is_traced
 
 WHOLE_POWERS = 1 << 62  # beyond, a float is not a number of factors
@@ -244,11 +244,11 @@ def tanh(u: Series) -> list[Any]:
 
 
 def arcsin(u: Series) -> list[Any]:
-    return primitive(np.arcsin(u[0]), u, _leg(u))
+    return primitive(np.arcsin(u[0]), u, _sqrt_one_minus_square(u))
 
 
 def arccos(u: Series) -> list[Any]:
-    return primitive(np.arccos(u[0]), scaled(u, -1), _leg(u))
+    return primitive(np.arccos(u[0]), scaled(u, -1), _sqrt_one_minus_square(u))
 
 
 def arctan(u: Series) -> list[Any]:
@@ -274,8 +274,8 @@ def _one_less_square(u: Series) -> list[Any]:
     return product(shifted(u, 1, -1), shifted(u, 1))
 
 
-def _leg(u: Series) -> list[Any]:
-    return power(_one_less_square(u), 0.5, leg(u[0]))
+def _sqrt_one_minus_square(u: Series) -> list[Any]:
+    return power(_one_less_square(u), 0.5, sqrt_one_minus_square(u[0]))
 
 
 def hypot(u: Series, v: Series) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Truncated Taylor series that one can calculate with."""
+"""Truncated Taylor series with arithmetic."""
 
 from __future__ import annotations
 
@@ -41,65 +41,66 @@ ROUNDING = 8.0  # units in the last place by which an inner function may miss th
 class TaylorSeries(Arithmetic):
     """A truncated Taylor series f(point + t) = c₀ + c₁ t + ... + cₙ tⁿ + O(tⁿ⁺¹), with cₖ = f⁽ᵏ⁾(point)/k!.
 
-    ``s(t)`` is its value at the displacement t, ``s.at(x)`` that at x = point + t. Given another series, they compose:
-    ``s(u)`` puts u, which starts with 0, in the place of t, and ``s.at(g)`` is f(g), where g starts with the point.
+    ``s(t)`` is its value at the displacement t, ``s.at(x)`` its value at x = point + t. With another series as
+    argument, they compose: ``s(u)`` replaces t by u, whose constant term is 0, and ``s.at(g)`` is f(g), where the
+    constant term of g is the point.
 
-    Operators and functions of NumPy give the series of what they compute, to the lower degree where degrees differ.
-    Numbers and arrays are constants, a Polynomial of NumPy is a function of x. Two series that meet are about the same
+    Operators and NumPy functions return the series of their result, to the lower degree if degrees differ. Numbers and
+    arrays are constants, a NumPy Polynomial is a function of x. Two series in one operation must be about the same
     point. A series never changes.
 
     Parameters
     ----------
     coefficients : array (n+1, S)
-        The coefficients, the order first and then the axes of S; or a sequence of n+1 numbers or arrays (S). They may
-        be traced: derivatives pass through whatever is computed. Integers become float64; float32 and complex numbers
-        stay what they are.
+        The coefficients, with the order along the first axis; or a sequence of n+1 numbers or arrays (S). They may be
+        traced: derivatives pass through all operations. Integers become float64; float32 and complex numbers keep their
+        dtype.
     point : float or array (P), optional
-        Where the series is taken; P is S, or its first axes.
+        The expansion point; P is S, or its first axes.
 
     Attributes
     ----------
     coefficients : array (n+1, S)
-        The coefficients as one array, traced where one of them is.
+        The coefficients as one array, traced if one of them is.
     degree : int
-        The degree n, up to which the series is known.
+        The degree n up to which the series is known.
     shape : tuple of int
         The shape S of its value, and of each coefficient.
     dtype : dtype
-        That of the coefficients.
+        The dtype of the coefficients.
     point : float or array (P)
-        Where t is 0.
+        The expansion point, where t is 0.
 
     Raises
     ------
     ShapeError
-        If there is no coefficient, or the point has another shape.
+        If there is no coefficient, or the point has the wrong shape.
     DTypeError
         If the coefficients or the point are not numbers.
     ArgumentError
-        If they are series.
+        If the coefficients are series.
 
     Notes
     -----
     Units: those of cₖ are those of f over the k-th power of those of x.
 
-    Cost: sums n operations on arrays (S); products, quotients, real powers and elementary functions n² of them;
+    Cost: sums take n operations on arrays (S); products, quotients, real powers and elementary functions n²;
     compositions and inverse functions n³.
 
-    Singular points: a result that has a coefficient which is inf or nan, where its operands have none, raises a
-    DomainError: np.log and np.sqrt of a series that starts with 0, quotients by one unless powers of t cancel. Where
-    coefficients are traced, those that do not exist are inf or nan, as in every derivative here. abs at 0 is 0;
-    conj, real and imag are those of the coefficients, for real t.
+    Singular points: if a result has a coefficient that is inf or nan and its operands have none, a DomainError is
+    raised: for np.log and np.sqrt of a series whose constant term is 0, and for quotients by one, unless powers of t
+    cancel. If coefficients are traced, those that do not exist are inf or nan, as in every derivative here. abs at 0 is
+    0; conj, real and imag are those of the coefficients, for real t.
 
-    Functions of NumPy and SciPy that have a rule are taken of the value: np.where, np.dot, np.polyval(p, s),
-    scipy.special.erf. Those that could as well mean the coefficients, such as np.sum, raise.
+    NumPy and SciPy functions with a rule apply to the value: np.where, np.dot, np.polyval(p, s), scipy.special.erf.
+    Functions that could also refer to the coefficients, such as np.sum, raise.
 
-    Lists: NumPy asks each series in a list for an array, so np.array([s, u]) are the coefficients of both, and what
-    NumPy computes in C of a list, np.add([s, u], 1.0), is computed of them: it cannot be told from np.asarray(s).
-    Where it can be, as in np.sum([s, u]), that raises. Write sum([s, u]), or np.stack([s, u]) for a series of vectors.
+    Lists: NumPy converts each series in a list to an array, so np.array([s, u]) contains the coefficients of both, and
+    so does a list that NumPy reads in C, as in np.add([s, u], 1.0): hoad cannot distinguish this from np.asarray(s).
+    Where it can, as in np.sum([s, u]), it raises. Write sum([s, u]), or np.stack([s, u]) for a series of vectors.
 
-    It is a container, which drivers take apart. Its parts are the coefficients, and the point if that is traced or an
-    array; a point that is a plain number stays what it is, as part of the structure.
+    A series is a container. Its parts are the coefficients, and the point if that is traced or an array; a point that
+    is a plain number is part of the structure.
 
     References
     ----------
@@ -132,24 +133,24 @@ class TaylorSeries(Arithmetic):
 
     @classmethod
     def variable(cls, degree: int, point: Any = 0.0) -> TaylorSeries:
-        """The series of x itself, point + t, of which functions are made.
+        """The series of the variable x = point + t, from which functions are computed.
 
         Parameters
         ----------
         degree : int
             The degree, 0 or more.
         point : float or array (S), optional
-            Where.
+            The expansion point.
 
         Returns
         -------
         TaylorSeries
-            point + t + O(tⁿ⁺¹).
+            The series point + t + O(tⁿ⁺¹).
 
         Raises
         ------
         ArgumentError
-            If the degree is not a whole number, or negative.
+            If the degree is not an integer, or negative.
 
         Examples
         --------
@@ -189,17 +190,17 @@ class TaylorSeries(Arithmetic):
         Parameters
         ----------
         degree : int
-            At most that of the series, which knows nothing of what comes after.
+            The new degree, at most that of the series.
 
         Returns
         -------
         TaylorSeries
-            c₀ + ... + O(tᵐ⁺¹) for the degree m.
+            The series c₀ + ... + O(tᵐ⁺¹) of degree m.
 
         Raises
         ------
         ArgumentError
-            If the degree is higher than that of the series, negative, or no whole number.
+            If the degree is higher than that of the series, negative, or not an integer.
 
         Examples
         --------
@@ -240,13 +241,13 @@ class TaylorSeries(Arithmetic):
     # ---- what it gives
 
     def at(self, x: Any) -> Any:
-        """The value at x = point + t; of a series g that starts with the point, the series f(g).
+        """The value at x = point + t; for a series g whose constant term is the point, the series f(g).
 
         Parameters
         ----------
         x : float, array or TaylorSeries
             A number or an array, which broadcasts against S; or the series of an inner function g, where g[0] is the
-            point of this one: to rounding for plain numbers, and the same value for traced ones.
+            point of this series: up to rounding for plain numbers, the same value for traced ones.
 
         Returns
         -------
@@ -256,7 +257,7 @@ class TaylorSeries(Arithmetic):
         Raises
         ------
         ArgumentError
-            If g starts elsewhere.
+            If g[0] is not the point.
 
         Examples
         --------
@@ -283,8 +284,8 @@ class TaylorSeries(Arithmetic):
         Returns
         -------
         float or ndarray (S)
-            The distance of the nearest singularity in the complex plane; inf where the function looks entire, nan
-            where the coefficients do not tell.
+            The distance to the nearest singularity in the complex plane; inf if the function seems to be entire, nan
+            if the coefficients do not determine it.
 
         Raises
         ------
@@ -293,17 +294,17 @@ class TaylorSeries(Arithmetic):
 
         Notes
         -----
-        Near its singularities f obeys q f′ = p f with polynomials of low degree. These are fitted to the last
-        coefficients, and the roots of q are the singularities: one of them, as in the ratio test extrapolated by Domb
+        Near its singularities f satisfies q f′ = p f with polynomials p and q of low degree. These are fitted to the
+        last coefficients, and the roots of q are the singularities: one root, as in the ratio test extrapolated by Domb
         and Sykes; or two, as in the test of Mercer and Roberts for complex pairs. A root counts if the fit is exact, or
-        if fits to windows of coefficients that end elsewhere give the same radius within 3 %, with an exponent that
-        agrees with the root test. That is sounder than a small residual, for a few coefficients of an entire function
-        often fit, but their root moves away as the window does. It is inf where a fit has no root, or log|cₖ| bends
-        down throughout; else nan, which is frequent below degree 20, and beyond where many coefficients are 0.
+        if fits to other windows of coefficients give the same radius within 3 %, with an exponent that agrees with the
+        root test. This is safer than a small residual: a few coefficients of an entire function often fit, but their
+        root changes with the window. The radius is inf if a fit has no root, or if log|cₖ| is concave throughout;
+        otherwise nan, which is frequent below degree 20, and above if many coefficients are 0.
 
-        A dozen coefficients often give two digits, thirty of them six. It is an estimate: a singularity farther than
-        others, or one that a few coefficients do not feel yet, is not seen; near an essential one it may be short by a
-        tenth; and where coefficients are mostly rounding, so is the radius.
+        A dozen coefficients often give two digits, thirty of them six. It is an estimate: it misses a singularity that
+        is farther away than others or does not affect these coefficients yet; near an essential singularity it may be
+        10 % too small; and if the coefficients are mostly rounding errors, so is the radius.
 
         Cost: a millisecond for each entry of S.
 
@@ -333,25 +334,25 @@ class TaylorSeries(Arithmetic):
         m, n : int
             The degrees of numerator and denominator; m + n is at most that of the series.
         tolerance : float, optional
-            Relative size of what counts as noise in the coefficients, 50 units in the last place unless given. Degrees
-            are lowered where the rest is noise.
+            The relative size of noise in the coefficients, by default 50 units in the last place. Degrees are lowered
+            if the remaining coefficients are noise.
 
         Returns
         -------
         PadeApproximant
-            A function of t; with numerator, denominator and poles.
+            A function of t, with numerator, denominator and poles.
 
         Raises
         ------
         ArgumentError
-            If m or n is not a degree, or their sum higher than that of the series.
+            If m or n is not a degree, or their sum exceeds that of the series.
         TracedValueError
-            If the coefficients are traced: degrees that are lowered have no derivative.
+            If the coefficients are traced: the reduction of degrees has no derivative.
 
         Notes
         -----
-        The coefficients are scaled to one size first, so that noise is what is small beside the neighbours of a
-        coefficient, as rounding is.
+        The coefficients are first scaled to equal size, so that noise is small relative to neighbouring coefficients,
+        as rounding errors are.
 
         Cost: a singular value decomposition (n, n+1) for each entry of S.
 
@@ -391,7 +392,7 @@ class TaylorSeries(Arithmetic):
         return PadeApproximant(numerator, denominator, self.point)
 
     def to_polynomial(self) -> Polynomial:
-        """The polynomial p(x) as one of NumPy's, of x rather than t.
+        """The polynomial p(x) as a NumPy Polynomial, in x rather than t.
 
         Returns
         -------
@@ -401,7 +402,7 @@ class TaylorSeries(Arithmetic):
         Raises
         ------
         ShapeError
-            If the series is one of arrays.
+            If the coefficients are arrays.
         TracedValueError
             If the coefficients are traced.
 
@@ -429,7 +430,7 @@ class TaylorSeries(Arithmetic):
     # ---- calculus
 
     def derivative(self, order: int = 1) -> TaylorSeries:
-        """The series of the derivative f⁽ᵐ⁾, of a degree lower by m.
+        """The series of the derivative f⁽ᵐ⁾, with the degree lowered by m.
 
         Parameters
         ----------
@@ -439,12 +440,12 @@ class TaylorSeries(Arithmetic):
         Returns
         -------
         TaylorSeries
-            About the same point.
+            The series about the same point.
 
         Raises
         ------
         ArgumentError
-            If the order is negative, no whole number, or higher than the degree.
+            If the order is negative, not an integer, or higher than the degree.
 
         Examples
         --------
@@ -465,17 +466,17 @@ class TaylorSeries(Arithmetic):
         return self._with(found)
 
     def integral(self, constant: Any = 0.0) -> TaylorSeries:
-        """The series of the integral from the point on, of a degree higher by one.
+        """The series of the integral from the point on, with the degree raised by one.
 
         Parameters
         ----------
         constant : float or array, optional
-            Its value at the point.
+            The value of the integral at the point.
 
         Returns
         -------
         TaylorSeries
-            constant + c₀ t + c₁ t²/2 + ...
+            The series constant + c₀ t + c₁ t²/2 + ...
 
         Raises
         ------
@@ -499,13 +500,13 @@ class TaylorSeries(Arithmetic):
         Returns
         -------
         TaylorSeries
-            About c₀, of the same degree; its constant term is `point`. So ``r.at(s)`` and ``s.at(r)`` are the
+            The series r about c₀, of the same degree, with constant term `point`: ``r.at(s)`` and ``s.at(r)`` are the
             identity, x + O(tⁿ⁺¹).
 
         Raises
         ------
         ArgumentError
-            If the degree is 0, or c₁ is 0 in an entry: there f has no inverse, or one without derivative.
+            If the degree is 0, or c₁ is 0 in an entry: there f has no differentiable inverse.
 
         Notes
         -----
@@ -626,5 +627,5 @@ def _times_factorial(c: Any, k: int) -> Any:
 
 def _whole(method: str, name: str, value: Any, least: int) -> int:
     if not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"{method} takes the {name} as a whole number from {least} on, not {value!r}.")
+        raise ArgumentError(f"{method} takes the {name} as an integer of {least} or more, not {value!r}.")
     return operator.index(value)

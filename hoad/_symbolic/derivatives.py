@@ -30,7 +30,7 @@ def _swept(roots: list[E], by: E, sweep: Sweep) -> list[E]:
 
 
 def tangent(e: E, by: E, n: int) -> E:
-    """The n-th derivative by a scalar: forward, n times with one table of what is known."""
+    """The n-th derivative with respect to a scalar: forward, n times with one table of what is known."""
     if n == 0:
         return e
     if not _occurs(by, e):
@@ -46,7 +46,7 @@ def tangent(e: E, by: E, n: int) -> E:
 
 
 def rows_of_jacobian(e: E, by: E) -> E:
-    """The derivative by an array: in reverse, once for each entry of the expression."""
+    """The derivative with respect to an array: in reverse, once for each entry of the expression."""
     if not _occurs(by, e) or not e.size or not e.aval.inexact:
         return _zeros(e.shape + by.shape, e)
 

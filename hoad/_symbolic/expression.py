@@ -1,4 +1,4 @@
-"""Symbols and what is made of them."""
+"""Symbols and expressions."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ At = Mapping["Expression", Any]
 class Expression(Operators):
     """A formula: a symbol, a number, or an operation on formulas.
 
-    Symbols come from `symbols`; operators and functions of NumPy make expressions of them. An expression never changes
-    and belongs to nobody: those of different calls of `symbols`, and of different threads, may meet. It is a key of
-    dicts by identity, while ``x == y`` is the comparison of values, as elsewhere in NumPy.
+    `symbols` creates symbols; operators and NumPy functions make expressions from them. An expression never changes.
+    Expressions from different calls of `symbols`, and from different threads, can be combined. As a key of dicts, an
+    expression is compared by identity, while ``x == y`` compares values, as elsewhere in NumPy.
 
     Attributes
     ----------
     row, operands, source, aval
-        What it is made of: the operation, or the value or name of a leaf; shape and dtype.
+        Its parts: the operation, or the value or name of a leaf; shape and dtype.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Expression(Operators):
 
     @property
     def symbols(self) -> tuple[Expression, ...]:
-        """The symbols in it, in the order in which they are written."""
+        """The symbols in it, in the order in which they appear."""
         if self.row is None:  # a symbol that held itself would be a cycle
             return (self,) if isinstance(self.source, str) else ()
         if self._symbols is None:
@@ -114,7 +114,7 @@ class Expression(Operators):
         return record_call(np.transpose, (self,)) if self.ndim else self
 
     def to_expression_tree(self) -> ExpressionTree:
-        """The expression as a tree, in which what is used twice stands twice.
+        """The expression as a tree, in which a part that is used twice appears twice.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Expression(Operators):
 
         Notes
         -----
-        Cost: none; the nodes are made as they are asked for.
+        Cost: none; nodes are created on access.
 
         Examples
         --------
@@ -135,18 +135,18 @@ class Expression(Operators):
         return ExpressionTree(self)
 
     def to_program(self, *symbols: Expression) -> Program:
-        """The expression as a program, in which equal parts stand once.
+        """The expression as a program, in which equal parts appear once.
 
         Parameters
         ----------
         *symbols : Expression
-            The inputs, in this order, each once; if left out, the symbols in the order in which they are written.
+            The inputs, in this order, each once; by default, the symbols in the order in which they appear.
 
         Returns
         -------
         Program
-            One tape, to be evaluated, differentiated with `gradient`, called inside derivatives, printed, pickled. Its
-            nodes have no values.
+            A program of one tape, to be evaluated, differentiated with `gradient`, called inside derivatives, printed
+            or pickled. Its nodes have no values.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Expression(Operators):
 
         Notes
         -----
-        Cost: some microseconds a node; the program in the order of the symbols is kept.
+        Cost: some microseconds per node; the program with the default order is kept.
 
         Examples
         --------
@@ -178,13 +178,13 @@ class Expression(Operators):
     # ---- what it gives
 
     def evaluate(self, at: At | None = None) -> Any:
-        """Its value.
+        """The value of the expression.
 
         Parameters
         ----------
         at : dict
-            A number or an array for every symbol in it. Others are left aside. Traced values are recorded, so that a
-            derivative that is being taken sees the expression as if it had been written there.
+            A number or an array for every symbol in it. Other keys are ignored. Traced values are recorded: a
+            derivative sees the expression as if it were written there.
 
         Returns
         -------
@@ -196,12 +196,12 @@ class Expression(Operators):
         ArgumentError
             If a symbol has no value.
         ShapeError, DTypeError
-            If a value is of another shape than its symbol, or made of no real numbers.
+            If a value does not have the shape of its symbol, or does not consist of real numbers.
 
         Notes
         -----
-        Cost: the first time that of `to_program`; then a replay, some nanoseconds a node and about a microsecond for
-        each symbol.
+        Cost: at first that of `to_program`; then a replay, some nanoseconds per node and about a microsecond per
+        symbol.
 
         Examples
         --------
@@ -218,31 +218,31 @@ class Expression(Operators):
         return self.to_program().evaluate(*values)
 
     def gradient(self, at: At, mode: str = "reverse") -> dict[Expression, Any]:
-        """Its derivatives by the symbols, as numbers.
+        """The derivatives with respect to the symbols, as numbers.
 
         Parameters
         ----------
         at : dict
             A number or an array for every symbol in it.
         mode : {"reverse", "forward"}, optional
-            One sweep back from the result, or one forward for each entry of a symbol.
+            One reverse sweep, or one forward sweep for each entry of a symbol.
 
         Returns
         -------
         dict
-            For every symbol of `at` an array of its shape; zeros for one that is not in the expression.
+            For every symbol in `at` an array of its shape; zeros if the expression does not contain it.
 
         Raises
         ------
         ArgumentError
-            If there is no such mode, or a symbol has no value.
+            If the mode is unknown, or a symbol has no value.
         ShapeError, DTypeError
-            If the expression is not a scalar: use `jacobian`. If a value is of another shape than its symbol, or made
-            of no real numbers.
+            If the expression is not a scalar: use `jacobian`. If a value does not have the shape of its symbol, or does
+            not consist of real numbers.
 
         Notes
         -----
-        Cost: in reverse, the first time a sweep, which is kept; then a replay, a small multiple of that of the value.
+        Cost: in reverse mode, at first a sweep, which is kept; then a replay, a small multiple of that of the value.
 
         References
         ----------
@@ -269,28 +269,28 @@ class Expression(Operators):
         return self._by_symbol(at, found if isinstance(found, tuple) else (found,))
 
     def jacobian(self, at: At, mode: str = "auto") -> dict[Expression, Any]:
-        """Its derivatives by the symbols, of any shape, as numbers.
+        """The derivatives of an expression of any shape with respect to the symbols, as numbers.
 
         Parameters
         ----------
         at : dict
             A number or an array for every symbol in it.
         mode : {"auto", "forward", "reverse"}, optional
-            How to sweep, as in `hoad.jacobian`.
+            The sweep, as for `hoad.jacobian`.
 
         Returns
         -------
         dict
-            For every symbol of `at` an array of shape ``(*self.shape, *symbol.shape)``.
+            For every symbol in `at` an array of shape ``(*self.shape, *symbol.shape)``.
 
         Raises
         ------
         ArgumentError, ShapeError, DTypeError
-            As `gradient`.
+            As for `gradient`.
 
         Notes
         -----
-        Cost: as `hoad.jacobian` of the formula.
+        Cost: as for `hoad.jacobian` of the formula.
 
         Examples
         --------
@@ -303,7 +303,7 @@ class Expression(Operators):
         return self._jacobian(at, self._values(at, "jacobian"), mode)
 
     def hessian(self, at: At) -> dict[tuple[Expression, Expression], Any]:
-        """Its second derivatives by pairs of symbols, as numbers.
+        """The second derivatives with respect to pairs of symbols, as numbers.
 
         Parameters
         ----------
@@ -313,16 +313,16 @@ class Expression(Operators):
         Returns
         -------
         dict
-            For every pair of symbols of `at` an array of the one's shape and the other's: ``found[x, y]``.
+            For every pair of symbols in `at` an array of shape ``(*x.shape, *y.shape)``: ``found[x, y]``.
 
         Raises
         ------
         ArgumentError, ShapeError, DTypeError
-            As `gradient`.
+            As for `gradient`.
 
         Notes
         -----
-        Cost: as `hoad.hessian` of the formula.
+        Cost: as for `hoad.hessian` of the formula.
 
         Examples
         --------
@@ -341,32 +341,32 @@ class Expression(Operators):
     # ---- what can be made of it
 
     def derivative(self, by: Expression, n: int = 1) -> Expression:
-        """Its derivative, which is an expression again.
+        """The derivative with respect to a symbol, as an expression.
 
         Parameters
         ----------
         by : Expression
-            A symbol, or any other part of the expression, whatever that is made of.
+            A symbol, or any other part of the expression.
         n : int, optional
             The order.
 
         Returns
         -------
         Expression
-            Of shape ``(*self.shape, *by.shape)``, with a further ``by.shape`` for each order. It shares its parts with
-            this one.
+            The derivative, of shape ``(*self.shape, *by.shape)``, with another ``by.shape`` for each higher order. It
+            shares parts with this expression.
 
         Raises
         ------
         ArgumentError
-            If `by` is not an expression, or there is no such order.
+            If `by` is not an expression, or n is not an order.
         DTypeError
             If `by` is a boolean or an integer.
 
         Notes
         -----
-        Cost: a forward sweep if `by` is a scalar, else a reverse sweep for each entry of the expression; some
-        microseconds a node of the result.
+        Cost: a forward sweep if `by` is a scalar, otherwise a reverse sweep for each entry of the expression; some
+        microseconds per node of the result.
 
         References
         ----------
@@ -385,11 +385,11 @@ class Expression(Operators):
         """
         if not isinstance(by, Expression):
             raise ArgumentError(
-                f"derivative takes the symbol to differentiate by, not {type(by).__name__}. For numbers, use gradient."
+                f"derivative takes a symbol or another expression, not {type(by).__name__}. For numbers, use gradient."
             )
         n = checked_order("derivative", n)
         if not by.aval.inexact:
-            raise DTypeError(f"an expression of dtype {by.dtype} has no derivatives by it. Differentiate by a float.")
+            raise DTypeError(f"derivative takes an expression of floats, but this one has dtype {by.dtype}.")
         if not by.ndim:
             return tangent(self, by, n)
         made = self
@@ -398,28 +398,28 @@ class Expression(Operators):
         return made
 
     def substitute(self, changes: Mapping[Expression, Any]) -> Expression:
-        """The expression with others, or numbers, in place of some of its parts.
+        """The expression with some of its parts replaced by other expressions or numbers.
 
         Parameters
         ----------
         changes : dict
-            For symbols, or other parts, what stands in their place; all at once, so that x and y can change places.
+            The replacements of symbols or other parts; all at once, so that x and y can be exchanged.
 
         Returns
         -------
         Expression
-            Nothing is computed or simplified in it.
+            The new expression, neither computed nor simplified.
 
         Raises
         ------
         ArgumentError
             If a key is not an expression.
         ShapeError, DTypeError
-            If what is put in has another shape or dtype.
+            If a replacement has another shape or dtype.
 
         Notes
         -----
-        Cost: a microsecond a node.
+        Cost: a microsecond per node.
 
         Examples
         --------
@@ -564,34 +564,34 @@ def _shown_names(symbols: tuple[Expression, ...]) -> list[str]:
 
 
 def symbols(names: str, shape: int | tuple[int, ...] = ()) -> Any:
-    """Symbols, of which expressions are made.
+    """Symbols, from which expressions are made.
 
     Parameters
     ----------
     names : str
-        One name, or several between spaces or commas.
+        One name, or several separated by spaces or commas.
     shape : int or tuple of int, optional
-        The shape of each; () for floats. Their dtype is float64.
+        The shape of each symbol; () for floats. The dtype is float64.
 
     Returns
     -------
     Expression or tuple of Expression
-        A tuple for several names, and for one with a comma behind it. Each call makes symbols of its own, whatever
-        their names; those of different calls and threads may meet in one expression.
+        A tuple for several names, and for one name followed by a comma. Each call makes new symbols, even for the same
+        names. Symbols of different calls and threads can be combined in one expression.
 
     Raises
     ------
     ArgumentError
-        If `names` is not a string, has no name in it, one that is not an identifier, or one twice.
+        If `names` is not a string, contains no name, a name that is not an identifier, or a name twice.
     ShapeError
-        If `shape` is none.
+        If `shape` is not a shape.
 
     Notes
     -----
-    Cost: a microsecond each. An operation on them takes some tens of microseconds, a replay nanoseconds.
+    Cost: a microsecond per symbol. An operation takes some tens of microseconds, its replay nanoseconds.
 
-    Branches: an expression has no value, so that ``if x > 0`` raises: choose with ``np.where``. Everything else that
-    hoad knows of NumPy works on them: functions, methods, indexing, arrays made by ``np.stack`` and object arrays.
+    Branches: an expression has no value, so ``if x > 0`` raises: choose with ``np.where``. Everything else of NumPy
+    that hoad supports works on expressions: functions, methods, indexing, ``np.stack`` and object arrays.
 
     Examples
     --------

@@ -17,13 +17,13 @@ ROWS = 200  # of a tree that is printed
 class ExpressionTree:
     """A node of an expression tree, and the tree below it.
 
-    Unlike the program of the expression, a tree has a node for every use: x**2 used twice stands in it twice. Its
-    nodes are made as they are asked for, so that the tree of a small expression may be as large as it likes.
+    Unlike the program of the expression, a tree has a node for every use: x**2 used twice appears twice. Nodes are
+    created on access, so the tree of a small expression may be very large.
 
     Attributes
     ----------
     expression : Expression
-        What the tree below this node stands for.
+        The expression of the tree below this node.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class ExpressionTree:
 
     @property
     def size(self) -> int:
-        """How many nodes the tree has, symbols and numbers counted at every use."""
+        """The number of nodes of the tree, with symbols and numbers counted at every use."""
         sizes: dict[int, int] = {}
         for node in in_order([self.expression]):
             sizes[id(node)] = 1 + sum(sizes[id(operand)] for operand in node.operands)
@@ -81,7 +81,7 @@ class ExpressionTree:
 
     @property
     def depth(self) -> int:
-        """How many nodes there are on the longest way down."""
+        """The number of nodes on the longest path down."""
         depths: dict[int, int] = {}
         for node in in_order([self.expression]):
             depths[id(node)] = 1 + max((depths[id(operand)] for operand in node.operands), default=0)

@@ -22,12 +22,12 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     Parameters
     ----------
     program : Program
-        What `record`, or an earlier `gradient` or `tangent`, gave. It is not changed.
+        The result of `record`, or of an earlier `gradient` or `tangent`. It is not changed.
     seed : None, float, array, tuple of them or "symbolic", optional
-        The adjoint of each output of the last tape; None in a tuple for one that does not count. A single number needs
-        none (it is 1). A symbolic seed becomes a further input of the program.
+        The adjoint of each output of the last tape; None in a tuple for an output to leave out. The default is 1 for a
+        single number. A symbolic seed becomes another input of the program.
     simplify : bool, optional
-        False keeps every node, contribution and constant, for reading.
+        If False, keep every node, contribution and constant, for reading.
 
     Returns
     -------
@@ -37,15 +37,15 @@ def gradient(program: Program, seed: Any = None, *, simplify: bool = True) -> Pr
     Raises
     ------
     ArgumentError
-        If `program` is not a Program, but the function itself, say; if `seed` is another word than "symbolic".
+        If `program` is not a Program (but a function, for example), or `seed` is a string other than "symbolic".
     ShapeError
-        If the last tape gives more than one number and there is no seed, or a seed does not fit.
+        If the last tape has more than one number as output and there is no seed, or a seed has the wrong shape.
     DTypeError
         If a seed is neither a float nor an array of floats.
 
     Notes
     -----
-    Cost: one reverse sweep, some tens of nanoseconds and 20 to 32 bytes an emitted node.
+    Cost: one reverse sweep, some tens of nanoseconds and 20 to 32 bytes per emitted node.
 
     References
     ----------

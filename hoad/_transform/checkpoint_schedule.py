@@ -1,6 +1,6 @@
-"""Where to keep the states of a loop that is reversed: binomial schedules.
+"""Binomial schedules: which states of a loop to keep when it is reversed.
 
-Pure functions of two numbers, which know nothing of derivatives.
+Pure functions of two numbers, independent of derivatives.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def split(steps: int, slots: int) -> int:
 
 
 def checkpoint_schedule(steps: int, slots: int) -> Iterator[Action]:
-    """What to do to reverse a loop of n steps when s of its states can be kept, with the fewest steps taken again.
+    """The actions that reverse a loop of n steps if s of its states can be kept, with the fewest steps recomputed.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def checkpoint_schedule(steps: int, slots: int) -> Iterator[Action]:
     Raises
     ------
     ArgumentError
-        If one of them is not a positive int.
+        If a number is not a positive int.
 
     See Also
     --------
@@ -122,10 +122,10 @@ def checkpoint_schedule(steps: int, slots: int) -> Iterator[Action]:
 
     Notes
     -----
-    Cost: some microseconds an action, and memory for s pairs of integers.
+    Cost: some microseconds per action, and memory for s pairs of integers.
 
-    The steps advanced are ``r n - β(s + 1, r - 1)`` in all, and none is taken more than r times, where r is the least
-    number for which ``β(s, r) = (s + r)! / (s! r!)`` is at least n: with 20 slots, 1771 steps need r = 3.
+    In total ``r n - β(s + 1, r - 1)`` steps are advanced, and none more than r times, where r is the smallest number
+    for which ``β(s, r) = (s + r)! / (s! r!)`` is at least n: with 20 slots, 1771 steps need r = 3.
 
     References
     ----------

@@ -49,9 +49,7 @@ def check_executor(driver: str, executor: Any, threads: Any) -> None:
             "client of dask.distributed is client.get_executor()."
         )
     if threads is not None:
-        raise ArgumentError(
-            f"{driver} takes threads or an executor, not both: the workers of an executor are not ours."
-        )
+        raise ArgumentError(f"{driver} takes threads or an executor, not both: an executor has its own workers.")
 
 
 def run_by_executor(
@@ -253,8 +251,8 @@ class _Delivery:
         """Raise what a block raised, as it is raised in this process."""
         self.do_here(k)
         raise ExecutorError(
-            f"{self.named(k)} of this vmap failed in a worker of {type(self.executor).__name__}, though not here. Do "
-            f"the workers have the same hoad, NumPy, modules and memory? There it was\n{failure}"
+            f"{self.named(k)} of this vmap failed in a worker of {type(self.executor).__name__}, but not in this "
+            f"process. Check that the workers have the same hoad, NumPy, modules and memory. The error was\n{failure}"
         )
 
     def warn(self, error: BaseException) -> None:

@@ -1,4 +1,4 @@
-"""Mixed partial derivatives by one variable after the other: series of which the coefficients are expanded again.
+"""Mixed partial derivatives in one variable after another: series of which the coefficients are expanded again.
 
 Along lines, a derivative of order k is a difference of numbers that are up to kᵏ/k! times larger. Nothing cancels
 where the coefficients by one variable are expanded in the next, for more operations: each level multiplies them by

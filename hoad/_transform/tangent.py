@@ -17,13 +17,13 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
     Parameters
     ----------
     program : Program
-        What `record`, or an earlier `tangent` or `gradient`, gave. It is not changed.
+        The result of `record`, or of an earlier `tangent` or `gradient`. It is not changed.
     seed : None, float, array, tuple of them or "symbolic", optional
-        The direction: the tangent of each argument of the function, of its shape; None in a tuple for one that stays. A
-        single number needs none (it is 1). A symbolic seed becomes further inputs of the program, one for each
-        argument. Seeds of earlier tapes stay as they are.
+        The direction: the tangent of each argument of the function, of its shape; None in a tuple for an argument that
+        does not vary. The default is 1 for a single number. A symbolic seed becomes another input of the program for
+        each argument. Seeds of earlier tapes do not vary.
     simplify : bool, optional
-        False keeps every node and constant, so that each node of the tapes has its tangent, for reading.
+        If False, keep every node and constant, so that each node of the tapes has its tangent, for reading.
 
     Returns
     -------
@@ -33,16 +33,16 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
     Raises
     ------
     ArgumentError
-        If `program` is not a Program, but the function itself, say; if `seed` is another word than "symbolic".
+        If `program` is not a Program (but a function, for example), or `seed` is a string other than "symbolic".
     ShapeError
-        If the function takes more than one number and there is no seed, or a seed does not fit.
+        If the function takes more than one number and there is no seed, or a seed has the wrong shape.
     DTypeError
         If a seed is neither a float nor an array of floats.
 
     Notes
     -----
-    Cost: one forward sweep, some tens of nanoseconds and 20 to 32 bytes an emitted node. The tape is a small multiple
-    of those before, for each direction; for the derivatives by all inputs of a scalar, `gradient` makes one tape.
+    Cost: one forward sweep, some tens of nanoseconds and 20 to 32 bytes per emitted node. For each direction, the tape
+    is a small multiple of those before; for a scalar, `gradient` gives the derivatives in all directions in one tape.
 
     References
     ----------
@@ -56,8 +56,7 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
     >>> [(node.tangent_of, node.result) for node in program[1].nodes if node.tangent_of]
     [(1, 1.0), (2, 0.5), (3, 3.0), (4, 1.0), (5, 4.0)]
 
-    Tangents and gradients follow one another in any order. Here is the product of a Hessian and a direction, forward
-    over reverse:
+    Tangents and gradients can be combined in any order. The product of a Hessian and a direction, forward over reverse:
 
     >>> program = hoad.gradient(hoad.record(lambda x: np.sum(x**3), np.ones(2)))
     >>> program = hoad.tangent(program, "symbolic")

@@ -1,4 +1,4 @@
-"""Every mode of hoad held against every other."""
+"""Every mode of hoad compared with every other."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def modes(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> Agreem
 
     The modes, as the report calls them: *forward*, nested sweeps (`jvp`); *reverse*, nested sweeps (`grad`); *forward
     over reverse* and *reverse over forward*; *series* (`taylor`, and `directional_derivative` for several
-    directions); *tensor* (`derivative_tensor`). Each as it is, *jitted* (recorded at another point and replayed), and
-    *by vmap* among others.
+    directions); *tensor* (`derivative_tensor`). Each runs directly, *jitted* (recorded at another point and replayed),
+    and *by vmap* together with other points.
 
     Parameters
     ----------
@@ -42,44 +42,44 @@ def modes(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> Agreem
     order : int
         The highest order n, from 0 to 20.
     seed : int, optional
-        Of the directions and weights, which are random.
+        The seed of the random directions and weights.
 
     Returns
     -------
     AgreementReport
-        A row for each order when printed; `passed`, `assert_passed()`, `plot()`.
+        Prints as a table with a row for each order; has `passed`, `assert_passed()` and `plot()`.
 
     Raises
     ------
     ArgumentError
-        If f cannot be called, or the order is none from 0 to 20.
+        If f cannot be called, or the order is not from 0 to 20.
     ShapeError
-        If the point is not finite, f is not finite there, or returns something else than real numbers and arrays.
+        If the point is not finite, or f is not finite there or does not return real numbers and arrays.
     DTypeError
         If x is not a float.
     CheckError
-        If f raises an error of arithmetic at x, writes to x, or cannot be traced.
+        If f raises an arithmetic error at x, writes to x, or cannot be traced.
     NoRuleError
-        If f calls something that has no rule.
+        If f calls an operation without a rule.
 
     See Also
     --------
-    taylor_test : hoad's derivatives beside values of f, which finds what is wrong in every mode alike.
+    taylor_test : compares with values of f, and so finds an error that all modes share.
     rule : the modes of one primitive, entry by entry.
 
     Notes
     -----
-    Cost: f is traced some twenty times for each order, and what each mode records is replayed about 50 times. What
-    sweeps record grows like n³ with the order, of reverse ones alone like 2ⁿ: these go to order 6, the others to order
-    10; beyond, series and tensors are compared.
+    Cost: f is traced some twenty times for each order, and the recording of each mode is replayed about 50 times. The
+    tapes of sweeps grow like n³ with the order, those of reverse sweeps alone like 2ⁿ. The latter are compared up to
+    order 6, other sweeps up to order 10, series and tensors beyond.
 
     Results are contracted with random weights, and derivatives are along random directions of the size of x: v alone,
-    and for more than one number v and w in turn. A function of one number is differentiated by it.
+    and, if x has more than one number, v and w in turn. For a function of one number, v is 1.
 
-    How far apart two modes may be is measured: the rounding in each is estimated from values at neighbouring points.
-    Where they are farther apart, differences of the order below tell which are wrong. Where these cannot, the report
-    says what most modes give and which do not, and the order is undecided; so it is where no mode finds a finite
-    derivative.
+    The allowed difference between two modes is measured: the rounding error in each is estimated from values at
+    neighbouring points. If the modes differ by more, finite differences of the order below decide which are wrong. If
+    these cannot decide, the report lists the modes that differ from most, and the order is undecided. It is also
+    undecided if no mode finds a finite derivative.
 
     References
     ----------
@@ -92,7 +92,7 @@ def modes(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> Agreem
     >>> hoad.check.modes(lambda x: np.exp(np.sin(x)) / x, 0.7, 5).passed
     True
 
-    A tangent rule that does not go with the adjoint rule:
+    A tangent rule that does not match the adjoint rule:
 
     >>> sine = hoad.primitive(np.sin, vjp=lambda g, p, x: (g * np.cos(x),), jvp=lambda d, p, x: -d[0] * np.cos(x))
     >>> hoad.check.modes(sine, 0.7, 1).assert_passed()

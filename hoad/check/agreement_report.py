@@ -1,4 +1,4 @@
-"""What a comparison of modes found: for each order how far apart they are, and which of them is the odd one out."""
+"""The report of a comparison of modes: for each order how far apart they are, and which of them are wrong."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.points import Array
 from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
@@ -14,26 +15,26 @@ from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, va
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """What the modes give for the derivatives of one order.
+    """The derivatives of one order in all modes.
 
     Attributes
     ----------
     order : int
         The order.
     verdict : str
-        "right", "wrong", or "undecided" where they part and differences cannot tell, or no mode finds a derivative.
+        "right", "wrong", or "undecided" if they differ and differences cannot decide, or no mode finds a derivative.
     ways : tuple of str
         The modes that were compared: "forward", "forward, jitted", "forward, by vmap", ...
     values : ndarray (D, W)
-        What each of them gives: the derivative along v, then that along v and w in turn.
+        The results of each mode: the derivative along v, then that along v and w in turn.
     disagreements : ndarray (W, W)
         How far apart each two of them are, over the largest of all; inf where one has none and the other has.
     roundings : ndarray (W, W)
-        What of that may be rounding, as it was found in both.
+        How much of that may be rounding, estimated from both.
     wrong : tuple of str
-        The modes that differences deny.
+        The modes that disagree with differences.
     reason : str
-        What is the matter, where something is.
+        An explanation of the verdict, if it needs one.
     """
 
     order: int
@@ -53,7 +54,7 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class AgreementReport(Report):
-    """What `derivatives` found.
+    """The result of `modes`.
 
     Attributes
     ----------
@@ -64,11 +65,11 @@ class AgreementReport(Report):
     order : int
         The highest order.
     directions : tuple
-        The directions v and w, in the form of x; of a function of one number v = 1 alone.
+        The directions v and w, in the form of x; only v = 1 for a function of one number.
     findings : tuple of Agreement
         One for each order from 0 on.
     notes : tuple of str
-        What was left out, and what else is worth knowing.
+        Omissions and further remarks.
     """
 
     name: str
@@ -84,7 +85,7 @@ class AgreementReport(Report):
         return all(finding.verdict == RIGHT for finding in self.findings)
 
     def failure(self) -> str:
-        """The lowest order at which they do not, in words; nothing where all agree."""
+        """The lowest order at which modes disagree, in words; empty if all agree."""
         for finding in self.findings:
             if finding.verdict != RIGHT:
                 head = f"derivatives of {self.name}: order {finding.order} is {finding.verdict}"
@@ -105,18 +106,11 @@ class AgreementReport(Report):
         lines += [f"  order {f.order}: {f.reason}" for f in self.findings if f.verdict != RIGHT][:1]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
-        """How far apart each two modes are at every order, beside rounding, on `ax` or a figure of its own.
+        """Plot how far apart each two modes are at every order, and the rounding.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

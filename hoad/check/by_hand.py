@@ -1,4 +1,4 @@
-"""Derivatives that a user has written by hand, held against differences and against hoad's own."""
+"""Derivatives written by hand, compared with finite differences and with hoad's derivatives."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad._drivers.gradient import grad
 from hoad._drivers.hessian import hessian as second_derivatives
 from hoad._drivers.jacobian import jacobian as first_derivatives
@@ -26,6 +27,7 @@ RTOL = 1e-6
 MOST = 100
 
 
+@docfiller
 def gradient(
     f: Callable[..., Any],
     g: Callable[..., Any],
@@ -35,41 +37,32 @@ def gradient(
     most: int = MOST,
     seed: int = 0,
 ) -> DerivativeReport:
-    """Check a gradient that you have written, against differences of f and against hoad.
+    """Check a gradient written by hand against finite differences of f and against hoad.
 
     Parameters
     ----------
     f : callable
-        A scalar function. It need not be one that hoad can trace: then differences alone judge.
+        A scalar function. If hoad cannot trace it, only differences judge.
     g : callable
-        Its gradient, called like f: as ``hoad.grad(f, argnums)`` is.
-    *args
-        The point: the arguments of f, floats and arrays.
+        Its gradient, called like f and with results as those of ``hoad.grad(f, argnums)``.
+    %(check_args)s
     argnums : int, tuple or list of int, optional
-        The arguments that g differentiates with respect to; it returns a tuple for a tuple.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+        The arguments that g differentiates with respect to. For a tuple, g returns a tuple.
+    %(check_rtol)s
     most : int, optional
-        How many components to check one by one; of more, so many are drawn, and the derivative along a random
-        direction is checked for all of them together.
-    seed : int, optional
-        Of what is drawn.
+        How many components to check one by one. If there are more, this number is drawn at random, and a random
+        direction checks all of them together.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
         If f is not scalar, or the point is not finite.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+    %(check_raises)s
 
     See Also
     --------
@@ -77,12 +70,11 @@ def gradient(
 
     Notes
     -----
-    Cost: about 20 values of f a component, 30 more for each argument, and one gradient by hoad.
+    Cost: about 20 values of f per component, 30 more for each argument, and one gradient by hoad.
 
-    A difference is a number with an error of its own: central differences at halved steps are extrapolated to step 0
-    (Ridders 1982), with an estimate of the error that holds rounding in f too. Where that error is large, it is the
-    difference that is at fault, and hoad's derivative judges instead, if f can be traced. Where neither can tell, or f
-    has a kink or jumps, the component is undecided, and the check does not pass.
+    Central differences at halved steps are extrapolated to step 0 (Ridders 1982), with an error estimate that includes
+    rounding in f. If that error is large, hoad's derivative judges instead, if f can be traced. If neither can decide,
+    or f has a kink or a jump, the component is undecided, and the check does not pass.
 
     Examples
     --------
@@ -107,6 +99,7 @@ def gradient(
     )
 
 
+@docfiller
 def jacobian(
     f: Callable[..., Any],
     j: Callable[..., Any],
@@ -116,40 +109,32 @@ def jacobian(
     most: int = MOST,
     seed: int = 0,
 ) -> DerivativeReport:
-    """Check a Jacobian that you have written, against differences of f and against hoad.
+    """Check a Jacobian written by hand against finite differences of f and against hoad.
 
     Parameters
     ----------
     f : callable
-        Its result may have any shape (S). It need not be one that hoad can trace.
+        A function whose result has any shape (S). hoad need not be able to trace it.
     j : callable
-        Its Jacobian, called like f: as ``hoad.jacobian(f, argnums)`` is, of shape ``(*S, *x.shape)``.
-    *args
-        The point: the arguments of f, floats and arrays.
+        Its Jacobian, called like f, of shape ``(*S, *x.shape)`` as that of ``hoad.jacobian(f, argnums)``.
+    %(check_args)s
     argnums : int, tuple or list of int, optional
-        The arguments that j differentiates with respect to; it returns a tuple for a tuple.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+        The arguments that j differentiates with respect to. For a tuple, j returns a tuple.
+    %(check_rtol)s
     most : int, optional
-        How many entries of x to check one by one; of more, so many are drawn, and a random direction is checked.
-    seed : int, optional
-        Of what is drawn.
+        How many entries of x to check one by one. If there are more, this number is drawn at random, and a random
+        direction checks all of them together.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
-        If the point is not finite, or f returns no array.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+        If the point is not finite, or f does not return an array.
+    %(check_raises)s
 
     See Also
     --------
@@ -157,8 +142,8 @@ def jacobian(
 
     Notes
     -----
-    Cost: about 20 values of f an entry of x, 30 more for each argument, and one Jacobian by hoad. How differences are
-    judged is said under `gradient`.
+    Cost: about 20 values of f per entry of x, 30 more for each argument, and one Jacobian by hoad. See `gradient` for
+    how differences are judged.
 
     Examples
     --------
@@ -179,6 +164,7 @@ def jacobian(
     )
 
 
+@docfiller
 def hessian(
     f: Callable[..., Any],
     h: Callable[..., Any],
@@ -189,7 +175,7 @@ def hessian(
     most: int = MOST,
     seed: int = 0,
 ) -> DerivativeReport:
-    """Check a Hessian that you have written, against differences of gradients and against hoad.
+    """Check a Hessian written by hand against finite differences of gradients and against hoad.
 
     Parameters
     ----------
@@ -197,34 +183,26 @@ def hessian(
         A scalar function.
     h : callable
         Its Hessian, called like f, of shape ``(*x.shape, *x.shape)``.
-    *args
-        The point: the arguments of f, floats and arrays.
+    %(check_args)s
     gradient : callable, optional
-        The gradient to take differences of; left out, hoad's, and differences of f where hoad cannot trace it.
+        The gradient to take differences of. The default is hoad's, or differences of f if hoad cannot trace it.
     argnums : int, optional
         The argument that h differentiates with respect to.
-    rtol : float, optional
-        Relative error of a component that still counts as right.
+    %(check_rtol)s
     most : int, optional
-        How many entries of x to check one by one; of more, so many are drawn, and a random direction is checked.
-    seed : int, optional
-        Of what is drawn.
+        How many entries of x to check one by one. If there are more, this number is drawn at random, and a random
+        direction checks all of them together.
+    %(check_seed)s
 
     Returns
     -------
-    DerivativeReport
-        A table of components when printed; `passed`, `assert_passed()`, `plot()`.
+    %(check_returns)s
 
     Raises
     ------
     ShapeError
         If f is not scalar, or the point is not finite.
-    DTypeError
-        If an argument is not a float.
-    CheckError
-        If f or its derivative raises an error of arithmetic at x, or writes to x.
-    ArgumentError
-        If one of them cannot be called.
+    %(check_raises)s
 
     See Also
     --------
@@ -232,8 +210,8 @@ def hessian(
 
     Notes
     -----
-    Cost: about 20 gradients an entry of x, 30 more, and one Hessian by hoad. How differences are judged is said under
-    `gradient`.
+    Cost: about 20 gradients per entry of x, 30 more, and one Hessian by hoad. See `gradient` for how differences are
+    judged.
 
     Examples
     --------

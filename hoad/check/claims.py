@@ -64,7 +64,7 @@ def _advice_on_kind(returned: Any, wanted: Shape) -> str:
         return "It looks like (value, gradient): return the second alone."
     fitting = [k for k, part in enumerate(returned) if _fits(part, wanted)]
     if fitting[:1] == [0]:
-        return f"If these are by {len(returned)} arguments, ask for argnums={tuple(range(len(returned)))}."
+        return f"For derivatives with respect to {len(returned)} arguments pass argnums={tuple(range(len(returned)))}."
     if len(fitting) == 1:
         return f"Only [{fitting[0]}] of it has that shape: return that alone."
     return "Return one array, np.array([...])."
@@ -93,7 +93,7 @@ def _is_pair_with_value(returned: Any) -> bool:
 
 
 def _is_value_and_rest(returned: Any, wanted: Sequence[Shape]) -> bool:
-    """Whether the derivatives by several arguments are the second of a pair."""
+    """Whether the derivatives with respect to several arguments are the second of a pair."""
     return _is_pair_with_value(returned) and isinstance(returned[1], (tuple, list)) and len(returned[1]) == len(wanted)
 
 

@@ -183,7 +183,7 @@ class _Shaken:
 
 
 class _Part:
-    """The derivative by one argument: as claimed, and by hoad."""
+    """The derivative with respect to one argument: as claimed, and by hoad."""
 
     def __init__(self, asked: Question, part: int, claimed: Array, exact: Array, shaken: _Shaken) -> None:
         self.asked, self.part, self.shaken = asked, part, shaken

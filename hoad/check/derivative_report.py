@@ -1,4 +1,4 @@
-"""What a check of derivatives by hand found: every component, a table, a picture."""
+"""The report of a check of derivatives written by hand: every component, a table, a plot."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import (
     RIGHT,
@@ -33,11 +34,11 @@ class Entry:
     argument : int
         The argument of f that it belongs to.
     index : tuple of int or None
-        Its place in the derivative; None for the derivative along a random direction.
+        Its index in the derivative; None for the derivative along a random direction.
     claimed : float
-        What was to be checked.
+        The value to check.
     exact : float
-        hoad's own derivative; nan where there is none.
+        hoad's derivative; nan if there is none.
     difference, error : float
         Differences of f, and an estimate of their error.
     trusted : bool
@@ -45,10 +46,10 @@ class Entry:
     verdict : str
         "right", "wrong", or "undecided".
     reason : str
-        What is the matter, where something is.
+        An explanation of the verdict, if it needs one.
     digits : float
-        Significant digits that the claimed value shares with what it was judged by; nan where that is 0 to within
-        its error, or nothing could judge.
+        Significant digits in which the claimed value agrees with the reference; nan if the reference is 0 within its
+        error, or there is none.
     """
 
     argument: int
@@ -70,7 +71,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class DerivativeReport(Report):
-    """What `gradient`, `jacobian` or `hessian` found.
+    """The result of `gradient`, `jacobian` or `hessian`.
 
     Attributes
     ----------
@@ -81,13 +82,13 @@ class DerivativeReport(Report):
     at : tuple
         The arguments.
     entries : tuple of Entry
-        Every component that was looked at.
+        Every component that was checked.
     size : int
-        How many components there are.
+        The number of components.
     shape_error : str
-        What is wrong with the shape; then there are no entries.
+        What is wrong with the shape; there are then no entries.
     notes : tuple of str
-        What else is worth knowing.
+        Further remarks.
     """
 
     kind: str
@@ -100,7 +101,7 @@ class DerivativeReport(Report):
 
     @property
     def passed(self) -> bool:
-        """Whether every component that was looked at is right."""
+        """Whether every component that was checked is right."""
         return not self.shape_error and all(entry.verdict == RIGHT for entry in self.entries)
 
     def _those(self, verdict: str) -> list[Entry]:
@@ -108,7 +109,7 @@ class DerivativeReport(Report):
         return sorted((entry for entry in self.entries if entry.verdict == verdict), key=_digits_of)
 
     def failure(self) -> str:
-        """The worst component in words; nothing where the check passed."""
+        """The worst component in words; empty if the check passed."""
         head = f"{self.kind} of {self.name}: "
         if self.shape_error:
             return head + self.shape_error
@@ -161,18 +162,11 @@ class DerivativeReport(Report):
             lines.append(f"  ... {len(self.entries) - len(shown)} components left out, all of them as good or better")
         return lines
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
-        """The error of every component beside that of the differences, on `ax` or a figure of its own.
+        """Plot the error of every component and that of the differences.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

@@ -75,12 +75,12 @@ def called(check: str, whose: str, f: Callable[..., Any], args: Sequence[Any]) -
     except (ArithmeticError, ValueError) as error:
         at = value_text(tuple(args) if len(args) > 1 else args[0])
         raise CheckError(
-            f"{check} needs a point where {whose} has a value, but at {at} it raises {told(error)}. Check beside it."
+            f"{check} needs a point where {whose} has a value, but at {at} it raises {told(error)}. Use another one."
         ) from error
     for k, (before, after) in enumerate(zip(args, given, strict=True)):
         if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
             raise CheckError(
-                f"{check} needs functions that leave their arguments as they are, but {whose} writes to argument {k}. "
+                f"{check} needs functions that do not change their arguments, but {whose} writes to argument {k}. "
                 "Let it write to a copy."
             )
     return found
@@ -92,7 +92,7 @@ def check_arguments(check: str, args: Sequence[Any], wrt: Sequence[int], finite:
         check_argument(check, k, args[k])
         if np.asarray(args[k]).dtype.kind == "c":
             raise DTypeError(
-                f"{check} moves real arguments, but argument {k} is {np.asarray(args[k]).dtype}. Make its parts "
+                f"{check} varies real arguments, but argument {k} is {np.asarray(args[k]).dtype}. Make its parts "
                 "arguments of their own: lambda x, y: f(x + 1j * y)."
             )
         if finite and not np.all(np.isfinite(args[k])):

@@ -1,4 +1,4 @@
-"""Rules of primitives, tried in every mode: what the author of a rule wants to know of it."""
+"""The check of the rule of a primitive, in every mode."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ def rule(
     primitive : callable
         A NumPy function, or one declared with `hoad.primitive`; any function that hoad can differentiate.
     *operands
-        Where to try it, one example of floats and arrays. Left out, some numbers are tried, and arrays of several
-        shapes that broadcast together, as far as the primitive takes them.
+        The point at which to check, floats and arrays. By default, some numbers are used, and arrays of several shapes
+        that broadcast together, if the primitive accepts them.
     orders : int, optional
-        The highest order of derivatives to try.
+        The highest order of derivatives to check.
     special : sequence, optional
-        Singular points, kinks and limits: numbers, or tuples of operands. All modes must give the same there, nan and
-        infinities too, and what differences give where they can tell.
+        Singular points, kinks and limits: numbers, or tuples of operands. All modes must agree there, also on nan and
+        infinities, and must agree with differences if these can decide.
     seed : int, optional
-        Of the directions and cotangents, which are random.
+        The seed of the random directions and cotangents.
     **parameters
-        Parameters of the primitive, handed on.
+        Parameters passed to the primitive.
 
     Returns
     -------
     RuleReport
-        A table when printed; `passed`, `assert_passed()`, `plot()`.
+        Prints as a table; has `passed`, `assert_passed()` and `plot()`.
 
     Raises
     ------
     NoRuleError
-        If the primitive has no rule at all.
+        If the primitive has no rule.
     ShapeError
-        If it is not finite where it is tried.
+        If the primitive is not finite at a point.
     CheckError
-        If it raises an error of arithmetic where it is tried.
+        If the primitive raises an arithmetic error at a point.
     DTypeError
         If none of the operands is a float.
     ArgumentError
-        If the primitive cannot be called, orders are not from 1 to 8, or special points are in no list.
+        If the primitive cannot be called, `orders` is not from 1 to 8, or `special` is not a list.
 
     See Also
     --------
@@ -77,11 +77,11 @@ def rule(
 
     Notes
     -----
-    Cost: some hundred calls of the primitive for each example, and its derivatives up to order 4 in up to four modes.
+    Cost: some hundred calls of the primitive for each point, and its derivatives up to order 4 in up to four modes.
 
-    The adjoints of order 1 are held against differences of values, entry by entry. Then each order is held against
-    differences of the order below, along random directions, which loses no digits as the order grows; and all modes
-    against each other, to 10 digits.
+    The adjoints of order 1 are compared with differences of values, entry by entry. Each higher order is compared with
+    differences of the order below, along random directions, so that no digits are lost as the order grows. All modes
+    are compared with each other, to 10 digits.
 
     Examples
     --------

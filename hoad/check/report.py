@@ -1,4 +1,4 @@
-"""What every report of a check has: a verdict, a table, an error to raise."""
+"""The base of all reports: a verdict, a table, an error to raise."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
 
 
 class Report:
-    """What a check found. Printed, it is a table; `assert_passed` raises unless all is well."""
+    """The result of a check. It prints as a table; `assert_passed` raises if the check failed."""
 
     @property
     def passed(self) -> bool:
-        """Whether everything was judged, and found right."""
+        """Whether everything was decided, and is right."""
         raise NotImplementedError
 
     def failure(self) -> str:
-        """What is wrong, in words; nothing where the check passed."""
+        """What is wrong, in words; empty if the check passed."""
         raise NotImplementedError
 
     def assert_passed(self) -> None:

@@ -1,4 +1,4 @@
-"""What a check of a rule found: a row for every place, a column for every check."""
+"""The report of a check of a rule: a row for every point, a column for every check."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._docstrings import docfiller
 from hoad.check.plot import VERDICTS, figure_with
 from hoad.check.report import RIGHT, Report, aligned, number, sentence
 
@@ -18,7 +19,7 @@ SPECIAL = "special point"
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """One check of a rule at one place.
+    """One check of a rule at one point.
 
     Attributes
     ----------
@@ -28,11 +29,11 @@ class RuleFinding:
     at : str
         The operands.
     verdict : str
-        "right", "wrong", or "undecided" where nothing could tell.
+        "right", "wrong", or "undecided".
     digits : float
-        Digits that agree; nan where nothing was compared.
+        Digits that agree; nan if nothing was compared.
     reason : str
-        What is the matter, where something is.
+        An explanation of the verdict, if it needs one.
     """
 
     check: str
@@ -49,16 +50,16 @@ class RuleFinding:
 
 @dataclass(frozen=True, eq=False)
 class RuleReport(Report):
-    """What `rule` found.
+    """The result of `rule`.
 
     Attributes
     ----------
     name : str
         The primitive.
     orders : int
-        The highest order that was tried.
+        The highest order that was checked.
     findings : tuple of RuleFinding
-        Every check at every place.
+        Every check at every point.
     notes : tuple of str
         What was left out, and why.
     """
@@ -74,7 +75,7 @@ class RuleReport(Report):
         return bool(self.findings) and all(finding.passed for finding in self.findings)
 
     def failure(self) -> str:
-        """The first checks that failed, in words; nothing where all passed."""
+        """The first checks that failed, in words; empty if all passed."""
         bad = [finding for finding in self.findings if not finding.passed]
         if not bad:
             return ""
@@ -104,18 +105,11 @@ class RuleReport(Report):
         rows += [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in findings]
         return aligned(rows, left=(0, 2, 3))
 
+    @docfiller
     def plot(self, ax: Any = None) -> Any:
-        """The digits to which every check agrees, on `ax` or a figure of its own.
+        """Plot the digits to which every check agrees.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib figure
-            The figure drawn on.
+        %(plot)s
         """
         return _plot(self, ax)
 

@@ -1,4 +1,4 @@
-"""Taylor remainders: what is left of f(x + hv) beyond its Taylor polynomial must fall like the next power of h."""
+"""Taylor remainders: the difference of f(x + hv) and its Taylor polynomial must fall like the next power of h."""
 
 from __future__ import annotations
 
@@ -57,50 +57,50 @@ def taylor_test(
     x : float, ndarray or tuple of them
         The point.
     v : float, ndarray or tuple of them, optional
-        The direction, of the shape of x; by default a random one, a tenth of x in size, always the same.
+        The direction, of the shape of x. The default is a fixed random one, a tenth of x in size.
     order : int, optional
-        The highest degree n; by default 2, or what `gradient` and `hessian` give.
+        The highest degree n; by default 2, or the order that `gradient` and `hessian` allow.
     gradient, hessian : callable, optional
-        Derivatives that you have written, of shapes ``(*S, *x.shape)`` and ``(*S, *x.shape, *x.shape)``, to be tested
-        in place of hoad's; x is not a tuple then.
+        Derivatives written by hand, of shapes ``(*S, *x.shape)`` and ``(*S, *x.shape, *x.shape)``, to be tested instead
+        of hoad's. x is then not a tuple.
     steps : sequence of float, optional
-        The steps h. By default they are halved from 1 until nothing is left but rounding, and doubled up to 16 where
-        too little of the highest order is above it.
+        The steps h. By default they are halved from 1 until only rounding is left, and doubled up to 16 if too little
+        of the highest order is above rounding.
 
     Returns
     -------
     TaylorReport
-        A table of remainders and rates when printed; `passed`, `assert_passed()`, `plot()`.
+        Prints as a table of remainders and rates; has `passed`, `assert_passed()` and `plot()`.
 
     Raises
     ------
     ShapeError
-        If v does not fit x, the point is not finite, or f returns no real array.
+        If v does not have the shape of x, the point is not finite, or f does not return a real array.
     DTypeError
         If x is not a float, or v is not real.
     ArgumentError
         If the order is negative or above 20, steps are not positive, or f cannot be called.
     CheckError
-        If f raises an error of arithmetic at x, writes to x, or cannot be traced where hoad's derivatives are tested.
+        If f raises an arithmetic error at x, writes to x, or cannot be traced while hoad's derivatives are tested.
 
     See Also
     --------
     gradient, hessian, rule
-    derivatives : every mode of hoad against every other.
+    modes : every mode of hoad compared with every other.
 
     Notes
     -----
-    Cost: about 140 values of f, and one Taylor series; memory for them all. Of a result with more than 256 components,
-    some are drawn, and one random combination of all stands for the rest.
+    Cost: about 140 values of f, and one Taylor series; memory for all of these. If a result has more than 256
+    components, some are drawn at random, and one random combination represents the others.
 
-    hoad's coefficients are those of one Taylor series along v, as `hoad.taylor` gives, inf or nan where one does not
-    exist; `derivatives` compares it with the other modes.
+    hoad's coefficients are those of one Taylor series along v, as from `hoad.taylor`, inf or nan where one does not
+    exist; `modes` compares this series with the other modes.
 
-    Rounding in f is estimated beforehand, at x and x ± v, from differences of neighbouring values. The rate is that of
-    the last few remainders above it. `digits` says how well the coefficient of hⁿ itself is confirmed. Steps of −v are
-    tried as well: where f shows another coefficient there, it has a kink, and the order is undecided. So it is where
-    the rate is not a whole number, and where rounding would hide an error of one per cent that is more than none beside
-    f.
+    Rounding in f is estimated first, at x and x ± v, from differences of neighbouring values. The rate is that of the
+    last few remainders above rounding. `digits` says how well the coefficient of hⁿ itself is confirmed. Steps along −v
+    are tested as well: if f has another coefficient there, it has a kink, and the order is undecided. The order is also
+    undecided if the rate is not an integer, or if rounding would hide an error of one per cent that is not negligible
+    relative to f.
 
     References
     ----------

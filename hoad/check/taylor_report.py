@@ -1,4 +1,4 @@
-"""What a Taylor test found: a finding for each order, a table, two pictures."""
+"""The report of a Taylor test: a finding for each order, a table, two plots."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ ROWS = 12
 
 @dataclass(frozen=True)
 class Finding:
-    """What the remainders of one order say, in the component of f that looks worst.
+    """The remainders of one order, in the worst component of f.
 
     Attributes
     ----------
     order : int
         The degree n of the Taylor polynomial.
     verdict : str
-        "right", "exact" (nothing is left but rounding), "wrong", or "undecided".
+        "right", "exact" (only rounding is left), "wrong", or "undecided".
     rate : float
-        The observed power of h; n + 1 is expected. nan where it cannot be seen.
+        The observed power of h; n + 1 is expected. nan if it cannot be observed.
     digits : float
-        To how many digits the coefficient of hⁿ is confirmed; nan where it is 0.
+        To how many digits the coefficient of hⁿ is confirmed; nan if it is 0.
     component : tuple of int
         The component of f.
     reason : str
-        What is the matter, where something is.
+        An explanation of the verdict, if it needs one.
     """
 
     order: int
@@ -58,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class TaylorReport(Report):
-    """What `taylor_test` found.
+    """The result of `taylor_test`.
 
     Attributes
     ----------
@@ -69,19 +69,19 @@ class TaylorReport(Report):
     order : int
         The highest degree.
     steps : ndarray (K)
-        The steps h, falling.
+        The steps h, decreasing.
     coefficients : ndarray (order + 1, \\*S)
-        Of the Taylor polynomial in h: derivatives along v over n!.
+        The coefficients of the Taylor polynomial in h: derivatives along v over n!.
     remainders : ndarray (order + 1, K)
-        ``|f(x + hv) − Tₙ(h)|``, in the component that looks worst at this order.
+        ``|f(x + hv) − Tₙ(h)|``, in the worst component of this order.
     rates : ndarray (order + 1, K)
         The observed power of h between a step and the next; nan where rounding hides it.
     plateau : ndarray (order + 1, K)
-        What the remainders cannot be told from: rounding, as it was found in f.
+        The size of rounding in the remainders, estimated from f.
     findings : tuple of Finding
         One for each order from 0 on.
     notes : tuple of str
-        What else is worth knowing.
+        Further remarks.
     """
 
     name: str
@@ -102,7 +102,7 @@ class TaylorReport(Report):
         return all(finding.verdict in (RIGHT, EXACT) for finding in self.findings)
 
     def failure(self) -> str:
-        """The lowest order that is wrong, in words; nothing where the test passed."""
+        """The lowest order that is wrong, in words; empty if the test passed."""
         for finding in self.findings:
             if finding.verdict in BAD:
                 where = f" in f(x){index_text(finding.component)}" if finding.component else ""
@@ -139,20 +139,20 @@ class TaylorReport(Report):
                 hidden = self.remainders[n, k] <= self.plateau[n, k]
                 cells.append(f"({text})" if hidden else f"{text} ")
             rows.append(cells)
-        return [*aligned(rows, left=()), "  (in parentheses: not to be told from rounding)"]
+        return [*aligned(rows, left=()), "  (in parentheses: not distinguishable from rounding)"]
 
     def plot(self, ax: Any = None) -> Any:
-        """Remainders, and errors of difference quotients, over the steps.
+        """Plot remainders, and errors of difference quotients, over the steps.
 
         Parameters
         ----------
         ax : matplotlib axes or a pair of them, optional
-            Where to draw: the remainders, or both pictures; left out, both in a figure of their own.
+            Where to draw: axes for the remainders, or a pair for both plots; a new figure with both by default.
 
         Returns
         -------
         matplotlib figure
-            The figure drawn on.
+            The figure.
         """
         return _plot(self, ax)
 

@@ -117,7 +117,7 @@ class Claim:
         own = min(self.rounding, self.loose())
         if self._near(self.claimed, self.exact, own):
             return RIGHT, reason, own
-        return UNDECIDED, "beside the others it is so small that differences cannot tell it from hoad's", own
+        return UNDECIDED, "it is so small relative to the others that differences cannot confirm it", own
 
     def _beside_difference(self) -> tuple[str, str, float]:
         """The same where the difference judges."""
@@ -127,7 +127,7 @@ class Claim:
                 return UNDECIDED, "the difference is at fault: rounding hides it over steps of the size of x", slack
             return WRONG, OTHER_RULE if math.isfinite(self.exact) else "", slack
         if not self.d.resolved(claimed) and abs(self.claimed) > self.loose():
-            return UNDECIDED, "beside the rest of f it is so small that differences cannot tell it from 0", slack
+            return UNDECIDED, "it is so small relative to f that differences cannot tell it from 0", slack
         return RIGHT, OTHER_RULE if math.isfinite(self.exact) else "", slack
 
     def _break_text(self) -> str:

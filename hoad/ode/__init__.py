@@ -1,4 +1,4 @@
-"""Ordinary differential equations, differentiated as their steps were taken, or by the adjoint equation."""
+"""Ordinary differential equations, differentiated step by step or by the adjoint equation."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def __getattr__(name: str) -> Any:
         return solver()
     except ImportError as error:
         raise ImportError(
-            "hoad.ode.Taylor is a solver for SciPy, which is not there: pip install 'hoad[scipy]'."
+            "hoad.ode.Taylor is a solver for SciPy, which is not installed: pip install 'hoad[scipy]'."
         ) from error

@@ -35,7 +35,7 @@ def steady_program(
             raise ArgumentError(
                 f"{driver} records {called} once, but called twice at the start it gave {np.atleast_1d(first)[at]!s}, "
                 f"then {np.atleast_1d(again)[at]!s}: it draws random numbers, or keeps a state. Draw them before, and "
-                "let it find them by t, in an array or with np.interp."
+                "look them up by t, in an array or with np.interp."
             )
     return made
 

@@ -108,7 +108,7 @@ class Watch:
         found = series.run([*values, *self.held])
         if found is None:
             raise GuardError(
-                "an event function branches by y or t, and goes another way along the solution. Use np.where, or a "
+                "an event function branches on y or t, and takes another branch along the solution. Use np.where, or a "
                 "function without a branch."
             )
         return found[0][:, 0]

@@ -1,8 +1,7 @@
 """The integrator: solutions of differential equations by explicit Runge–Kutta schemes.
 
-The derivative is that of the discrete scheme, exact to rounding: what the numbers it gave would have been at other
-arguments, with the same steps. Where the scheme has converged, it is that of the flow. The continuous adjoint is the
-derivative of the flow itself, to a tolerance: see `hoad.ode.flow`.
+The derivative is that of the discrete scheme with fixed steps, exact to rounding. If the scheme has converged, it is
+that of the flow. The continuous adjoint is the derivative of the flow itself, to a tolerance: see `hoad.ode.flow`.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._docstrings import docfiller
 from hoad._drivers.scan import scan
 from hoad._drivers.values import stop_gradient
 from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
@@ -118,6 +118,7 @@ def _equal_steps(times: Any, steps: int) -> list[Step]:
 
 
 @telling_call("Its tolerances are rtol and atol.")
+@docfiller
 def odeint(
     rhs: Callable[..., Any],
     y0: Any,
@@ -139,66 +140,64 @@ def odeint(
     Parameters
     ----------
     rhs : callable
-        ``rhs(y, t, *args)``, as for SciPy's `odeint`, written with NumPy, like y. It may use traced values of
-        the function around it. It is recorded once, and may branch only as the body of a `scan` may: by what is
-        the same at all steps, such as args; by y and t with np.where.
-    y0 : float, complex, array or container of them
-        The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
-        pass an array.
-    t : array, shape (T,)
-        Times, rising or falling.
-    args : tuple, optional
-        Further arguments of rhs.
+        ``rhs(y, t, *args)``, as for SciPy's `odeint`, written with NumPy; its result has the structure of y. It may
+        use traced values of the enclosing function. It is recorded once, and may branch as the body of a `scan` may: on
+        values that are the same at all steps, such as args; on y and t with np.where.
+    y0 : float, complex, array or container of these
+        The value at t[0]. A list is a container of numbers, and so are then y and the result of rhs: for a vector pass
+        an array.
+    %(ode_times)s
     method : {"dopri5", "bosh3", "rk4", "heun", "euler"}, optional
-        The first two choose their steps, unless `steps` is given.
+        The scheme. The first two choose their steps, unless `steps` is given.
     rtol, atol : float, optional
-        What error a step may make, relative to y, and in the units of y.
+        The error allowed in a step, relative to y and absolute.
     steps : int, optional
-        Take so many equal steps between two times; required for a method that does not choose its own.
+        The number of equal steps between two times; required for a method that does not choose its steps.
     max_steps : int, optional
-        Give up after so many; with the continuous adjoint, between two times.
+        The largest number of steps; with the continuous adjoint, between two times.
     adjoint : {"discrete", "continuous"}, optional
-        Whose derivative is taken: that of the steps as they were taken, exactly, or that of the flow, by equations of
-        its own, whose memory does not grow with the steps. The latter needs a method that chooses its steps.
+        "discrete" differentiates the steps as they were taken, exactly. "continuous" differentiates the flow, by
+        equations whose memory does not grow with the number of steps; it needs a method that chooses its steps.
     adjoint_rtol, adjoint_atol : float, optional
-        What error a step of those equations may make, relative to each of their unknowns, and to the largest adjoint
-        or tangent they start from; `rtol` and `atol` by default.
+        The error allowed in a step of these equations, relative to each of their unknowns, and relative to the largest
+        adjoint or tangent they start from; `rtol` and `atol` by default.
     tfirst : bool, optional
         True for ``rhs(t, y, *args)``, as for SciPy's `solve_ivp` and for `taylor_integrate`.
 
     Returns
     -------
-    array or container of them
-        y at all times: for each array of y0 of shape (S) one of shape (T, S).
+    array or container of these
+        y at all times: for each array of shape (S) in y0, one of shape (T, S).
 
     Raises
     ------
     ArgumentError
-        If there is no such method, or it needs `steps`; if rhs is nan or infinite at the start, or gives something else
-        when it is called again, as with random numbers; if the steps become too small or too many; if there is no such
-        adjoint, or what is given does not go with it; if args is not a tuple; if the names of the parameters of rhs, or
-        what it returns, say that it takes y and t in the other order.
+        If the method or the adjoint is unknown, or other options do not fit it; if rhs is nan or infinite at the start,
+        or differs between two calls, as with random numbers; if the steps become too small or too many; if args is not
+        a tuple; if the names of the parameters of rhs, or its result, show that it takes y and t in the other order.
     ShapeError
-        If rhs gives something else than y is made of, or t is not a vector.
+        If the result of rhs does not have the structure of y, or t is not a vector.
     DTypeError
-        If rhs is complex where y0 is real, or t is complex; or y0 is, with the continuous adjoint.
+        If rhs is complex and y0 is real, t is complex, or y0 is complex with the continuous adjoint.
     GuardError
-        If rhs branches by y or t; if a program is replayed at a point that the steps it was recorded with do not serve.
+        If rhs branches on y or t; if a program is replayed at a point where its recorded steps are not accurate enough.
 
     Notes
     -----
-    Cost: one step recorded, whatever their number; steps run compiled. Steps are chosen on plain numbers, in a first
-    run, and are constants to the derivative, as parts of the intervals of t: a replay takes the same, and raises where
-    the error of one comes to more than ten times what `rtol` and `atol` allow. `vmap` then chooses steps for those
-    inputs anew. Derivatives by y0, args and t are those of the scheme. Their memory is as that of `scan`.
+    Cost: one step is recorded for any number of steps; steps run compiled. Steps are chosen on plain numbers, in a
+    first run, and are constant fractions of the intervals of t to the derivative. A replay takes the same steps, and
+    raises if the error of a step exceeds ten times what `rtol` and `atol` allow; `vmap` then chooses new steps for
+    those inputs. Derivatives with respect to y0, args and t are those of the scheme. Memory is as for `scan`.
 
-    Derivatives leave out how the time moves at which a solution meets a jump of rhs in y. So it is where rhs jumps in
-    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
+    If rhs jumps at some y, derivatives do not include the change of the time at which the solution meets the jump. If
+    rhs jumps at a time a, as np.where(t < a, ...) does, the same holds for the derivative with respect to a: integrate
+    up to a, and from there on.
 
-    With ``adjoint="continuous"`` rhs is recorded once, and steps are taken one by one, anew at each replay. A sweep
-    solves the adjoint equation from the last time to the first, with y beside it; forward mode solves the variational
-    equations, and higher derivatives those of the adjoint equation. Memory is that of y at the times. Where y cannot be
-    found backwards, as in stiff equations, the way between two times is halved until it can, or an error says so.
+    With ``adjoint="continuous"`` rhs is recorded once, and steps are chosen again at each replay. A reverse sweep
+    solves the adjoint equation together with y from the last time to the first; forward mode solves the variational
+    equations, and higher derivatives those of the adjoint equation. Memory is that of y at the times. If y cannot be
+    integrated backwards, as in stiff equations, the interval between two times is halved until it can, or an error is
+    raised.
 
     References
     ----------
@@ -249,7 +248,9 @@ def odeint(
     y, structure = equation.start, equation.structure
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
-        raise ArgumentError("odeint takes times that rise, or fall, from t[0] on. Sort them, and put the start first.")
+        raise ArgumentError(
+            "odeint takes times that increase or decrease from t[0] on. Sort them, and put the start first."
+        )
     equation.check_steady(float(plain[0]))
     chosen = Method(scheme, rtol, atol, max_steps)
     if adjoint == "continuous":

@@ -72,7 +72,7 @@ class Options:
         if code == TOO_MANY:
             return f"took all of max_steps = {self.max_steps}, and is {where}. Raise max_steps, or tol."
         return (
-            f"found that rhs takes another branch {where}. It is recorded once, and may branch by y or t with np.where "
+            f"found that rhs takes another branch {where}. It is recorded once, and may branch on y or t with np.where "
             "only."
         )
 
@@ -109,7 +109,7 @@ def checked_times(t: Any, name: str) -> Any:
     plain = plain_value(times)
     if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
         raise ArgumentError(
-            f"{name} takes finite times that rise, or fall, from t[0] on. Sort them, and put the start first."
+            f"{name} takes finite times that increase or decrease from t[0] on. Sort them, and put the start first."
         )
     return times if is_traced(times) else np.ascontiguousarray(times)
 

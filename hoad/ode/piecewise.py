@@ -1,4 +1,4 @@
-"""A solution by Taylor series: a polynomial for each step, and what happened."""
+"""A solution by Taylor series: a polynomial for each step, and events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class PiecewiseSeries:
     Attributes
     ----------
     breaks : array, shape (K + 1,)
-        When the steps begin, and when the last one ends.
+        The times at which the steps begin, and at which the last one ends.
     coefficients : array, shape (K, p + 1, n)
-        Of each step the Taylor coefficients around its beginning, of all numbers in y, one leaf after another.
+        The Taylor coefficients of each step about its beginning, for all numbers in y, one leaf after another.
     """
 
     def __init__(self, system: System, began: Any, rests: Any, lengths: Any, coefficients: Any, end: float) -> None:
@@ -73,26 +73,26 @@ class PiecewiseSeries:
 
 
 class TaylorSolution:
-    """What `taylor_solution` found.
+    """The result of `taylor_solution`.
 
     Attributes
     ----------
     t : array, shape (T,)
-        The times asked for, up to where the solution ends: where a terminal event ended it, that is in `y_events`.
+        The requested times, up to the end of the solution. If a terminal event ended it, its end is in `y_events`.
     y : array or container
-        The solution at these times: for each array of y0 of shape (S) one of shape (T, S).
+        The solution at these times: for each array of shape (S) in y0, one of shape (T, S).
     sol : PiecewiseSeries
-        The solution at any time between: ``sol(t)``.
+        The solution at any time in between: ``sol(t)``.
     t_events : list of arrays
-        For each event function when it happened.
+        For each event function, the times of its events.
     y_events : list
-        And y then, as in `y`.
+        For each event function, y at these times, as in `y`.
     order, steps, nfev : int
-        The order of the steps, how many there are, and how often the series of rhs was computed.
+        The order of the steps, their number, and how often the series of rhs was computed.
     status : int
-        0, or 1 where a terminal event ended it.
+        0, or 1 if a terminal event ended the solution.
     message : str
-        The same in words.
+        The status in words.
     """
 
     t: Any

@@ -24,30 +24,30 @@ class _Method:
     fun : callable
         ``rhs(t, y)``, written with NumPy; it is recorded once.
     t0 : float
-        Where the solution starts.
+        The initial time.
     y0 : array, shape (n,)
-        The value there.
+        The initial value.
     t_bound : float
-        Where it ends.
+        The final time.
     max_step : float, optional
         The longest step.
     rtol, atol : float, optional
-        The error that a step may make, relative to the largest number in y, or where that is more in its units; of an
-        array the least.
+        The error allowed in a step: `rtol` relative to the largest number in y, or `atol` if that is larger; the
+        smallest entry of an array.
     vectorized : bool, optional
-        Of no use here.
+        Ignored.
     order : int, optional
-        Of the series; by default what costs least at rtol.
+        The order of the series; the default costs least at `rtol`.
 
     Raises
     ------
     TracedValueError
-        If something is traced: SciPy keeps plain numbers. `taylor_integrate` and `odeint` have derivatives.
+        If something is traced: SciPy stores plain numbers. `taylor_integrate` and `odeint` have derivatives.
 
     Notes
     -----
-    Steps are long, and SciPy finds events by their signs at the ends of steps: several in one step are missed, and one
-    at the start may be found again. Give `max_step`, or use `taylor_solution`, which finds all.
+    Steps are long, and SciPy finds events by signs at the ends of steps. It misses one of two events in a step, and may
+    find an event at the start again. Give `max_step`, or use `taylor_solution`, which finds all.
 
     Cost: as for `taylor_integrate`. ``nfev`` counts series, not values, of rhs.
 

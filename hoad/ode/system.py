@@ -166,7 +166,7 @@ class System:
             )
         except NotClosedError as error:
             raise NoRuleError(
-                f"{self.name} needs the Taylor arithmetic of rhs, but there is none of {error}. Write rhs with "
+                f"{self.name} needs the Taylor arithmetic of rhs, but there is none for {error}. Write rhs with "
                 "operations that have a derivative rule, or use odeint."
             ) from None
 

@@ -1,8 +1,8 @@
 """The Taylor integrator: each step is a power series, found to any order from the equation itself.
 
-Steps are chosen on plain numbers, in a compiled loop. Where traced values come in, the steps as they were taken are one
-loop on the tape, whose body is the series of the solution, an operation with an adjoint of its own: so derivatives of
-any order are those of the truncated series, exact to rounding.
+Steps are chosen on plain numbers, in a compiled loop. For traced values, these steps are one loop on the tape, whose
+body is the series of the solution, an operation with its own adjoint. Derivatives of any order are therefore those of
+the truncated series, exact to rounding.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
 from hoad._core.trace.traced import is_traced, plain_value
+from hoad._docstrings import docfiller
 from hoad._program.program import Program
 from hoad._program.trace import is_number
 from hoad._pytree.arguments import check_function, packed, telling_call
@@ -32,6 +33,7 @@ from hoad.ode.taped import recorded_solution
 
 
 @telling_call("Its tolerance is tol, relative to the largest number in y, or where that is more atol in its units.")
+@docfiller
 def taylor_integrate(
     rhs: Callable[..., Any],
     y0: Any,
@@ -49,61 +51,60 @@ def taylor_integrate(
     Parameters
     ----------
     rhs : callable
-        ``rhs(t, y, *args)``, as for SciPy's ``solve_ivp``, written with NumPy. It may use traced values of the function
-        around it. It is recorded once, and may branch by y and t with np.where only.
-    y0 : float, array or container of them
-        The value at t[0]. A list is a container of numbers, and what rhs gets and gives is one then: for a vector
-        pass an array.
-    t : array, shape (T,)
-        Times, rising or falling.
-    args : tuple, optional
-        Further arguments of rhs.
+        ``rhs(t, y, *args)``, as for SciPy's ``solve_ivp``, written with NumPy. It may use traced values of the
+        enclosing function. It is recorded once, and may branch on y and t with np.where only.
+    y0 : float, array or container of these
+        The value at t[0]. A list is a container of numbers, and so are then y and the result of rhs: for a vector pass
+        an array.
+    %(ode_times)s
     tol : float, optional
-        The error that a step may make, relative to the largest number in y; the resolution of float64 by default.
+        The error allowed in a step, relative to the largest number in y; the resolution of float64 by default.
     atol : float, optional
-        The error that it may make where that is more; `tol` by default.
+        The absolute error allowed in a step, if that is larger; `tol` by default.
     order : int, optional
-        Of the series; by default what costs least at this tolerance, ``ceil(-0.8 log(tol))``: 29 at full accuracy.
+        The order of the series. The default costs least at this tolerance, ``ceil(-0.8 log(tol))``: 29 at full
+        accuracy.
     max_step : float, optional
         The longest step.
     max_steps : int, optional
-        Give up after so many.
+        The largest number of steps.
 
     Returns
     -------
-    array or container of them
-        y at all times: for each array of y0 of shape (S) one of shape (T, S).
+    array or container of these
+        y at all times: for each array of shape (S) in y0, one of shape (T, S).
 
     Raises
     ------
     ArgumentError
-        If the steps become too short, or too many, or a coefficient is nan: the message says when; if rhs gives
-        something else when it is called again, as with random numbers; if an argument is not what it should be.
+        If the steps become too short or too many, or a coefficient is nan (the message says at which t); if rhs differs
+        between two calls, as with random numbers; if an option is not valid.
     ShapeError
-        If rhs gives something else than y is made of, or t is not a vector.
+        If the result of rhs does not have the structure of y, or t is not a vector.
     DTypeError
         If y or t is complex.
     NoRuleError
         If an operation of rhs has no Taylor arithmetic.
     GuardError
-        If rhs branches by y or t; if a program is replayed at a point that the steps it was recorded with do not serve.
+        If rhs branches on y or t; if a program is replayed at a point where its recorded steps are not accurate enough.
 
     Notes
     -----
-    Cost: rhs recorded once; a step costs about p² / 2 multiplications for each of its products. Where all of y is taken
-    item by item, or by operations of numbers, steps run on numbers alone.
+    Cost: rhs is recorded once; a step of order p costs about p² / 2 multiplications for each product in rhs. If rhs
+    uses y item by item, or by operations on numbers, steps run on numbers alone.
 
-    Derivatives by y0, t, args, and whatever traced values rhs uses, are those of the steps as they were taken, exact to
-    rounding, in every mode and at every order. Their memory is as that of `scan`. What a step leaves out grows with the
-    order of a derivative: under `derivatives`, `derivative` from order 4 on and `taylor`, the steps are chosen for it;
-    otherwise, from order 4 on, give a higher `order`.
+    Derivatives with respect to y0, t, args, and any traced values that rhs uses, are those of the steps taken, exact to
+    rounding, in every mode and at every order. Memory is as for `scan`. The truncation error of a step grows with the
+    order of the derivative. Under `derivatives`, `taylor`, and `derivative` from order 4 on, the steps are chosen
+    accordingly; otherwise, from order 4 on, give a higher `order`.
 
-    A step knows rhs where it begins and where it ends. What happens in between alone, a pulse shorter than a step, is
-    not seen: give `max_step`.
+    A step evaluates rhs at its beginning and at its end. A pulse between these, shorter than a step, is missed: give
+    `max_step`.
 
-    A kink of rhs, as of np.where, is found to rounding by ever shorter steps. Derivatives leave out how the time moves
-    at which a solution meets a jump of rhs in y; at a kink that is so from the second on. So it is where rhs jumps in
-    t, as np.where(t < a, ...) does, with the derivative by a: integrate to a, and from there on.
+    A kink of rhs, such as that of np.where, is located to rounding by ever shorter steps. If rhs jumps at some y,
+    derivatives do not include the change of the time at which the solution meets the jump; at a kink this holds from
+    the second derivative on. If rhs jumps at a time a, as np.where(t < a, ...) does, the same holds for the derivative
+    with respect to a: integrate up to a, and from there on.
 
     References
     ----------
@@ -153,34 +154,34 @@ def taylor_solution(
     max_steps: int = 1_000_000,
     events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
 ) -> TaylorSolution:
-    """The solution as `taylor_integrate` finds it, at any time in between, and when events happen.
+    """The solution of `taylor_integrate`, also at any time in between, and its events.
 
     Parameters
     ----------
     rhs, y0, t, args, tol, atol, order, max_step, max_steps
-        As for `taylor_integrate`; nothing is traced.
+        As for `taylor_integrate`, but not traced.
     events : callable or sequence of callables, optional
-        Functions ``g(t, y, *args)`` of which each change of sign is an event. As for SciPy, a function may have the
-        attributes ``terminal``, True or the number of events after which the solution ends, and ``direction``: positive
-        for events where g rises along the way from the first time to the last, negative for those where it falls.
+        Functions ``g(t, y, *args)`` whose changes of sign are events. As in SciPy, a function may have the attributes
+        ``terminal``, True or the number of events after which the solution ends, and ``direction``: positive for events
+        where g increases from the first time towards the last, negative for events where it decreases.
 
     Returns
     -------
     TaylorSolution
-        With the solution at the times, `sol`, `t_events`, `y_events`.
+        The solution at the times, `sol`, `t_events` and `y_events`.
 
     Raises
     ------
     ArgumentError, ShapeError, DTypeError, NoRuleError, GuardError
         As for `taylor_integrate`.
     TracedValueError
-        If something is traced. Derivatives of the time of an event come by `hoad.implicit.root`: docs/howto/ode.md.
+        If something is traced. `hoad.implicit.root` differentiates the time of an event: docs/howto/ode.md.
 
     Notes
     -----
     Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
-    missed: all roots of the polynomial of g are found, to rounding. Two changes between which g is no larger than the
-    rounding of its terms are none. A root without a change of sign is not an event.
+    missed: all roots of the polynomial of g are found, to rounding. Two changes of sign do not count if g stays below
+    the rounding of its terms between them. A root without a change of sign is not an event.
 
     Examples
     --------
@@ -283,7 +284,7 @@ def _expansion(program: Program, given: list[int], degree: int) -> Series:
     try:
         return arithmetic_of(program, given, degree).series()
     except NotClosedError as error:
-        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none of {error}.") from None
+        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none for {error}.") from None
 
 
 def _until(

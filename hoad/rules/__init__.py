@@ -1,4 +1,4 @@
-"""The derivative table, a line per primitive. `vjp` is `hoad.defvjp`, which takes rules of one's own."""
+"""The derivative table, a line per primitive. `vjp` is `hoad.defvjp`, which registers your own rules."""
 
 from hoad._core.graph.primitive import TABLES
 from hoad.rules import decompositions, elementwise, fft, linalg, reduction, removable, shaping

@@ -1,7 +1,7 @@
 """Derivatives of the factors of matrices, on stacks of matrices.
 
-A symmetric matrix stands for its symmetric part: `cholesky` and `eigh` read one triangle, and have symmetric adjoints;
-so with a Hermitian one. The vectors of complex matrices have phases that the matrix does not say: they are held still.
+Only the symmetric (or Hermitian) part of a matrix counts: `cholesky` and `eigh` read one triangle, and have symmetric
+adjoints. The vectors of complex matrices have phases that the matrix does not determine; the phases are held constant.
 
 References
 ----------

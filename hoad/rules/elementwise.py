@@ -1,20 +1,18 @@
 """Derivatives of the elementwise primitives.
 
 A line per primitive: g is the adjoint of the result p, x and y are the operands; one adjoint per operand, None for
-zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must be right at the singular points of
-the policy, and are closed under differentiation as often as one likes.
+zero. Rules must not cancel (``1 - p * p`` is wrong for tanh from x = 10 on), must follow the policy for singular
+points, and are closed under repeated differentiation.
 
 The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g dz): the rule of a holomorphic function is that
-of the real one, without a conjugate. On a branch cut a rule takes the side that the sign of a zero part says.
+of the real one, without a conjugate. On a branch cut, the sign of a zero part decides the side.
 """
 
 import numpy as np
 
 from hoad._core.kernels.ufuncs import (
     compose,
-    direction,
     imag,
-    leg,
     logistic,
     mask,
     powlog1,
@@ -25,9 +23,11 @@ from hoad._core.kernels.ufuncs import (
     select,
     slope,
     smooth,
+    sqrt_one_minus_square,
     strong_divide,
     strong_multiply,
     strong_multiply_both,
+    x_over_hypot,
 )
 from hoad._numpy.complex import conjugate, is_complex
 from hoad._ops import primitives as prim
@@ -111,48 +111,58 @@ vjp(np.log10, lambda g, p, x: (g / (LN10 * x),))
 vjp(np.log1p, lambda g, p, x: (g / (1.0 + x),))
 
 
-def _share(x, y):
+def _difference(x, y):
     """x - y, or 0 where both are the same infinity."""
     return select(np.logical_and(np.equal(x, y), np.isinf(x)), 0.0, x - y)
 
 
-vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_share(x, y)), g * logistic(_share(y, x))))
-vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _share(x, y)), g * logistic(LN2 * _share(y, x))))
+vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_difference(x, y)), g * logistic(_difference(y, x))))
+vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _difference(x, y)), g * logistic(LN2 * _difference(y, x))))
 vjp(logistic, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
 
 
-def _turned(x):
+def _times_i(x):
     """i x, with the signs of zeros kept: trigonometric functions are hyperbolic ones there."""
     return compose(-imag(x), real(x))
 
 
-def _twice(g, x):
+def _sqrt_one_plus_square(x):
+    """√(1 + x²), which does not overflow."""
+    return sqrt_one_minus_square(_times_i(x)) if is_complex(x) else np.hypot(1.0, x)
+
+
+def _over_square(g, x):
     """g / x², where x² may overflow."""
     return g / x / x
 
 
+def _arctan(g, p, x):
+    """g / (1 + x²)."""
+    return (_over_square(g, _sqrt_one_plus_square(x)) if is_complex(x) else g * x_over_hypot(1.0, x) ** 2,)
+
+
 def _arccosh(g, p, x):
-    """g / (√(x - 1) √(x + 1)); above the real axis the roots are i leg(x), below it -i leg(x)."""
+    """g / (√(x - 1) √(x + 1)); the roots are ±i sqrt_one_minus_square(x), + above the real axis and - below it."""
     if is_complex(x):
-        return (g / _turned(leg(x)) * np.copysign(1.0, imag(x)),)
+        return (g / _times_i(sqrt_one_minus_square(x)) * np.copysign(1.0, imag(x)),)
     return (g / np.sqrt(x - 1.0) / np.sqrt(x + 1.0),)
 
 
 # Trigonometric and hyperbolic functions
 vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
 vjp(np.cos, lambda g, p, x: (-(g * np.sin(x)),))
-vjp(np.tan, lambda g, p, x: (g * (sech(_turned(x)) ** 2 if is_complex(x) else 1.0 + p * p),))
-vjp(np.arcsin, lambda g, p, x: (g / leg(x),))
-vjp(np.arccos, lambda g, p, x: (-(g / leg(x)),))
-vjp(leg, lambda g, p, x: (-(g * (x / p)),))
-vjp(np.arctan, lambda g, p, x: (_twice(g, leg(_turned(x))) if is_complex(x) else g * direction(1.0, x) ** 2,))
+vjp(np.tan, lambda g, p, x: (g * (sech(_times_i(x)) ** 2 if is_complex(x) else 1.0 + p * p),))
+vjp(np.arcsin, lambda g, p, x: (g / sqrt_one_minus_square(x),))
+vjp(np.arccos, lambda g, p, x: (-(g / sqrt_one_minus_square(x)),))
+vjp(sqrt_one_minus_square, lambda g, p, x: (-(g * (x / p)),))
+vjp(np.arctan, _arctan)
 vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
 vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
 vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
 vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
-vjp(np.arcsinh, lambda g, p, x: (g / (leg(_turned(x)) if is_complex(x) else np.hypot(1.0, x)),))
+vjp(np.arcsinh, lambda g, p, x: (g / _sqrt_one_plus_square(x),))
 vjp(np.arccosh, _arccosh)
-vjp(np.arctanh, lambda g, p, x: (_twice(g, leg(x)) if is_complex(x) else g * np.cosh(p) ** 2,))
+vjp(np.arctanh, lambda g, p, x: (_over_square(g, sqrt_one_minus_square(x)) if is_complex(x) else g * np.cosh(p) ** 2,))
 vjp(np.degrees, lambda g, p, x: (prim.DEGREE * g,))
 vjp(np.rad2deg, lambda g, p, x: (prim.DEGREE * g,))
 vjp(np.radians, lambda g, p, x: (prim.RADIAN * g,))
@@ -162,24 +172,24 @@ vjp(np.deg2rad, lambda g, p, x: (prim.RADIAN * g,))
 def _hypot(g, p, x, y):
     """(x, y) / p, with the subgradient 0 at the origin."""
     g = mask(np.not_equal(p, 0.0), g)
-    return g * direction(x, y), g * direction(y, x)
+    return g * x_over_hypot(x, y), g * x_over_hypot(y, x)
 
 
 def _arctan2(g, p, x, y):
     """p = arctan2(x, y): (y, -x) / (x² + y²), without overflow."""
     h = np.hypot(x, y)
-    return g * (direction(y, x) / h), -g * (direction(x, y) / h)
+    return g * (x_over_hypot(y, x) / h), -g * (x_over_hypot(x, y) / h)
 
 
-def _direction(g, p, x, y):
+def _x_over_hypot(g, p, x, y):
     """p = x / h with h = hypot(x, y): (y², -x y) / h³."""
-    across = direction(y, x) / np.hypot(x, y)
-    return g * (direction(y, x) * across), -g * (p * across)
+    across = x_over_hypot(y, x) / np.hypot(x, y)
+    return g * (x_over_hypot(y, x) * across), -g * (p * across)
 
 
 vjp(np.hypot, _hypot)
 vjp(np.arctan2, _arctan2)
-vjp(direction, _direction)
+vjp(x_over_hypot, _x_over_hypot)
 
 
 def _absolute(g, p, x):

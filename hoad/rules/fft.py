@@ -1,7 +1,7 @@
 """Derivatives of Fourier transforms.
 
-The matrix of a transform is symmetric, so that its adjoint is the same transform. The transform of a real array is half
-of that: what it leaves out is the conjugate of what it gives, which counts twice.
+The matrix of a transform is symmetric, so its adjoint is the same transform. The transform of a real array returns half
+of the frequencies; the others are conjugates of these, which therefore count twice.
 """
 
 import numpy as np

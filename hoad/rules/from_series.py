@@ -15,7 +15,7 @@ Wrapper = Callable[..., Any]
 
 
 class Derivatives:
-    """The derivatives of an elementwise function of one operand, by order: operations, made when they are asked for.
+    """The derivatives of an elementwise function of one operand, by order: operations, created on demand.
 
     ``φ⁽ᵏ⁾(x) = k! cₖ`` for the coefficients c of ``φ(x + t) = Σ cₖ tᵏ``; the rule of each is the next one.
     """

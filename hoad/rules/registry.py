@@ -51,7 +51,7 @@ def _found(target: Any) -> Any:
     found = _named(target) or _named(target.removeprefix("vjp_"))
     if found is None:
         raise RuleError(
-            f"{target!r} names no function that NumPy (or SciPy, for a name that begins with it) has here. Give the "
+            f"{target!r} is not the name of a function in NumPy (or in SciPy, if it begins with scipy). Give the "
             "function itself, or name the rule after one."
         )
     return within(found)
@@ -79,8 +79,8 @@ def _resolve(target: Any) -> Primitive:
     if not name.startswith(("np.", "scipy.")) and inspect.isfunction(target):
         raise RuleError(f"{name} is not a primitive. Declare the function with @hoad.primitive first.")
     raise RuleError(
-        f"{name} is not a primitive, and NumPy does not tell hoad when it is called. Make one of it, and call that: "
-        f"{name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.defvjp of the result."
+        f"{name} is not a primitive, and NumPy does not dispatch its calls to hoad. Make a primitive of it and call "
+        f"that: {name.rpartition('.')[2]} = hoad.primitive({name}), then hoad.defvjp of the result."
     )
 
 
@@ -157,19 +157,19 @@ def defvjp(function: Any = None, *, per_call: bool = False, replace: bool = Fals
 def defvjp(function: Any = None, rule: Rule | None = None, *, per_call: bool = False, replace: bool = False) -> Any:
     """Register the derivative rule of a function: ``rule(g, p, *operands) -> (adjoint of each operand, ...)``.
 
-    One rule serves every mode: reverse by splicing it, forward by transposing it.
+    One rule serves every mode: reverse mode inlines it, forward mode transposes it.
 
     Parameters
     ----------
     function : callable, optional
-        What the rule belongs to: one made with `hoad.primitive`, a function of NumPy, or a ufunc of `scipy.special`. It
-        is found by the object itself. A string is looked up in NumPy, or in SciPy: ``"scipy.special.erf"``.
+        The function that the rule belongs to: one made with `hoad.primitive`, a NumPy function, or a ufunc of
+        `scipy.special`. A string is looked up in NumPy, or in SciPy: ``"scipy.special.erf"``.
     rule : callable, optional
-        The rule: g is the adjoint of the result, p the result. Left out, `defvjp` is a decorator of it.
+        The rule: g is the adjoint of the result, p the result. If it is left out, `defvjp` is a decorator for it.
     per_call : bool, optional
-        The rule branches on values, so it is run at every node instead of once per signature.
+        True if the rule branches on values; it then runs at every node instead of once per signature.
     replace : bool, optional
-        Replace a rule of hoad's own, such as that of `np.sin`.
+        True to replace one of hoad's own rules, such as that of `np.sin`.
 
     Returns
     -------
@@ -179,28 +179,27 @@ def defvjp(function: Any = None, rule: Rule | None = None, *, per_call: bool = F
     Raises
     ------
     RuleError
-        If `function` is not a primitive, returns booleans, or has a rule of hoad's own and `replace` is not set. A rule
-        that returns the wrong number or shape of adjoints, or is not linear in g, raises when it is first used.
+        If `function` is not a primitive, returns booleans, or has one of hoad's own rules and `replace` is False. A
+        rule that returns the wrong number or shape of adjoints, or is not linear in g, raises when it is first used.
 
     See Also
     --------
     primitive : make a function one operation.
-    custom_vjp : give a function composed of others a rule of its own.
+    custom_vjp : give a composite function a rule of its own.
 
     Notes
     -----
-    Cost: the rule runs once per signature (primitive, parameters, shapes, active operands). What it reads besides its
-    arguments is kept as it was then; a rule with `per_call` reads it anew.
+    Cost: the rule runs once per signature (primitive, parameters, shapes, active operands). Values that it reads
+    besides its arguments are those of that run; a rule with `per_call` reads them at every node.
 
-    The rule holds in the whole process, for every user of the function. A second rule replaces the first; a rule of
-    hoad's own is replaced only with ``replace=True``.
+    The rule holds in the whole process, for every user of the function. A second rule replaces the first; hoad's own
+    rules are replaced only with ``replace=True``.
 
-    `hoad.rules.vjp` is the same function. The rule is one function for all operands, where autograd's ``defvjp`` takes
-    one for each.
+    `hoad.rules.vjp` is the same function. The rule is one function for all operands; autograd's ``defvjp`` takes one
+    for each.
 
-    Without `function`, the rule is that of the function of NumPy that it is named after, with or without ``vjp_`` in
-    front: ``@hoad.rules.vjp(replace=True)`` above ``def sin(g, p, x)``. It never is that of another function of this
-    name.
+    Without `function`, the name of the rule, with or without the prefix ``vjp_``, is that of a NumPy function:
+    ``@hoad.rules.vjp(replace=True)`` above ``def sin(g, p, x)``. It never refers to another function of this name.
 
     Examples
     --------
@@ -213,7 +212,7 @@ def defvjp(function: Any = None, rule: Rule | None = None, *, per_call: bool = F
     >>> hoad.grad(sine)(0.0)
     1.0
 
-    As a decorator, in place of the rule before:
+    As a decorator, replacing that rule:
 
     >>> @hoad.defvjp(sine)
     ... def slope_of_sine(g, p, x):
@@ -240,25 +239,25 @@ vjp = defvjp  # the name in the tables of rules
 
 
 def rule_of(target: Any) -> Rule:
-    """The derivative rule that a function has, ``rule(g, p, *operands)``.
+    """The derivative rule of a function, ``rule(g, p, *operands)``.
 
     Parameters
     ----------
     target : ufunc, function or str
-        What `defvjp` takes: a NumPy function, one declared with `hoad.primitive`, or a name.
+        As for `defvjp`: a NumPy function, one declared with `hoad.primitive`, or a name.
 
     Returns
     -------
     callable
-        The rule as it was registered. On plain numbers most rules compute numbers: the products of g and the partial
+        The rule as it was registered. On plain numbers most rules return numbers: the products of g and the partial
         derivatives.
 
     Raises
     ------
     RuleError
-        If `target` names no primitive.
+        If `target` is not a primitive.
     NoRuleError
-        If it has no rule.
+        If the primitive has no rule.
 
     Notes
     -----
@@ -279,8 +278,8 @@ def rule_of(target: Any) -> Rule:
         return rule
     name = name_of(function) if hasattr(function, "__name__") else repr(function)
     raise RuleError(
-        f"{name} is not a primitive, so it has no rule. What is composed of primitives takes its derivative from "
-        "theirs; anything else becomes one with @hoad.primitive."
+        f"{name} is not a primitive, so it has no rule. A function composed of primitives needs no rule; any "
+        "other becomes a primitive with @hoad.primitive."
     )
 
 
@@ -303,8 +302,8 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
             shapes = ", ".join("a float" if x.number == 0 else f"an array of shape {x.shape}" for x in operands)
             raise RuleError(
                 f"{function.__name__} cannot be recorded ({here()}): called with ones ({shapes}) to find the shape of "
-                f"its result, it raised {type(failure).__name__}: {failure}. A primitive is given floats and arrays as "
-                "they come, and must take ones: write it for arrays, or give np.vectorize of it to hoad.primitive."
+                f"its result, it raised {type(failure).__name__}: {failure}. A primitive gets whole floats and arrays, "
+                "and must accept ones: write it for arrays, or pass np.vectorize of it to hoad.primitive."
             ) from failure
         results = results if nout > 1 else (results,)
         if len(results) != nout:
@@ -455,59 +454,60 @@ def primitive(
 ) -> Any:
     """Make a function of numbers and arrays one operation, ``p = function(*operands, **parameters)``.
 
-    hoad does not look inside: the function may call anything (C, Fortran, another library). Give it a rule with
-    `hoad.defvjp`, and it works in every mode and to any order.
+    hoad does not trace the function, so it may call anything (C, Fortran, another library). With a rule, set by
+    `hoad.defvjp`, it works in every mode and at every order.
 
     Parameters
     ----------
     function : callable
-        Called with plain floats and arrays, as they come: where x is an array it is given the array, not its items, so
-        one around ``math.sin`` is for floats only (``np.vectorize`` of it takes both). It must not change them.
+        Called with plain floats and arrays. It gets whole arrays, not their items, so a function around ``math.sin`` is
+        for floats only (``np.vectorize`` of it takes both). It must not change its operands.
     vjp : callable, optional
-        Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.defvjp` gives it later.
+        Its rule ``vjp(g, p, *operands, **parameters)``; `hoad.defvjp` sets it later.
     nout : int, optional
-        How many results it returns, as a tuple if more than one.
+        The number of results, returned as a tuple if more than one.
     linear : tuple of int, optional
-        Operands in which it is linear, each by itself: needed where another rule applies it to g.
+        The operands in which it is linear, each separately. Needed if another rule applies it to g.
     shape : callable, optional
-        ``shape(*operands, **parameters)``, called with what is known of the operands, their ``.shape`` and ``.dtype``:
-        the shape of the result, a pair (shape, dtype), or an operand that the result is like; a tuple of them for
-        several results. Then the function is never called on made-up values.
+        ``shape(*operands, **parameters)``, called with objects that have the ``.shape`` and ``.dtype`` of the operands:
+        returns the shape of the result, a pair (shape, dtype), or an operand that the result is like; a tuple of these
+        for several results. The function is then never called on made-up values.
     batch : callable, optional
-        ``batch(*operands, **parameters)`` for many operands at once, all of them with one more axis in front; so have
-        its results. Left out, the function is called once for each: see Notes.
+        ``batch(*operands, **parameters)`` for many operands at once, with one more axis in front of all operands and
+        results. By default the function is called once for each: see Notes.
     jvp : callable, optional
         ``jvp(dots, p, *operands, **parameters)``, the tangent of the result for a tuple of tangents, None where an
-        operand has none. Used in forward mode in place of the transposed rule, where it costs less; `hoad.check.rule`
-        compares them.
+        operand has none. Forward mode uses it in place of the transposed rule if it costs less; `hoad.check.rule`
+        compares the two.
     series : callable, optional
         ``series(x, degree, **parameters)``, the coefficients of 1, t, ..., tᵈᵉᵍʳᵉᵉ of ``function(x + t)``, each with
-        the shape of x: in place of a rule, for an elementwise function of one operand, whose derivatives of every
+        the shape of x. It takes the place of a rule for an elementwise function of one operand; derivatives of every
         order follow from it.
     elementwise : bool, optional
-        True for a function that works element by element, and on operands of several shapes as NumPy's operators do.
-        The rule is then that for numbers: hoad sums adjoints over the axes along which an operand was repeated.
-        `shape` is known.
+        True for a function that works element by element and broadcasts its operands as NumPy's operators do. The rule
+        is then that for numbers: hoad sums adjoints over the axes along which an operand was broadcast. `shape` is not
+        needed.
 
     Returns
     -------
     callable
-        The function: on plain values as before, on traced ones recorded as one node.
+        The function. On traced values, a call is recorded as one node.
 
     Raises
     ------
     ArgumentError
-        If `function` cannot be called, `nout` and `linear` are of another kind, or `series` does not go with the rest.
+        If `function` cannot be called, `nout` or `linear` is not of this kind, or `series` is given with `vjp` or
+        `jvp`, or without `elementwise`.
     RuleError
-        If its parameters cannot be hashed, or a rule or `series` does not do what it must.
+        If its parameters are not hashable, or a rule or `series` is not valid.
     ShapeError
         In a derivative, if operands of an elementwise function do not broadcast together.
 
     Notes
     -----
-    Cost: a call of the function per evaluation, with the GIL held; where it is applied to the tangents of a Jacobian or
-    Hessian (by a rule that uses it), a call for each of them, or one of `batch`. Without `shape`, the shapes of results
-    are found by a call on ones for each new signature.
+    Cost: a call of the function per evaluation, with the GIL held. If a rule applies it to the tangents of a Jacobian
+    or Hessian, a call for each tangent, or one call of `batch`. Without `shape`, a call on ones for each new signature
+    finds the shapes of the results.
 
     Examples
     --------
@@ -525,7 +525,7 @@ def primitive(
     >>> hoad.derivative(sine, 3)(0.0)
     -1.0
 
-    A peak and its width, of which one number serves all items:
+    A peak, with one width for all items:
 
     >>> @hoad.primitive(elementwise=True)
     ... def bell(x, width):
@@ -534,7 +534,7 @@ def primitive(
     >>> hoad.jacobian(bell, argnums=1)(np.array([0.0, 1.0]), 1.0).round(3)
     array([0.   , 0.736])
 
-    All derivatives of the exponential function from one kernel:
+    All derivatives of the exponential function from one series:
 
     >>> @hoad.primitive(elementwise=True, series=lambda x, n: [np.exp(x) / math.factorial(k) for k in range(n + 1)])
     ... def grown(x):

@@ -1,10 +1,10 @@
-"""Functions with a removable singularity that no formula of others gives the derivatives of, by their series.
+"""Functions with a removable singularity whose derivatives follow from a series, not from other functions.
 
 sin(z)/z is the mean of cos(z t) over t in [0, 1], which has no singularity, nor have its derivatives::
 
     s⁽ᵏ⁾(z) = ∫ tᵏ cos(z t + k π/2) dt,        z s⁽ᵏ⁾(z) + k s⁽ᵏ⁻¹⁾(z) = sin(z + k π/2)
 
-Near 0 the integral is taken by Gauss's rule; far off, where the recurrence loses nothing, that is followed.
+Near 0 the integral is computed by Gauss quadrature, far from 0 by the recurrence, which is stable there.
 """
 
 from __future__ import annotations

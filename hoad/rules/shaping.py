@@ -1,4 +1,4 @@
-"""Derivatives of what moves values without computing: each is linear, and its adjoint is the way back."""
+"""Derivatives of operations that move values without computing: each is linear, and its adjoint moves them back."""
 
 import numpy as np
 

@@ -261,7 +261,7 @@ def test_a_random_function() -> None:
     [
         ((1.0, np.sin, 2), hoad.ArgumentError, "check.modes takes a function, but was given a float"),
         ((np.sin, 1, 2), hoad.DTypeError, "Write 1.0"),
-        ((np.sin, 1j, 2), hoad.DTypeError, "moves real arguments"),
+        ((np.sin, 1j, 2), hoad.DTypeError, "varies real arguments"),
         ((np.sin, math.inf, 2), hoad.ShapeError, "needs a finite point"),
         ((np.log, -1.0, 2), hoad.ShapeError, "point where f is finite"),
         ((np.sum, np.zeros(0), 2), hoad.ShapeError, "to have entries"),

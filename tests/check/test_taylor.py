@@ -198,7 +198,7 @@ def test_the_plateau_is_recognised() -> None:
     assert hidden[-4:].all() and not hidden[:10].any()
     assert np.isnan(report.rates[2][-4:]).all()
     assert report.rates[2][5] == pytest.approx(3, abs=0.1)
-    assert "(in parentheses: not to be told from rounding)" in str(report)
+    assert "(in parentheses: not distinguishable from rounding)" in str(report)
 
 
 def test_a_large_constant_raises_the_plateau() -> None:
@@ -479,7 +479,7 @@ def test_the_default_direction_is_always_the_same() -> None:
         ((lambda x: x[:0], np.ones(3)), {}, hoad.ShapeError, "to have entries"),
         ((np.log, -1.0), {}, hoad.ShapeError, "point where f is finite"),
         ((np.sin, 1), {}, hoad.DTypeError, "Write 1.0"),
-        ((np.abs, 1j), {}, hoad.DTypeError, "moves real arguments, but argument 0 is complex128"),
+        ((np.abs, 1j), {}, hoad.DTypeError, "varies real arguments, but argument 0 is complex128"),
         ((np.sin, 1.0, 1e-30), {}, hoad.ShapeError, "too small beside x"),
         ((np.sin, 1.0), {"order": 21}, ValueError, "order from 0 to 20"),
         ((np.sin, 1.0), {"order": -1}, ValueError, "order from 0 to 20"),

@@ -91,7 +91,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: hoad.grad(f, argnames="b")(2.0), r"argnames='b', but the function was called without 'b'\. Pass it"),
     (lambda: hoad.grad(f, argnames=("a", "a"))(2.0, 3.0), r"grad with argnames=\('a', 'a'\) names an argument twice"),
     (lambda: hoad.grad(f, 0, argnames="a")(2.0, 3.0), "grad with argnums=0 and argnames='a' names an argument twice"),
-    (lambda: hoad.grad(f, "a")(2.0, 3.0), r"not 'a'\. Names of arguments are argnames: grad\(f, argnames='a'\)"),
+    (lambda: hoad.grad(f, "a")(2.0, 3.0), r"not 'a'\. Pass names of arguments as argnames: grad\(f, argnames='a'\)"),
     (lambda: hoad.grad(f, argnames=1), "takes argnames as a str or a tuple of str, not 1"),  # type: ignore[arg-type]
     (lambda: hoad.grad(f, argnames=("a", 1)), r"takes argnames as a str .* not \('a', 1\)"),  # type: ignore[arg-type]
     (lambda: hoad.grad(f, argnames=[1]), r"takes argnames as a str .* not \(1,\)"),  # type: ignore[list-item]
@@ -99,7 +99,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: hoad.grad(f)(a=2.0, b=3.0), "called with 0 arguments. .* argnames chooses keywords"),
     (lambda: hoad.grad(np.sin, argnames="y")(2.0), "argnames='y', but the function was called without 'y'"),
     (lambda: hoad.hvp(f, argnames="c")(a=2.0, b=3.0, c=1.0), r"hvp\(f\)\(x, v\)"),
-    (lambda: hoad.hvp(f, argnames=("c",))(2.0, 3.0, 1.0, c=1.0), "needs a dict of directions .* no dict but float"),
+    (lambda: hoad.hvp(f, argnames=("c",))(2.0, 3.0, 1.0, c=1.0), "needs a dict of directions .* found float"),
     (lambda: hoad.hvp(f, argnames=("c",))(2.0, 3.0, {"d": 1.0}, c=1.0), "needs a dict of directions .* found 'd'"),
     (lambda: hoad.hvp(f, 0, argnames="c")(2.0, 3.0, 1.0, c=1.0), "needs a pair of directions, .* found float"),
     (lambda: hoad.grad(f, argnames="c")(2.0, 3.0, c=1), r"argument 'c' is int \(1\)\. Write 1\.0"),

@@ -112,7 +112,7 @@ def test_lists_stay_lists_and_tuples_tuples() -> None:
 def test_constants_belong_to_the_program() -> None:
     program = hoad.record(lambda p: p["x"] ** p["n"], {"x": 2.0, "n": 3})
     assert program.evaluate({"x": 3.0, "n": 3}) == program.evaluate({"x": 3.0, "n": None}) == 27.0
-    with pytest.raises(hoad.ShapeError, match=r"argument 0 at \['n'\] stands in the place of a constant, 3, but is 2"):
+    with pytest.raises(hoad.ShapeError, match=r"argument 0 at \['n'\] must be None or the constant 3, but is 2"):
         program.evaluate({"x": 3.0, "n": 2})
 
 

@@ -140,12 +140,12 @@ def test_what_registered_classes_carry_must_match() -> None:
 def test_cycles_are_told() -> None:
     ring: list[Any] = [1.0]
     ring.append({"again": [ring]})
-    with pytest.raises(hoad.ArgumentError, match=r"a list holds itself.* Pass the parts") as caught:
+    with pytest.raises(hoad.ArgumentError, match=r"a list contains itself.* Pass the parts") as caught:
         flatten(ring)
     assert isinstance(caught.value, ValueError)
-    with pytest.raises(hoad.ArgumentError, match="holds itself"):
+    with pytest.raises(hoad.ArgumentError, match="contains itself"):
         hoad.grad(lambda p: p[0])(ring)
-    with pytest.raises(hoad.ArgumentError, match="holds itself"):
+    with pytest.raises(hoad.ArgumentError, match="contains itself"):
         hoad.jacobian(lambda x: ring)(1.0)
     twice = [1.0]
     assert flatten([twice, twice, (twice,)])[0] == [1.0, 1.0, 1.0]  # which is not a cycle

@@ -21,7 +21,7 @@ COLUMN_GAP = "  "
 FUNCTIONS = {name: getattr(np, name) for name in np.__all__ if callable(getattr(np, name, None))}
 FUNCTIONS |= {"solve": np.linalg.solve, "inv": np.linalg.inv, "det": np.linalg.det}
 FUNCTIONS |= {"astype": lambda x, dtype: np.asarray(x).astype(dtype), "index": np.s_}
-FUNCTIONS |= {"direction": ufuncs.direction, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
+FUNCTIONS |= {"x_over_hypot": ufuncs.x_over_hypot, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
 FUNCTIONS |= {name: getattr(ufuncs, name) for name in ("slope", "smooth", "powlog1", "powlog2", "powlog3")}
 FUNCTIONS |= {"concatenate": lambda *arrays, axis: np.concatenate(arrays, axis)}
 

@@ -344,7 +344,8 @@ def test_derivatives_that_are_no_complex_matrix() -> None:
     with pytest.raises(hoad.DTypeError, match=r"hessian of a real function of complex .* Use hvp.*argnums=\(0, 1\)"):
         hoad.hessian(lambda z: np.sum(np.abs(z)))(ZS)
     with pytest.raises(
-        hoad.DTypeError, match=r"derivative by a complex argument .* only if f is holomorphic\. Either pass"
+        hoad.DTypeError,
+        match=r"derivative with respect to a complex argument .* only if f is holomorphic\. Either pass",
     ):
         hoad.derivative(np.exp)(Z)
 

@@ -158,9 +158,9 @@ def captured_by_the_matrix(a: Any) -> Any:
 
 
 WRONG = [
-    (captured_by_the_residual, hoad.TracedValueError, "residual.*give it as an argument"),
+    (captured_by_the_residual, hoad.TracedValueError, "residual.*Pass everything that it depends on as an argument"),
     (captured_by_the_solver, hoad.TracedValueError, "solver.*as arguments"),
-    (captured_by_the_matrix, hoad.TracedValueError, "matvec.*give it as an argument"),
+    (captured_by_the_matrix, hoad.TracedValueError, "matvec.*Pass everything that it depends on as an argument"),
     (implicit.root(lambda x, a: np.stack([x, a]), lambda a: 1.0), hoad.ShapeError, r"as many equations.*\(2,\)"),
     (implicit.root(lambda x, a: {"x": x["x"]}, lambda a: {"x": 1.0, "y": 2.0}), hoad.ShapeError, "as many equations"),
     (implicit.root(lambda x, a: x * 0.0 * a, lambda a: 1.0), np.linalg.LinAlgError, "Singular"),
@@ -178,7 +178,7 @@ WRONG = [
     (
         lambda a: implicit.linear_solve(lambda y, k: k * y, lambda m, b: b[:1])(np.ones(2), a)[0],
         hoad.ShapeError,
-        r"unknown of shape \(2,\), but gave \(1,\)",
+        r"return shape \(2,\), but returned shape \(1,\)",
     ),
 ]
 

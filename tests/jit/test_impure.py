@@ -159,7 +159,9 @@ def test_the_line_is_named(tmp_path: Path) -> None:
     path.write_text("2.0")
     f = hoad.jit(lambda x: x * float(path.read_text()))
     assert f(1.0) == 2.0
-    with pytest.warns(hoad.JitWarning, match=r"it calls io.open at test_impure\.py:\d+, which may give something else"):
+    with pytest.warns(
+        hoad.JitWarning, match=r"it calls io.open at test_impure\.py:\d+, which may return another value"
+    ):
         f(1.0)
 
 

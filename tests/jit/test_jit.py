@@ -520,7 +520,7 @@ def test_results_that_hang_on_no_input_are_written_to_arrays(f: Any, expected: A
         assert jitted(VECTOR, out=out) is out
         for found, y in zip(out, expected, strict=True):
             np.testing.assert_array_equal(found, y)
-        with pytest.raises(hoad.ArgumentError, match=f"given {len(out) + 1} arrays by out, for {len(out)} result"):
+        with pytest.raises(hoad.ArgumentError, match=f"given {len(out) + 1} arrays as out for {len(out)} result"):
             jitted(VECTOR, out=(*out, np.empty(())))
         if len(out) == 1:
             target = out[0].astype(out[0].dtype.newbyteorder("="))

@@ -398,7 +398,7 @@ WRONG = [
     ),
     (lambda: hoad.scan(lambda c, x: (c, x), 0.0, (np.ones(3), np.ones(4))), hoad.ShapeError, "3 and 4 rows. Make them"),
     (lambda: hoad.scan(lambda c, x: (c, x), 0.0, np.ones(3), length=4), hoad.ShapeError, "3 rows, and length=4"),
-    (lambda: hoad.scan(lambda c, x: (c, x), 0.0, 2.0), hoad.ShapeError, "xs holds a number. Put it into the carry"),
+    (lambda: hoad.scan(lambda c, x: (c, x), 0.0, 2.0), hoad.ShapeError, "xs contains a number. Put it into the carry"),
     (lambda: hoad.scan(3, 0.0, length=2), hoad.ArgumentError, r"takes a function, but was given an int"),
     (lambda: hoad.while_loop(lambda x: x, lambda x: x + 1, 1.0), hoad.DTypeError, "must be a boolean"),
 ]

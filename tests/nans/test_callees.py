@@ -415,7 +415,7 @@ def test_explain_says_its_own_name():
         (np.sin, 1, "explain needs a float argument"),
         (np.sin, "text", "explain takes floats and arrays"),
         (lambda x: "text", 1.0, "explain needs a function that returns a number or an array"),
-        (lambda x: hoad.explain(np.sin, x), 1.0, "explain records f apart"),
+        (lambda x: hoad.explain(np.sin, x), 1.0, "explain makes a recording of its own"),
         (lambda x: hoad.record(np.sin, x), 1.0, "record makes a program of its own"),
     ):
         with pytest.raises(hoad.HoadError, match=f"^{told}"):

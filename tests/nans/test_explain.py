@@ -40,8 +40,8 @@ def test_a_model():
     assert found.warnings == (
         "model['nothing'] depends on no input: it is constant",
         "nothing depends on p['spare']",
-        "nothing depends on sign, but for a branch",
-        "model['steps'] has derivative zero by x everywhere, through floor",
+        "nothing depends on sign, except through a branch",
+        "model['steps'] has derivative zero with respect to x everywhere, through floor",
     )
 
 

@@ -195,8 +195,8 @@ WRONG = [
     ({"method": "rk4"}, r"method='rk4' takes equal steps. Say how many between two times: steps=n"),
     ({"method": "gear"}, "has the methods euler, heun, rk4, bosh3, dopri5, not 'gear'"),
     ({"max_steps": 3}, r"raise rtol and atol, or max_steps \(now 3\)"),
-    ({"t": [0.0, 2.0, 1.0]}, "times that rise, or fall"),
-    ({"t": [0.0, np.nan]}, "times that rise, or fall"),
+    ({"t": [0.0, 2.0, 1.0]}, "times that increase or decrease"),
+    ({"t": [0.0, np.nan]}, "times that increase or decrease"),
     ({"args": 2.0}, r"args as a tuple.*given float.*write args=\(2\.0,\)"),
     ({"args": np.ones(2)}, r"args as a tuple.*given ndarray.*write args=\(x,\)"),
 ]

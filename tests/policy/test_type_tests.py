@@ -479,7 +479,7 @@ def test_the_message_names_both_values_and_the_line() -> None:
         return 2 * x if type(x) is float else 3 * x
 
     message = told(lambda: hoad.grad(f)(1.5))
-    assert "f gives 4.5 where it is recorded, but 3.0 where it is called plainly" in message
+    assert "f gives 4.5 when recorded, but 3.0 when called on plain values" in message
     assert "return 2 * x if type(x) is float else 3 * x" in message and "test_type_tests.py:" in message
     assert "isinstance(x, float)" in message
     assert "jit" in told(lambda: hoad.jit(f)(1.5)) and "grad" in told(lambda: hoad.jit(hoad.grad(f))(1.5))
@@ -649,7 +649,7 @@ def test_errors_of_arithmetic_that_are_handled_are_met_at_any_value(f: Any, driv
     for x in (-9.5, 1.5 if f is not by_overflow else -9.25):
         assert np.isfinite(g(x))
     for _ in range(2):
-        assert "where it is called plainly" in told(lambda: g(0.0))
+        assert "when called on plain values" in told(lambda: g(0.0))
 
 
 def test_attributes_that_a_number_of_pythons_has_not() -> None:
@@ -740,7 +740,7 @@ def test_the_environment_has_every_call_compared(variable: str) -> None:
     run, environment = [sys.executable, "-c", textwrap.dedent(code)], os.environ | {"HOAD_PARANOID": variable}
     here = Path(__file__).parent  # not beside the sources of hoad, which need not be built
     said = subprocess.run(run, capture_output=True, text=True, check=True, env=environment, cwd=here)
-    assert ("4.5 where it is recorded, but 3.0" in said.stdout) == (variable == "1")
+    assert ("4.5 when recorded, but 3.0" in said.stdout) == (variable == "1")
 
 
 def test_a_recording_is_for_numbers_of_one_class() -> None:

@@ -9,15 +9,18 @@ import inspect
 import pkgutil
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from quality.project import ROOT, source_files
 
 import hoad
 from hoad._core.graph.primitive import primitives
+from hoad._docstrings import docdict
 from hoad.errors import HoadError
 from hoad.rules import registry
 
@@ -137,6 +140,47 @@ def test_member(name: str, member: str) -> None:
     """A method or an attribute has a docstring; an attribute may stand in that of its class instead."""
     if member not in listed_names(sections(docstring_of(CLASSES[name])).get("Attributes", "")):
         docstring_of(vars(CLASSES[name])[member])
+
+
+def test_no_placeholder_is_left() -> None:
+    values = PUBLIC | {f"{name}.{member}": vars(CLASSES[name])[member] for name, member in MEMBERS}
+    assert not [name for name, value in values.items() if "%(" in (inspect.getdoc(value) or "")]
+
+
+def docstrings_as_written() -> Iterator[str]:
+    """Those of all functions, with the names of shared paragraphs."""
+    for path in source_files(".py"):
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if isinstance(node, ast.FunctionDef):
+                yield ast.get_docstring(node) or ""
+
+
+def entries(text: str) -> Iterator[str]:
+    """The items of the lists in a docstring."""
+    for title in ("Parameters", "Returns", "Raises"):
+        yield from filter(None, re.split(r"\n(?=\S)", sections(text).get(title, "").strip()))
+
+
+def test_what_docstrings_share_is_written_once() -> None:
+    texts = list(docstrings_as_written())
+    times = Counter(entry for text in texts for entry in entries(text) if len(entry) > 60)
+    parts = [text if "---" in text else f"Parameters\n----------\n{text}" for text in docdict.values()]
+    assert not [entry for text in parts for entry in entries(text) if entry in times]
+    assert not [entry for entry, n in times.items() if n > 2]
+    uses = Counter(name for text in texts for name in re.findall(r"^%\((\w+)\)s$", text, re.MULTILINE))
+    assert uses.keys() == docdict.keys() and min(uses.values()) > 1
+
+
+def test_glossary_is_sorted_and_of_words_in_use() -> None:
+    docs = ROOT / "docs"
+    text = (docs / "glossary.md").read_text().split(":::")[1]
+    heads = [line for line in text.splitlines()[1:] if line and not line.startswith(" ")]
+    assert heads == sorted(heads, key=str.lower)
+    texts = [inspect.getdoc(value) or "" for value in PUBLIC.values()]
+    texts += [inspect.getdoc(vars(CLASSES[name])[member]) or "" for name, member in MEMBERS]
+    texts += [path.read_text() for path in [*docs.glob("*.md"), *docs.glob("howto/*.md")] if path.stem != "glossary"]
+    words = " ".join(texts).lower().replace("`", "")
+    assert not [term for head in heads for term in head.split(", ") if term.lower().rstrip("s") not in words]
 
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -19,7 +19,7 @@ import hoad
 # The layers, from the ground up: a place is a file, or a folder with all that is in it. What stands in one line imports
 # nothing from its neighbours there.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("hoad/errors.py",),
+    ("hoad/_docstrings.py", "hoad/errors.py"),
     *((f"hoad/_core/{folder}",) for folder in CORE_FOLDERS),
     ("hoad/_core",),
     ("hoad/_ops", "hoad/_pytree"),

@@ -42,6 +42,7 @@ RETIRED = {
     r"splats?": "broadcast",
     r"lay_under": "run_into",
     r"fate|Fate": "placement",
+    r"leg|LEG": "sqrt_one_minus_square",
 }
 
 

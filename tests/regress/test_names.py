@@ -63,7 +63,7 @@ def test_it_is_compiled_and_expanded_as_what_it_is(name: str) -> None:
 
 def test_a_primitive_named_astype_mixes_elements() -> None:
     astype = named("astype", lambda x: x[::-1] * 1.0, lambda g, p, x: (g[::-1],))
-    with pytest.raises(hoad.ShapeError, match="mixes elements"):
+    with pytest.raises(hoad.ShapeError, match="seems to mix elements"):
         hoad.derivative(astype)(np.array([1.0, 2.0]))
 
 

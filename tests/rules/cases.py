@@ -179,13 +179,19 @@ elementwise("deg2rad", np.deg2rad, lambda x: x * mp.pi / 180, MEDIUM)
 elementwise("hypot", np.hypot, lambda x, y: mp.sqrt(x * x + y * y), sized(1e-8, 1e8), sized(1e-8, 1e8))
 elementwise("arctan2", np.arctan2, mp.atan2, sized(1e-8, 1e8), sized(1e-8, 1e8))
 elementwise(
-    "direction",
-    ufuncs.direction,
+    "x_over_hypot",
+    ufuncs.x_over_hypot,
     lambda x, y: x / mp.sqrt(x * x + y * y),
     sized(1e-8, 1e8),
     sized(1e-8, 1e8),
 )
-elementwise("leg", ufuncs.leg, lambda x: mp.sqrt((1 - x) * (1 + x)), INSIDE, singular=[-1.0, 1.0])
+elementwise(
+    "sqrt_one_minus_square",
+    ufuncs.sqrt_one_minus_square,
+    lambda x: mp.sqrt((1 - x) * (1 + x)),
+    INSIDE,
+    singular=[-1.0, 1.0],
+)
 
 # ---- choices --------------------------------------------------------------------------------------------------------
 

@@ -138,7 +138,11 @@ holomorphic("tanh", np.tanh, mp.tanh, mixed(rectangle(-300 - 8j, 300 + 8j), rect
 holomorphic("sech", ufuncs.sech, mp.sech, mixed(rectangle(-600 - 8j, 600 + 8j), rectangle(-1 - 8j, 1 + 8j), SMALL))
 ONE, UNIT = (1, -1), (1j, -1j)
 holomorphic(
-    "leg", ufuncs.leg, lambda x: mp.sqrt(1 - x) * mp.sqrt(1 + x), mixed(about(1, -1), ring(1e-9, 1.0)), singular=ONE
+    "sqrt_one_minus_square",
+    ufuncs.sqrt_one_minus_square,
+    lambda x: mp.sqrt(1 - x) * mp.sqrt(1 + x),
+    mixed(about(1, -1), ring(1e-9, 1.0)),
+    singular=ONE,
 )
 holomorphic("arcsin", np.arcsin, mp.asin, AT_ONE, singular=ONE)
 holomorphic("arccos", np.arccos, mp.acos, AT_ONE, singular=ONE)

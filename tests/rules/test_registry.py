@@ -67,7 +67,7 @@ def test_looking_up_a_rule() -> None:
     for composed in (np.linalg.cond, np.nanmedian, math.sin, lambda x: x):
         with pytest.raises(hoad.RuleError, match="is not a primitive, so it has no rule"):
             hoad.rules.rule_of(composed)
-    with pytest.raises(hoad.RuleError, match="names no function"):
+    with pytest.raises(hoad.RuleError, match="not the name of a function"):
         hoad.rules.rule_of("sine")
     assert kept == (len(FUNCTIONS), len(FUNCTION_PRIMITIVES))  # a look-up declares nothing
 
@@ -432,12 +432,12 @@ def test_a_derivative_that_a_rule_lacks_is_missed_at_its_order() -> None:
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("no_such_function", "names no function that NumPy"),
+        ("no_such_function", "not the name of a function in NumPy"),
         (lambda x: x, "is not a primitive.*@hoad.primitive"),
         (np.mean, "composed of primitives.*@hoad.primitive"),
         (np.linalg.cond, r"^np\.linalg\.cond is composed of primitives"),
-        ("scipy.no_module.function", "names no function that NumPy .or SciPy"),
-        (np.vectorize(abs), "is not a primitive, and NumPy does not tell hoad"),
+        ("scipy.no_module.function", "not the name of a function in NumPy .or in SciPy"),
+        (np.vectorize(abs), "is not a primitive, and NumPy does not dispatch its calls to hoad"),
         (math.sin, r"math.sin is not a primitive.*sin = hoad\.primitive\(math\.sin\)"),
         (3, "a rule is that of a function, but 3 is not one"),
     ],

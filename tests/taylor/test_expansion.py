@@ -79,7 +79,7 @@ def test_coefficients(given_: Any, shape: tuple[int, ...], dtype: Any) -> None:
         (lambda: TaylorSeries(np.ones(3, np.float16)), DTypeError, "float64 and float32"),
         (lambda: TaylorSeries(np.ones((2, 3)), np.ones(2)), ShapeError, r"first axes, \(3,\)"),
         (lambda: TaylorSeries([1.0], "x"), DTypeError, "point"),
-        (lambda: VARIABLE(-1), ArgumentError, "whole number from 0"),
+        (lambda: VARIABLE(-1), ArgumentError, "integer of 0 or more"),
         (lambda: VARIABLE(2.5), ArgumentError, "2.5"),
         (lambda: VARIABLE(2).truncate(3), ArgumentError, "at most that of the series, 2"),
         (lambda: VARIABLE(2).derivative(3), ArgumentError, "higher degree"),

@@ -479,7 +479,7 @@ def test_sums_of_what_has_no_coefficient_of_this_order(k: int) -> None:
         (lambda: hoad.partials(np.sin, [(1, 2)])(np.ones(3)), ShapeError, "2 entries, but x has 3"),
         (lambda: hoad.partials(np.sin, [(1, -2)]), ArgumentError, r"not \(1, -2\)"),
         (lambda: hoad.partials(np.sin, [3]), ArgumentError, "multi-indices"),
-        (lambda: hoad.partials(np.sin, [(1.5,)]), ArgumentError, "whole numbers"),
+        (lambda: hoad.partials(np.sin, [(1.5,)]), ArgumentError, "non-negative integers"),
         (lambda: hoad.directional_derivative(np.sin), ArgumentError, "one direction or more"),
         (lambda: hoad.directional_derivative(np.sin, *[1.0] * 171), ArgumentError, "up to 170 directions"),
         (lambda: hoad.directional_derivative(np.sin, np.ones(2))(np.ones(3)), ShapeError, r"\(2,\), but x has shape"),

@@ -276,7 +276,7 @@ def test_a_guard_names_the_line_and_the_input(pool: Executor) -> None:
 
 def test_what_fails_in_workers_only_says_so(pool: Executor) -> None:
     with pytest.raises(
-        hoad.ExecutorError, match=r"(?s)inputs \d to \d .* though not here.*no such data on this machine"
+        hoad.ExecutorError, match=r"(?s)inputs \d to \d .* but not in this process.*no such data on this machine"
     ):
         hoad.vmap(workers.homesick, executor=pool)(np.ones(10))
 

@@ -377,7 +377,7 @@ def test_random_programs(steps: list[tuple[int, int, int]], n: int, seed: int) -
         (
             lambda: hoad.vmap(np.sin, in_axes="x")(np.ones(2)),
             hoad.ArgumentError,
-            "whole numbers and None, .* found 'x'",
+            "integers and None, .* found 'x'",
         ),
         (lambda: hoad.vmap(np.sin, in_axes=None)(1.0), hoad.ArgumentError, "Say how many inputs: axis_size=n"),
         (lambda: hoad.vmap(np.sin, out_axes=None)(np.ones(2)), hoad.ShapeError, "out_axes=None .* it depends on them"),

@@ -18,8 +18,8 @@ static inline double library_sech(double x)
     return a > 30.0 ? 2.0 * exp(-a) : 1.0 / cosh(a);
 }
 
-/* the leg beside x in a right triangle of hypotenuse 1 */
-static inline double library_leg(double x)
+/* √(1 - x²), which does not cancel */
+static inline double library_sqrt_one_minus_square(double x)
 {
     return sqrt((1.0 - x) * (1.0 + x));
 }

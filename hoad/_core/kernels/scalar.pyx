@@ -19,7 +19,7 @@ cdef extern from "<math.h>" nogil:
 cdef extern from "library.h" nogil:
     double library_power(double, double) noexcept
     double library_sech(double) noexcept
-    double library_leg(double) noexcept
+    double library_sqrt_one_minus_square(double) noexcept
     double library_logistic(double) noexcept
 
 cdef double LN2 = 0.693147180559945309417232121458176568
@@ -108,7 +108,7 @@ cdef double k_powlog3(double x, double y) noexcept nogil:
 cdef double k_mask(double c, double x) noexcept nogil:
     return x if c != 0.0 else 0.0
 
-cdef double k_direction(double x, double y) noexcept nogil:
+cdef double k_x_over_hypot(double x, double y) noexcept nogil:
     """x / hypot(x, y): 0 at the origin, and the limit where an operand is infinite."""
     if isinf(x) or isinf(y):
         if isnan(x) or isnan(y):
@@ -219,7 +219,7 @@ cdef void c_sqrt(double x, double y, double* p) noexcept nogil:
         p[0] = t
         p[1] = y / (2.0 * t)
 
-cdef void k_complex_leg(const double* x, double* p) noexcept nogil:
+cdef void k_complex_sqrt_one_minus_square(const double* x, double* p) noexcept nogil:
     """sqrt(1 - x) sqrt(1 + x), with the signs of zeros kept, so that each side of a cut has its own value."""
     cdef double[2] a
     cdef double[2] b
@@ -241,7 +241,7 @@ cdef void k_complex_sech(const double* x, double* p) noexcept nogil:
 cdef Complex1 complex1(str name):
     """The C function of this name, or NULL."""
     if name == "sech": return k_complex_sech
-    if name == "leg": return k_complex_leg
+    if name == "sqrt_one_minus_square": return k_complex_sqrt_one_minus_square
     return NULL
 
 
@@ -274,7 +274,7 @@ cdef Scalar1 scalar1(str name):
     if name == "tanh": return m.tanh
     if name == "sech": return library_sech
     if name == "logistic": return library_logistic
-    if name == "leg": return library_leg
+    if name == "sqrt_one_minus_square": return library_sqrt_one_minus_square
     if name == "scipy.special.erf": return c_erf
     if name == "scipy.special.erfc": return c_erfc
     if name == "arcsinh": return m.asinh
@@ -314,7 +314,7 @@ cdef Scalar2 scalar2(str name):
     if name == "minimum": return k_minimum
     if name == "fmax": return k_fmax
     if name == "fmin": return k_fmin
-    if name == "direction": return k_direction
+    if name == "x_over_hypot": return k_x_over_hypot
     if name == "fmod": return c_fmod
     if name == "remainder": return k_remainder
     if name == "floor_divide": return k_floor_divide

@@ -259,28 +259,28 @@ cdef cnp.PyUFuncGenericFunction UNARY[4]
 cdef char[8] UNARY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE,
                             cnp.NPY_CFLOAT, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE, cnp.NPY_CDOUBLE]
 cdef void* SECH_DATA[4]
-cdef void* LEG_DATA[4]
+cdef void* SQRT_ONE_MINUS_SQUARE_DATA[4]
 cdef void* SLOPE_DATA[2]
 cdef void* LOGISTIC_DATA[2]
-cdef cnp.PyUFuncGenericFunction DIRECTION[2]
-cdef void* DIRECTION_DATA[2]
+cdef cnp.PyUFuncGenericFunction BINARY[2]
+cdef void* X_OVER_HYPOT_DATA[2]
 cdef void* POWLOG1_DATA[2]
 cdef void* POWLOG2_DATA[2]
 cdef void* POWLOG3_DATA[2]
 
 # NumPy's generic loops call the C function they are given as data; those for float32 go through double.
-DIRECTION[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
-DIRECTION[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
+BINARY[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
+BINARY[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
 POWLOG1_DATA[0] = POWLOG1_DATA[1] = <void*>scalar2("powlog1")
 POWLOG2_DATA[0] = POWLOG2_DATA[1] = <void*>scalar2("powlog2")
 POWLOG3_DATA[0] = POWLOG3_DATA[1] = <void*>scalar2("powlog3")
-DIRECTION_DATA[0] = DIRECTION_DATA[1] = <void*>scalar2("direction")
+X_OVER_HYPOT_DATA[0] = X_OVER_HYPOT_DATA[1] = <void*>scalar2("x_over_hypot")
 UNARY[:] = [<cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d,
             <cnp.PyUFuncGenericFunction>cnp.PyUFunc_F_F_As_D_D, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_D_D]
 SECH_DATA[0] = SECH_DATA[1] = <void*>scalar1("sech")
 SECH_DATA[2] = SECH_DATA[3] = <void*>complex1("sech")
-LEG_DATA[0] = LEG_DATA[1] = <void*>scalar1("leg")
-LEG_DATA[2] = LEG_DATA[3] = <void*>complex1("leg")
+SQRT_ONE_MINUS_SQUARE_DATA[0] = SQRT_ONE_MINUS_SQUARE_DATA[1] = <void*>scalar1("sqrt_one_minus_square")
+SQRT_ONE_MINUS_SQUARE_DATA[2] = SQRT_ONE_MINUS_SQUARE_DATA[3] = <void*>complex1("sqrt_one_minus_square")
 SLOPE_DATA[0] = SLOPE_DATA[1] = <void*>scalar1("slope")
 LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
 
@@ -311,13 +311,15 @@ sech = cnp.PyUFunc_FromFuncAndData(UNARY, SECH_DATA, UNARY_TYPES, 4, 1, 1, cnp.P
                                    "sech(x): 1 / cosh(x).", 0)
 logistic = cnp.PyUFunc_FromFuncAndData(UNARY, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
                                        "logistic(x): 1 / (1 + exp(-x)).", 0)
-leg = cnp.PyUFunc_FromFuncAndData(UNARY, LEG_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "leg",
-                                  "leg(x): sqrt((1 - x) * (1 + x)), the leg over x of hypotenuse 1.", 0)
-direction = cnp.PyUFunc_FromFuncAndData(DIRECTION, DIRECTION_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "direction",
-                                        "direction(x, y): x / hypot(x, y), 0 at the origin.", 0)
-powlog1 = cnp.PyUFunc_FromFuncAndData(DIRECTION, POWLOG1_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog1",
+sqrt_one_minus_square = cnp.PyUFunc_FromFuncAndData(
+    UNARY, SQRT_ONE_MINUS_SQUARE_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "sqrt_one_minus_square",
+    "sqrt_one_minus_square(x): sqrt((1 - x) * (1 + x)), which does not cancel.", 0)
+x_over_hypot = cnp.PyUFunc_FromFuncAndData(
+    BINARY, X_OVER_HYPOT_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "x_over_hypot",
+    "x_over_hypot(x, y): x / hypot(x, y), 0 at the origin.", 0)
+powlog1 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG1_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog1",
                                       "powlog1(x, y): x**y * log(x), 0 where x**y is 0.", 0)
-powlog2 = cnp.PyUFunc_FromFuncAndData(DIRECTION, POWLOG2_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog2",
+powlog2 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG2_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog2",
                                       "powlog2(x, y): x**y * log(x)**2, 0 where x**y is 0.", 0)
-powlog3 = cnp.PyUFunc_FromFuncAndData(DIRECTION, POWLOG3_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog3",
+powlog3 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG3_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog3",
                                       "powlog3(x, y): x**y * log(x)**3, 0 where x**y is 0.", 0)

@@ -54,7 +54,8 @@ typedef struct { const char* name; Forms2 forms; } Arithmetic2;
     DO(exp, exp) DO(expm1, expm1) DO(sinh, sinh) DO(cosh, cosh) DO(tanh, tanh)                    \
     DO(sech, library_sech) DO(logistic, library_logistic) DO(log, log) DO(log1p, log1p)           \
     DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt)                 \
-    DO(leg, library_leg) DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
+    DO(sqrt_one_minus_square, library_sqrt_one_minus_square)                                      \
+    DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
 #define FUNCTIONS2(DO) DO(power, library_power) DO(arctan2, atan2)
 
 /* Arithmetic, where compilers make vectors of the plain formula: primitives by name, as formulas of x and y. */

@@ -50,9 +50,9 @@ FASTER = {
     "portable": (),
     "v3": (
         "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
-        "power", "arctan2", "sqrt", "sech", "logistic", "leg", "erf", "erfc",
+        "power", "arctan2", "sqrt", "sech", "logistic", "sqrt_one_minus_square", "erf", "erfc",
     ),
-    "v4": ("sin", "cos", "sqrt", "sech", "logistic", "leg", "erf", "erfc"),
+    "v4": ("sin", "cos", "sqrt", "sech", "logistic", "sqrt_one_minus_square", "erf", "erfc"),
 }
 
 cdef Target TARGETS[MOST_TARGETS]

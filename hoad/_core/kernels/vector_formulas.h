@@ -505,12 +505,12 @@ INLINE double FN(sqrt_rare)(double x)
     return 0.0;
 }
 
-INLINE double FN(leg)(double x)
+INLINE double FN(sqrt_one_minus_square)(double x)
 {
-    return library_leg(x);
+    return library_sqrt_one_minus_square(x);
 }
 
-INLINE double FN(leg_rare)(double x)
+INLINE double FN(sqrt_one_minus_square_rare)(double x)
 {
     (void)x;
     return 0.0;

@@ -614,27 +614,27 @@ cdef bint is_large(Graph graph, int32_t i) noexcept:
 
 
 cdef int drop_arrays(Graph graph) except -1:
-    cdef uint8_t* hangs = NULL      # on the inputs
+    cdef uint8_t* depends = NULL      # on the inputs
     cdef const int32_t* operands
     cdef int32_t i, k, n
     for i in range(graph.size if graph.has_objects else 0):
         if is_large(graph, i):
-            hangs = <uint8_t*>take_zeroed(graph.size)
+            depends = <uint8_t*>take_zeroed(graph.size)
             break
     else:
         return 0
-    if hangs == NULL:
+    if depends == NULL:
         raise MemoryError
     for i in range(graph.size):
         operands = node_operands(graph, i, &n)
-        hangs[i] = graph.nodes[i].op == OP_INPUT
+        depends[i] = graph.nodes[i].op == OP_INPUT
         for k in range(n):
-            hangs[i] |= operands[k] >= 0 and hangs[operands[k]]
-        if hangs[i] and is_large(graph, i):
+            depends[i] |= operands[k] >= 0 and depends[operands[k]]
+        if depends[i] and is_large(graph, i):
             Py_XDECREF(graph.slots[i].o)
             graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
             graph.slots[i].d = NAN
-    give(hangs, graph.size)
+    give(depends, graph.size)
     return 0
 
 

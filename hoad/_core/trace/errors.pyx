@@ -14,7 +14,7 @@ from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores,
 
 from hoad.errors import NoRuleError, TracedValueError
 
-ADVICE = {}         # "np.diff" -> what to write instead of it; the layers above put it in
+ADVICE = {}         # "np.diff" -> what to write instead of it; filled by a higher layer
 
 
 cdef bint is_for_jit(Graph graph):
@@ -54,7 +54,7 @@ cpdef str advice_for(str called):
         owner, _, method = called.rpartition(".")
         found = ADVICE.get(f"{owner.rpartition('.')[0]}.*.{method}")
     return found or (
-        "Write it in NumPy's functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
+        "Write it with NumPy functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
         "hoad.value(x) if plain numbers are meant.")
 
 

@@ -79,7 +79,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
 
-# What the layers above put in: NumPy function -> implementation, name of a method -> implementation.
+# Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
@@ -1105,7 +1105,7 @@ def standing_as(made, like):
     return standing_for(made, standing(like))
 
 
-# ---- for the layers above -------------------------------------------------------------------------------------------
+# ---- for higher layers ----------------------------------------------------------------------------------------------
 
 def traced_node(Graph graph, int node):
     """The traced value of a node of a running recording."""
@@ -1159,7 +1159,7 @@ def guard_value(x):
     return value
 
 
-# Numbers of operations that operators name; set when the layer above has declared them.
+# Numbers of operations that operators name; set when a higher layer has declared them.
 cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
 cdef int NOT_EQUAL
 

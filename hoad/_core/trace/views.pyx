@@ -494,7 +494,7 @@ cdef int check_kind(object dtype, object found) except -1:
 
 
 def store(Array x, result, str symbol):
-    """`overwrite`, for the layers above."""
+    """`overwrite`, for higher layers."""
     return overwrite(x, result, symbol)
 
 

@@ -14,7 +14,7 @@ class Layout {
     this.items = []; // of each unit, which item it is
     this.unit = new Int32Array(model.count).fill(-1); // of each item, which unit it is
     this.room = DRAWN;
-    this.follows = false; // whether units hang on what is chosen
+    this.follows = false; // whether units depend on what is chosen
     this.ranges = model.tapes.map((tape) => {
       const first = this.items.length, drawn = this.drawn(tape);
       drawn.forEach((item, k) => { this.unit[item] = first + k; this.items.push(item); });
@@ -60,7 +60,7 @@ class Layout {
     return fold === null ? -1 : this.unit[fold];
   }
 
-  // The edges within tapes. A box that many nodes hang on would pull them all together, and a bundle of edges tells
+  // The edges within tapes. A box that is connected to many nodes would pull them all together, and a bundle of edges tells
   // nothing: such edges count for no place, and are drawn for the chosen item alone.
   link() {
     const seen = new Set(), count = this.items.length, pairs = [], hanging = new Int32Array(count);

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import direction, logistic, sech, strong_divide
+from hoad._core.kernels.ufuncs import logistic, sech, strong_divide, x_over_hypot
 from hoad.rules.elementwise import LN2, LN10
 from hoad.rules.special.define import define, sc
 
@@ -60,7 +60,7 @@ def _inverse_box(g, p, x, y):
 def _pseudo_huber(g, p, x, y):
     """p = x (h - x) with h = √(x² + y²): ((h - x)² / h, x y / h), where h - x = y² / (h + x)."""
     h = np.hypot(x, y)
-    return g * ((y * (y / (h + x))) ** 2 / h), g * (x * direction(y, x))
+    return g * ((y * (y / (h + x))) ** 2 / h), g * (x * x_over_hypot(y, x))
 
 
 define(sc.boxcox, lambda g, p, x, y: (g * x ** (y - 1.0), g * _power_slope(np.log(x), y)))

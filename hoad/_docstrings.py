@@ -1,0 +1,96 @@
+"""Paragraphs that several docstrings share. A docstring includes one by ``%(name)s`` on a separate line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+docdict = {
+    "f_scalar": """\
+f : callable
+    A scalar function, written with NumPy: ``f(*args) -> ()``, or ``(value, aux)`` with `has_aux`.""",
+    "f_any_shape": """\
+f : callable
+    A function written with NumPy. Its result has any shape (S), or is a container of such results.""",
+    "f_of_array": """\
+f : callable
+    A function of a float or an array of shape (S), with values of shape (T); it may return a container. Derivatives
+    are taken with respect to this first argument; the other arguments are constants.""",
+    "argnums": """\
+argnums : int, tuple or list of int, optional
+    The arguments to differentiate with respect to, by position. The default is 0, or none with `argnames`.""",
+    "argnames": """\
+argnames : str, tuple or list of str, optional
+    The arguments to differentiate with respect to, by name. They may be passed by position or by keyword.""",
+    "has_aux": """\
+has_aux : bool, optional
+    True if f returns ``(value, aux)``; aux is then returned too.""",
+    "has_aux_third": """\
+has_aux : bool, optional
+    True if f returns ``(value, aux)``; aux is then returned as a third item.""",
+    "holomorphic": """\
+holomorphic : bool, optional
+    True if f is a holomorphic function of complex arguments, to be differentiated with respect to them.""",
+    "chunk": """\
+chunk : int, optional
+    The largest number of lanes to sweep together; the default is the fastest number in bounded memory. Fewer lanes
+    take less memory. Inside another derivative `vmap` decides.""",
+    "hessian_product": """\
+callable
+    Called with the arguments of f and then a direction v, of the shape or structure of x as `grad` returns it (None,
+    or the constant, in the place of constants). Keyword arguments are passed to f. Returns a product of that form, or
+    ``(product, aux)``.""",
+    "point_raises": """\
+DTypeError
+    If x is neither a float nor an array of floats.
+DomainError
+    If f is finite at x and a derivative is not. Inside another derivative, and under `jit`, the derivative is inf or
+    nan instead.""",
+    "check_args": """\
+*args
+    The point: the arguments of f, floats and arrays.""",
+    "check_rtol": """\
+rtol : float, optional
+    The largest relative error of a component that counts as right.""",
+    "check_seed": """\
+seed : int, optional
+    The seed of all random choices.""",
+    "check_returns": """\
+DerivativeReport
+    Prints as a table of components; has `passed`, `assert_passed()` and `plot()`.""",
+    "check_raises": """\
+DTypeError
+    If an argument is not a float.
+CheckError
+    If f or its derivative raises an arithmetic error at x, or writes to x.
+ArgumentError
+    If one of the functions cannot be called.""",
+    "plot": """\
+Parameters
+----------
+ax : matplotlib axes, optional
+    Where to draw; a new figure by default.
+
+Returns
+-------
+matplotlib figure
+    The figure.""",
+    "ode_times": """\
+t : array, shape (T,)
+    Times, increasing or decreasing.
+args : tuple, optional
+    Further arguments of rhs.""",
+}
+
+
+def docfiller(function: _Function) -> _Function:
+    """The function, its docstring filled in from `docdict`."""
+    if function.__doc__:  # which python -OO leaves out
+        text, *parts = function.__doc__.split("%(")
+        for part in parts:
+            name, _, rest = part.partition(")s")
+            text += docdict[name].replace("\n", text[text.rindex("\n") :]) + rest
+        function.__doc__ = text
+    return function
