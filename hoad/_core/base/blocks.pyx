@@ -15,6 +15,7 @@ cdef enum:
     MOST_BLOCKS = 24
     MOST_KEPT = 1 << 24
     MOST_ROWS = 2147483647
+    MOST_MOVES = 4096   # rows up to which a table of a checked build moves with each
     WASTE = 2           # how many times as large as asked for a kept block may be
     # Before each block: how many bytes it has, which may be more than were asked for. With the 16 bytes that an
     # allocator has before a large one, a line of the cache: rows that are read by vectors begin with one.
@@ -162,7 +163,9 @@ cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize)
     cdef int64_t rows = capacity[0]
     if wanted > MOST_ROWS:
         raise MemoryError(f"a table has at most {MOST_ROWS} rows")
-    rows = min(max(rows + rows // 2, wanted, 16), <int64_t>MOST_ROWS)
+    rows = min(max(2 * rows, wanted, 16), <int64_t>MOST_ROWS)
+    if HOAD_CHECKED and wanted < MOST_MOVES:
+        rows = wanted
     moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")

@@ -1,17 +1,15 @@
 """Dropping what no output of a new tape needs: nodes, and constants that were folded on the way."""
 
 from hoad._core.base.blocks cimport give, take, take_zeroed
-from hoad._core.graph.primitive cimport INFO
+from hoad._core.graph.reach cimport mark_needed
 from hoad._core.graph.tape cimport (
     ARITY,
     F_WIDE,
     F_VALUED,
     OP_INPUT,
-    OP_RESULT,
     Const,
     Scope,
     Graph,
-    Node,
     int32_t,
     node_operands,
     uint8_t,
@@ -34,31 +32,37 @@ cdef int compact(Graph graph, Scope start, int32_t* outputs, int32_t count) exce
 
 cdef int drop_nodes(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1:
     cdef int32_t size = graph.size - start
+    cdef uint8_t* marks
     cdef uint8_t* live
     cdef int32_t* place
     cdef int32_t i, kept
     if size <= 0:
         return 0
-    live = <uint8_t*>take_zeroed(size + 1)      # the first entry takes marks of what lies before `start`
-    if live == NULL:
+    marks = <uint8_t*>take_zeroed(size + 2)
+    if marks == NULL:
         raise MemoryError
+    live = marks + 2
     for i in range(count):
         if outputs[i] >= start:
-            live[outputs[i] - start + 1] = 1
+            live[outputs[i] - start] = 1
     for i in range(graph.n_guards):     # guards outlive dead nodes
         if graph.guards[i].node >= start:
-            live[graph.guards[i].node - start + 1] = 1
-    kept = mark_live(graph, start, size, live + 1)
+            live[graph.guards[i].node - start] = 1
+    mark_needed(graph, start, graph.size, live)
+    kept = 0
+    for i in range(size):
+        live[i] |= graph.nodes[start + i].op == OP_INPUT
+        kept += live[i]
     if kept == size:
-        give(live, size + 1)
+        give(marks, size + 2)
         return 0
     place = <int32_t*>take(size * sizeof(int32_t))
     if place == NULL:
-        give(live, size + 1)
+        give(marks, size + 2)
         raise MemoryError
     kept = 0
     for i in range(size):
-        if live[i + 1]:
+        if live[i]:
             place[i] = start + kept
             move_node(graph, start, i, start + kept, place)
             kept += 1
@@ -70,38 +74,8 @@ cdef int drop_nodes(Graph graph, int32_t start, int32_t* outputs, int32_t count)
             graph.guards[i].node = place[graph.guards[i].node - start]
     graph.size = start + kept
     give(place, size * sizeof(int32_t))
-    give(live, size + 1)
+    give(marks, size + 2)
     return 0
-
-
-cdef int32_t mark_live(Graph graph, int32_t start, int32_t size, uint8_t* live) noexcept:
-    """Spread liveness from the outputs to what they need; returns how many nodes live. ``live[-1]`` is written too."""
-    cdef int32_t i, k, n
-    cdef int32_t kept = 0
-    cdef bint several = False
-    cdef const int32_t* operands
-    cdef const Node* node
-    for i in range(size - 1, -1, -1):
-        node = &graph.nodes[start + i]
-        if node.op == OP_INPUT:
-            live[i] = 1
-        if not live[i]:
-            continue
-        kept += 1
-        if not node.flags & F_WIDE:      # without branches, which no one could predict
-            live[max(node.a - start if ARITY[node.op] else -1, -1)] = 1
-            live[max(node.b - start if ARITY[node.op] == 2 else -1, -1)] = 1
-            continue
-        several = several or INFO[node.op].nout > 1
-        operands = node_operands(graph, start + i, &n)
-        for k in range(n):
-            if operands[k] >= start:
-                live[operands[k] - start] = 1
-    for i in range(1, size if several else 0):      # results stay beside their node
-        if graph.nodes[start + i].op == OP_RESULT and live[i] != live[i - 1]:
-            kept += 1 if live[i - 1] else -1
-            live[i] = live[i - 1]
-    return kept
 
 
 cdef void move_node(Graph graph, int32_t start, int32_t i, int32_t to, const int32_t* place) noexcept:

@@ -5,16 +5,15 @@ by what `bind_evens` was given, in Python; here lies what looks at every node.
 """
 
 from hoad._core.graph.primitive cimport EPOCH
+from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
     AVAL_FLOAT,
     F_WIDE,
     F_OBJ,
     F_VALUED,
     OP_POWER,
-    OP_RESULT,
     OP_SELECT,
     OP_SQRT,
-    WideNode,
     Graph,
     Node,
     aval_of,
@@ -25,9 +24,6 @@ from hoad._core.graph.tape cimport (
     uint16_t,
     uint64_t,
 )
-
-from cpython.ref cimport Py_XDECREF, Py_XINCREF
-from libc.math cimport NAN
 
 import numpy as np
 
@@ -196,7 +192,10 @@ cdef int merge(dict groups, set again, int32_t[::1] norm, int32_t start, int32_t
 
 
 cdef uint8_t[::1] used(Graph graph, int32_t start, list outputs):
-    """1 for the nodes on which derivatives of the outputs depend, 2 for functions that are replaced already."""
+    """1 for the nodes on which derivatives of the outputs depend, 2 for functions that are replaced already.
+
+    Not `mark_needed`: of a replaced function derivatives need what stands in its place alone.
+    """
     cdef uint8_t[::1] live = np.zeros(graph.size - start, dtype=np.uint8)
     cdef int32_t i, k, n, instead
     cdef const int32_t* operands
@@ -316,13 +315,8 @@ def dismiss(Graph graph, int norm, list functions):
 
 def copy_dependent(Graph graph, int start, int end, dict place):
     """Copy the nodes of ``[start, end)`` that have operands in `place`, and note there where the copies are."""
-    cdef int32_t i, k, n, to, behind
+    cdef int32_t i, k, n, to
     cdef const int32_t* operands
-    cdef int32_t[::1] moved
-    cdef Node* node
-    cdef WideNode* wide
-    cdef WideNode* made
-    cdef uint16_t flags
     for i in range(start, end):
         operands = node_operands(graph, i, &n)
         for k in range(n):
@@ -330,28 +324,7 @@ def copy_dependent(Graph graph, int start, int end, dict place):
                 break
         else:
             continue
-        node = &graph.nodes[i]
-        flags = node.flags
-        flags &= ~(F_VALUED | F_OBJ)
-        if flags & F_WIDE:
-            wide = &graph.wide_nodes[node.a]
-            behind = 1 if node.op == OP_RESULT else 0       # which result it is
-            moved = np.zeros(n + behind + 1, dtype=np.int32)
-            for k in range(n + behind):
-                moved[k] = graph.pool[wide.first + k]
-            for k in range(n):
-                moved[k] = place.get(moved[k], moved[k])
-            to = graph.push_wide(node.op, flags, <object>wide.sig, &moved[0], n + behind, node.b)
-            wide = &graph.wide_nodes[graph.nodes[i].a]
-            made = &graph.wide_nodes[graph.n_wide_nodes - 1]
-            made.count = wide.count
-            made.line = wide.line
-            Py_XINCREF(wide.code)
-            Py_XDECREF(made.code)
-            made.code = wide.code
-        else:
-            a, b = node.a, node.b
-            to = graph.push(node.op, flags, place.get(a, a) if n else a, place.get(b, b) if n == 2 else b, NAN)
+        to = copy_node(graph, graph, i, place)
         if graph.nodes[i].flags & F_OBJ:
             graph.set_object(to, <object>graph.slots[i].o)
         elif graph.nodes[i].flags & F_VALUED:

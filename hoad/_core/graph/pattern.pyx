@@ -11,6 +11,7 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
+from hoad._core.graph.reach cimport mark_dependents, marks_in
 from hoad._core.graph.tape cimport (
     F_WIDE,
     OP_ASSEMBLE,
@@ -39,16 +40,13 @@ def intervals(Graph graph, int seed, list outputs, int64_t limit, object through
     cdef int64_t[::1] first = np.full(n - seed, -1, dtype=np.int64)     # where the items of a node begin
     cdef int64_t total = 0       # of items so far; then where those of an output begin
     cdef int32_t i, k, count
-    cdef const int32_t* operands
+    cdef bytearray depends = bytearray(n - seed)
     cdef int32_t size = aval_of(operand_aval(graph, seed)).size
+    depends[0] = 1
+    mark_dependents(graph, seed, n, marks_in(depends))
     for i in range(seed, n):
-        operands = node_operands(graph, i, &count)
-        for k in range(count):
-            if operands[k] >= seed and first[operands[k] - seed] >= 0:
-                break
-        else:
-            if i != seed:
-                continue
+        if not depends[i - seed]:
+            continue
         first[i - seed] = total
         total += aval_of(operand_aval(graph, i)).size
         if total > limit:

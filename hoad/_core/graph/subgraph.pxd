@@ -1,6 +1,6 @@
 """Cutting the end of a graph off, as a graph of its own."""
 
-from hoad._core.graph.tape cimport Scope, Graph
+from hoad._core.graph.tape cimport Graph, Scope, int32_t
 
 cdef class Subgraph:
     cdef readonly Graph graph
@@ -11,5 +11,6 @@ cdef class Subgraph:
     cdef dict place                 # operand of the graph it was cut off -> operand
 
 cdef Subgraph cut(Graph graph, Scope scope, list inputs, list outputs, bint whole)
+cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1
 cdef Scope drop_guards(Graph graph, Scope scope) except *
 cdef Scope keep_constants(Graph graph, Scope scope, list constants) except *

@@ -13,7 +13,8 @@ from cpython.ref cimport Py_XDECREF, Py_XINCREF
 
 from libc.math cimport NAN
 
-from hoad._core.graph.primitive cimport INFO, Signature
+from hoad._core.graph.primitive cimport Signature
+from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -35,6 +36,7 @@ from hoad._core.graph.tape cimport (
     node_operands,
     operand_aval,
     uint8_t,
+    uint16_t,
 )
 
 
@@ -47,7 +49,7 @@ cdef class Subgraph:
         return 0, self.graph.size, 0, self.graph.n_guards
 
     def content(self):
-        """What two segments that compute the same have in common, to be compared and hashed."""
+        """What two subgraphs that compute the same have in common, to be compared and hashed."""
         cdef Graph graph = self.graph
         cdef int32_t k
         return (
@@ -64,7 +66,7 @@ cdef class Subgraph:
 
 
 cdef object row_key(WideNode* wide):
-    """The operation of an extension row; the segment keeps alive what is named by its identity."""
+    """The operation of an extension row; the subgraph keeps alive what is named by its identity."""
     cdef object sig = <object>wide.sig
     if isinstance(sig, Signature) and (<Signature>sig).primitive.of_programs:
         return wide.first, wide.count, (<Signature>sig).primitive.op, (<Signature>sig).params[0]._identity
@@ -97,23 +99,19 @@ def varying_part(Graph graph, list varying, list held, list outputs):
     What they need of the others becomes an input, and is listed as `outer`. Arrays are kept.
     """
     cdef Scope scope
-    cdef int32_t i, k, n
-    cdef const int32_t* operands
+    cdef int32_t i
     cdef bytearray live
-    cdef bytearray hangs = bytearray(graph.size)        # 1: on what is held, 2: on what varies
+    cdef bytearray depends = bytearray(graph.size)      # 1: on what is held, 2: on what varies
     scope.start = 0
     scope.n_guards = graph.n_guards
     live = live_nodes(graph, scope, varying, outputs)
     for i in held:
-        hangs[i] = 1
+        depends[i] = 1
     for i in varying:
-        hangs[i] = 2
+        depends[i] = 2
+    mark_dependents(graph, 0, graph.size, marks_in(depends))
     for i in range(graph.size):
-        operands = node_operands(graph, i, &n)
-        for k in range(n):
-            if operands[k] >= 0:
-                hangs[i] |= hangs[operands[k]]
-        if hangs[i] == 1:
+        if depends[i] == 1:
             live[i] = 0
     return cut_out(graph, scope, live, varying, outputs, True)
 
@@ -170,9 +168,10 @@ cdef int note_outside(Subgraph made, Graph graph, int32_t operand, int32_t start
 cdef bytearray live_nodes(Graph graph, Scope scope, list inputs, list outputs):
     """1 for every node from `scope` on that is to be copied, 2 for the inputs."""
     cdef int32_t start = scope.start
-    cdef int32_t i, k, n
-    cdef const int32_t* operands
-    cdef bytearray live = bytearray(graph.size - start)
+    cdef int32_t i, k
+    cdef bytearray marks = bytearray(graph.size - start + 2)
+    cdef bytearray ends = bytearray(graph.size - start)
+    cdef uint8_t* live = marks_in(marks) + 2
     for i in outputs:
         if i >= start:
             live[i - start] = 1
@@ -180,17 +179,11 @@ cdef bytearray live_nodes(Graph graph, Scope scope, list inputs, list outputs):
         if graph.guards[k].node >= start:
             live[graph.guards[k].node - start] = 1
     for i in inputs:
+        ends[i - start] = 1
+    mark_needed(graph, start, graph.size, live, marks_in(ends))
+    for i in inputs:
         live[i - start] = 2
-    for i in range(graph.size - 1, start - 1, -1):
-        if live[i - start] != 1:
-            continue
-        operands = node_operands(graph, i, &n)
-        for k in range(n):
-            if operands[k] >= start and not live[operands[k] - start]:
-                live[operands[k] - start] = 1
-        for k in range(1, INFO[graph.nodes[i].op].nout):        # results stay beside their node
-            live[i + k - start] = 1
-    return live
+    return marks[2:]
 
 
 cdef int32_t push_input(Graph graph, int32_t aval, object value) except -1:
@@ -205,44 +198,42 @@ cdef int32_t push_input(Graph graph, int32_t aval, object value) except -1:
 
 
 cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
-    cdef Node* node = &graph.nodes[i]
+    """Copy a node without its value to a graph, which may be its own; its operands are where `place` says."""
+    cdef Node node = graph.nodes[i]         # the tables may move
+    cdef WideNode wide
     cdef uint8_t arity = ARITY[node.op]
-    cdef int32_t a, b
-    if node.flags & F_WIDE:
-        return copy_row(to, graph, i, place)
-    a = placed(to, graph, node.a, place) if arity else node.a
-    b = placed(to, graph, node.b, place) if arity == 2 else node.b
-    return to.push(node.op, node.flags & ~(F_VALUED | F_OBJ), a, b, NAN)
-
-
-cdef int32_t copy_row(Graph to, Graph graph, int32_t i, dict place) except -1:
-    """Copy a node with an extension row, and its position in the user's code."""
-    cdef Node* node = &graph.nodes[i]
-    cdef WideNode* wide = &graph.wide_nodes[node.a]
-    cdef WideNode* made
-    cdef int32_t[::1] operands
-    cdef int32_t k, copied
+    cdef uint16_t flags = node.flags
+    cdef int32_t a, b, k, copied
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0      # which result it is
+    cdef int32_t[::1] operands
+    flags &= ~(F_VALUED | F_OBJ)
+    if not flags & F_WIDE:
+        a = placed(to, graph, node.a, place) if arity else node.a
+        b = placed(to, graph, node.b, place) if arity == 2 else node.b
+        return to.push(node.op, flags, a, b, NAN)
+    wide = graph.wide_nodes[node.a]
     operands = np.zeros(wide.count + behind + 1, dtype=np.int32)
     for k in range(wide.count):
         operands[k] = placed(to, graph, graph.pool[wide.first + k], place)
     if behind:
         operands[wide.count] = graph.pool[wide.first + wide.count]
-    copied = to.push_wide(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>wide.sig, &operands[0],
-                          wide.count + behind, node.b)
-    made = &to.wide_nodes[to.n_wide_nodes - 1]
-    made.count = wide.count
-    made.line = wide.line
-    made.code = wide.code
-    Py_XINCREF(made.code)
+    copied = to.push_wide(node.op, flags, <object>wide.sig, &operands[0], wide.count + behind, node.b)
+    to.wide_nodes[to.n_wide_nodes - 1].count = wide.count
+    to.wide_nodes[to.n_wide_nodes - 1].line = wide.line
+    to.wide_nodes[to.n_wide_nodes - 1].code = wide.code
+    Py_XINCREF(wide.code)
     return copied
 
 
 cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? -1:
-    """The operand of the copy: the node or input that it became, or a constant of its own."""
+    """The operand of a copy: the node or input that it became; else itself, or a constant of its own."""
     cdef Const* constant
-    if operand >= 0 or operand in place:
+    if operand in place:
         return place[operand]
+    if to is graph:
+        return operand
+    if operand >= 0:
+        raise KeyError(operand)
     constant = &graph.consts[~operand]
     if constant.aval == AVAL_FLOAT:
         return to.const_float(constant.value.d)
@@ -264,10 +255,10 @@ cdef int copy_guard(Graph to, Guard* guard, int32_t node) except -1:
     return 0
 
 
-# ---- what stays where a segment was cut off -------------------------------------------------------------------------
+# ---- what stays where a subgraph was cut off ------------------------------------------------------------------------
 
 cdef Scope drop_guards(Graph graph, Scope scope) except *:
-    """Forget the guards on nodes beyond the frame, which the segment has; those on nodes before it move under it."""
+    """Forget the guards on nodes beyond the scope, which the subgraph has; those on nodes before it move under it."""
     cdef int32_t k
     cdef int32_t kept = scope.n_guards
     for k in range(scope.n_guards, graph.n_guards):
@@ -283,7 +274,7 @@ cdef Scope drop_guards(Graph graph, Scope scope) except *:
 
 
 cdef Scope keep_constants(Graph graph, Scope scope, list constants) except *:
-    """Move these constants under the frame, and renumber them in the list."""
+    """Move these constants under the scope, and renumber them in the list."""
     cdef int32_t k, old, new
     cdef int32_t first = scope.n_consts
     cdef dict at = {}           # where a row was -> where it is

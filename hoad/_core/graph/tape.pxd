@@ -155,7 +155,6 @@ cdef class Graph:
     cdef int32_t const_float(self, double value) except? -1
     cdef int32_t const_bool(self, bint value) except? -1
     cdef int32_t const_object(self, object array) except? -1
-    cdef int32_t known_number(self, object array, int32_t aval, int* slot) except? -2
     cdef int32_t capture(self, object array) except? -1
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1
     cdef int enter(self) except -1
@@ -165,20 +164,14 @@ cdef class Graph:
     cdef int forget_captured(self, int32_t n_consts) except -1
     cdef void held(self, int32_t operand) noexcept
     cdef void released(self, int32_t operand) noexcept
-    cdef void count_alive(self, int32_t operand, int change) noexcept
     cdef object value_of(self, int32_t operand)
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1
     cdef bint is_noted(self, int32_t node) noexcept
     cpdef object where(self, int32_t node)
     cdef Graph fork(self, int32_t size, int32_t n_guards)
     cdef void close(self) noexcept
-    cdef void release_tables(self) noexcept
-    cdef void drop_beyond(self, Scope to) noexcept
     cdef int set_position(self, int32_t node) except -1
     cdef int watch(self) except -1
-    cdef int watch_next(self) except -1
-    cdef void withhold(self) noexcept
-    cdef void restore(self) noexcept
     cdef int32_t push_const(self, int32_t aval) except -1
     cdef void drop_notes(self) noexcept
 

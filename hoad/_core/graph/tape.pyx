@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport HOAD_CHECKED, HUGE, give, resized
+from hoad._core.base.blocks cimport HOAD_CHECKED, HUGE, give, reserve as reserve_rows, resized
 from hoad._core.base.where cimport user_position
 
 cnp.import_array()
@@ -193,29 +193,6 @@ cdef int32_t aval_number(object array) except -1:
 
 # ---- graphs ---------------------------------------------------------------------------------------------------------
 
-cdef enum:
-    MOST_MOVES = 4096   # rows up to which a table of a checked build moves with each
-
-
-cdef int grow(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) except -1:
-    """Make room for `wanted` rows."""
-    cdef int64_t rows = capacity[0]
-    cdef void* moved
-    if wanted <= rows:
-        return 0
-    if wanted < 0:
-        raise MemoryError("a tape holds at most 2**31 - 1 nodes")
-    rows = min(max(2 * rows, <int64_t>wanted, 64), 2147483647)
-    if HOAD_CHECKED and wanted < MOST_MOVES:
-        rows = wanted
-    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
-    if moved == NULL:
-        raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
-    table[0] = moved
-    capacity[0] = <int32_t>rows
-    return 0
-
-
 cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
     """Give back what lies beyond `wanted` rows of a long table, if that is much."""
     cdef void* moved
@@ -243,61 +220,12 @@ cdef class Graph:
         memset(self.const_cache, 0, sizeof(self.const_cache))
 
     def __dealloc__(self):
-        self.release_tables()
+        release_tables(self)
 
     cdef void close(self) noexcept:
         """End the recording: traced values of it raise from now on, and the tables are given back."""
         self.thread = 0
-        self.release_tables()
-
-    cdef void release_tables(self) noexcept:
-        cdef Scope nothing
-        memset(&nothing, 0, sizeof(nothing))
-        self.drop_beyond(nothing)
-        self.restore()
-        give(self.nodes, self.capacity * sizeof(Node))
-        give(self.slots, self.capacity * sizeof(Slot))
-        give(self.consts, self.cap_consts * sizeof(Const))
-        give(self.wide_nodes, self.cap_wide_nodes * sizeof(WideNode))
-        give(self.pool, self.cap_pool * sizeof(int32_t))
-        give(self.guards, self.cap_guards * sizeof(Guard))
-        give(self.notes, self.cap_notes * sizeof(int32_t))
-        give(self.scopes, self.cap_scopes * sizeof(Scope))
-        self.nodes = NULL
-        self.slots = NULL
-        self.consts = NULL
-        self.wide_nodes = NULL
-        self.pool = NULL
-        self.guards = NULL
-        self.notes = NULL
-        self.scopes = NULL
-        self.capacity = self.cap_consts = self.cap_wide_nodes = self.cap_pool = self.cap_guards = 0
-        self.cap_notes = 0
-        self.n_scopes = self.cap_scopes = 0
-        self.captured = None
-        self.positions = self.sweeps = self.bodies = None
-
-    cdef void drop_beyond(self, Scope to) noexcept:
-        """Release what rows beyond `to` hold, and forget them."""
-        cdef int32_t i
-        for i in range(to.start, self.size if self.has_objects else 0):
-            if self.nodes[i].flags & F_OBJ:
-                Py_XDECREF(self.slots[i].o)
-        for i in range(to.n_wide_nodes, self.n_wide_nodes):
-            Py_XDECREF(self.wide_nodes[i].sig)
-            Py_XDECREF(self.wide_nodes[i].code)
-            release_aval(self.wide_nodes[i].aval)
-        for i in range(to.n_consts, self.n_consts):
-            self.release_const(i)
-        for i in range(to.n_guards, self.n_guards):
-            if self.guards[i].is_object:
-                Py_XDECREF(self.guards[i].expected.o)
-            Py_XDECREF(self.guards[i].code)
-        self.size = to.start
-        self.n_wide_nodes = to.n_wide_nodes
-        self.n_pool = to.n_pool
-        self.n_consts = to.n_consts
-        self.n_guards = to.n_guards
+        release_tables(self)
 
     cdef void release_const(self, int32_t i) noexcept:
         if self.consts[i].aval > AVAL_BOOL:
@@ -307,7 +235,7 @@ cdef class Graph:
     cdef void trim(self) noexcept:
         """Give back the room of long tables; the next tape on this graph asks for it again."""
         cdef int32_t slots_capacity, nodes_capacity
-        self.restore()
+        restore(self)
         slots_capacity = nodes_capacity = self.capacity
         shrink(<void**>&self.slots, &slots_capacity, self.size, sizeof(Slot))
         shrink(<void**>&self.nodes, &nodes_capacity, self.size, sizeof(Node))
@@ -319,12 +247,12 @@ cdef class Graph:
     cdef int reserve(self, int32_t more) except -1:
         """Make room for more nodes."""
         cdef int32_t slots_capacity
-        self.restore()
+        restore(self)
         slots_capacity = self.capacity
-        grow(<void**>&self.slots, &slots_capacity, self.size + more, sizeof(Slot))
-        grow(<void**>&self.nodes, &self.capacity, self.size + more, sizeof(Node))
+        reserve_rows(<void**>&self.slots, &slots_capacity, <int64_t>self.size + more, sizeof(Slot))
+        reserve_rows(<void**>&self.nodes, &self.capacity, <int64_t>self.size + more, sizeof(Node))
         if self.positions is not None and self.thread:
-            self.watch_next()
+            watch_next(self)
         return 0
 
     # ---- watched recordings: every node keeps the user's line. Appending is not slowed down for it elsewhere, since a
@@ -334,25 +262,8 @@ cdef class Graph:
         """Keep the user's line of every node from now on, and whose derivative it is."""
         self.positions = []
         self.sweeps = []
-        self.withhold()
+        withhold(self)
         return 0
-
-    cdef int watch_next(self) except -1:
-        """Keep the user's line of the node that is about to be appended."""
-        cdef tuple position = user_position()
-        del self.positions[self.size:]
-        self.positions += [position] * (self.size + 1 - len(self.positions))
-        self.withheld = self.capacity - self.size - 1
-        self.capacity = self.size + 1
-        return 0
-
-    cdef void withhold(self) noexcept:
-        self.withheld += self.capacity - self.size
-        self.capacity = self.size
-
-    cdef void restore(self) noexcept:
-        self.capacity += self.withheld
-        self.withheld = 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
         cdef int32_t i = self.size
@@ -373,8 +284,8 @@ cdef class Graph:
         """Append a node with an extension row; array nodes of a valued recording keep the user's line."""
         cdef int32_t row = self.n_wide_nodes
         cdef WideNode* wide
-        grow(<void**>&self.wide_nodes, &self.cap_wide_nodes, row + 1, sizeof(WideNode))
-        grow(<void**>&self.pool, &self.cap_pool, self.n_pool + count + 1, sizeof(int32_t))
+        reserve_rows(<void**>&self.wide_nodes, &self.cap_wide_nodes, <int64_t>row + 1, sizeof(WideNode))
+        reserve_rows(<void**>&self.pool, &self.cap_pool, <int64_t>self.n_pool + count + 1, sizeof(int32_t))
         wide = &self.wide_nodes[row]
         wide.first = self.n_pool
         wide.count = count
@@ -418,7 +329,7 @@ cdef class Graph:
 
     cdef int32_t push_const(self, int32_t aval) except -1:
         cdef int32_t i = self.n_consts
-        grow(<void**>&self.consts, &self.cap_consts, i + 1, sizeof(Const))
+        reserve_rows(<void**>&self.consts, &self.cap_consts, <int64_t>i + 1, sizeof(Const))
         self.consts[i].aval = aval
         hold_aval(aval)
         self.has_truths |= aval == AVAL_BOOL
@@ -456,7 +367,7 @@ cdef class Graph:
         if aval == AVAL_BOOL:
             return self.const_bool(<bint>array[()])
         if array.ndim == 0:
-            i = self.known_number(array, aval, &slot)
+            i = known_number(self, array, aval, &slot)
             if i >= 0:
                 return ~i
         i = self.push_const(aval)
@@ -465,22 +376,6 @@ cdef class Graph:
         if slot >= 0:
             self.const_cache[slot] = i + 1
         return ~i
-
-    cdef int32_t known_number(self, object array, int32_t aval, int* slot) except? -2:
-        """The constant of this number of another dtype than float64, or -1, and where to keep it if it fits there."""
-        cdef uint64_t words[2]
-        cdef size_t n = array.itemsize
-        cdef int32_t i
-        if n > sizeof(words):
-            return -1
-        words[0] = words[1] = 0
-        memcpy(words, cnp.PyArray_DATA(<cnp.ndarray>array), n)
-        slot[0] = <int>(((words[0] * 31 + words[1]) * <uint64_t>0x9E3779B97F4A7C15) >> 58)
-        i = self.const_cache[slot[0]] - 1
-        if (0 <= i < self.n_consts and self.consts[i].aval == aval
-                and memcmp(cnp.PyArray_DATA(<cnp.ndarray>self.consts[i].value.o), words, n) == 0):
-            return i
-        return -1
 
     cdef object copy_of(self, object array):
         """The constant that holds a captured array as it was, or None."""
@@ -513,7 +408,7 @@ cdef class Graph:
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1:
         cdef Guard* guard
         cdef tuple position = user_position()
-        grow(<void**>&self.guards, &self.cap_guards, self.n_guards + 1, sizeof(Guard))
+        reserve_rows(<void**>&self.guards, &self.cap_guards, <int64_t>self.n_guards + 1, sizeof(Guard))
         guard = &self.guards[self.n_guards]
         guard.node = node
         guard.expected = expected
@@ -533,7 +428,7 @@ cdef class Graph:
     cdef int enter(self) except -1:
         """Begin a nested derivative here."""
         cdef int32_t capacity = self.cap_scopes
-        grow(<void**>&self.scopes, &capacity, self.n_scopes + 1, sizeof(Scope))
+        reserve_rows(<void**>&self.scopes, &capacity, <int64_t>self.n_scopes + 1, sizeof(Scope))
         self.cap_scopes = capacity
         self.scopes[self.n_scopes] = self.scope
         self.n_scopes += 1
@@ -557,12 +452,12 @@ cdef class Graph:
     cdef int rewind(self, Scope to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
         cdef int32_t k = 3 * (to.start - self.notes_start)
-        self.drop_beyond(to)
+        drop_beyond(self, to)
         while self.bodies is not None and <int32_t>self.bodies[-1][0] >= to.start:
             self.bodies.pop()
             self.bodies = self.bodies or None
         if self.positions is not None and self.thread:
-            self.withhold()
+            withhold(self)
             while self.sweeps and <int32_t>self.sweeps[-1][0] >= to.start:
                 self.sweeps.pop()
             if self.cap_notes > k:
@@ -581,29 +476,14 @@ cdef class Graph:
 
     cdef void held(self, int32_t operand) noexcept:
         """A traced value of `operand` has been made."""
-        self.count_alive(operand, 1)
+        count_alive(self, operand, 1)
 
     cdef void released(self, int32_t operand) noexcept:
         """A traced value of `operand` has died."""
         if operand >= self.scope.start:
             self.scope.live -= 1
         else:
-            self.count_alive(operand, -1)
-
-    cdef void count_alive(self, int32_t operand, int change) noexcept:
-        """Count a traced value for the derivative that its node or constant belongs to."""
-        cdef bint constant = operand < 0
-        cdef int32_t row = ~operand if constant else operand
-        cdef int k
-        if operand == ZERO:
-            return
-        if row >= (self.scope.n_consts if constant else self.scope.start):
-            self.scope.live += change
-            return
-        for k in range(self.n_scopes - 1, -1, -1):
-            if row >= (self.scopes[k].n_consts if constant else self.scopes[k].start):
-                self.scopes[k].live += change
-                return
+            count_alive(self, operand, -1)
 
     # ---- reading
 
@@ -631,9 +511,9 @@ cdef class Graph:
 
     cdef int note(self, int32_t node, int32_t swept, int32_t target, int32_t part) except -1:
         """Remember which swept node emitted `node`, whose adjoint or tangent it is, and which contribution to it."""
-        cdef int32_t k = 3 * (node - self.notes_start)
+        cdef int64_t k = 3 * <int64_t>(node - self.notes_start)
         cdef int32_t known = self.cap_notes
-        grow(<void**>&self.notes, &self.cap_notes, k + 3, sizeof(int32_t))
+        reserve_rows(<void**>&self.notes, &self.cap_notes, k + 3, sizeof(int32_t))
         memset(self.notes + known, 0xFF, (self.cap_notes - known) * sizeof(int32_t))
         self.notes[k] = swept
         self.notes[k + 1] = target
@@ -664,10 +544,10 @@ cdef class Graph:
         cdef int32_t i
         other.thread = 0
         other.reserve(2 * size + size // 2)     # another tape is to follow
-        grow(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
-        grow(<void**>&other.wide_nodes, &other.cap_wide_nodes, self.n_wide_nodes, sizeof(WideNode))
-        grow(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
-        grow(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
+        reserve_rows(<void**>&other.consts, &other.cap_consts, self.n_consts, sizeof(Const))
+        reserve_rows(<void**>&other.wide_nodes, &other.cap_wide_nodes, self.n_wide_nodes, sizeof(WideNode))
+        reserve_rows(<void**>&other.pool, &other.cap_pool, self.n_pool, sizeof(int32_t))
+        reserve_rows(<void**>&other.guards, &other.cap_guards, self.n_guards, sizeof(Guard))
         copy(other.nodes, self.nodes, size * sizeof(Node))
         copy(other.slots, self.slots, size * sizeof(Slot))
         copy(other.consts, self.consts, self.n_consts * sizeof(Const))
@@ -699,6 +579,110 @@ cdef class Graph:
                 Py_XINCREF(other.guards[i].expected.o)
             Py_XINCREF(other.guards[i].code)
         return other
+
+
+cdef void release_tables(Graph graph) noexcept:
+    cdef Scope nothing
+    memset(&nothing, 0, sizeof(nothing))
+    drop_beyond(graph, nothing)
+    restore(graph)
+    give(graph.nodes, graph.capacity * sizeof(Node))
+    give(graph.slots, graph.capacity * sizeof(Slot))
+    give(graph.consts, graph.cap_consts * sizeof(Const))
+    give(graph.wide_nodes, graph.cap_wide_nodes * sizeof(WideNode))
+    give(graph.pool, graph.cap_pool * sizeof(int32_t))
+    give(graph.guards, graph.cap_guards * sizeof(Guard))
+    give(graph.notes, graph.cap_notes * sizeof(int32_t))
+    give(graph.scopes, graph.cap_scopes * sizeof(Scope))
+    graph.nodes = NULL
+    graph.slots = NULL
+    graph.consts = NULL
+    graph.wide_nodes = NULL
+    graph.pool = NULL
+    graph.guards = NULL
+    graph.notes = NULL
+    graph.scopes = NULL
+    graph.capacity = graph.cap_consts = graph.cap_wide_nodes = graph.cap_pool = graph.cap_guards = 0
+    graph.cap_notes = 0
+    graph.n_scopes = graph.cap_scopes = 0
+    graph.captured = None
+    graph.positions = graph.sweeps = graph.bodies = None
+
+
+cdef void drop_beyond(Graph graph, Scope to) noexcept:
+    """Release what rows beyond `to` hold, and forget them."""
+    cdef int32_t i
+    for i in range(to.start, graph.size if graph.has_objects else 0):
+        if graph.nodes[i].flags & F_OBJ:
+            Py_XDECREF(graph.slots[i].o)
+    for i in range(to.n_wide_nodes, graph.n_wide_nodes):
+        Py_XDECREF(graph.wide_nodes[i].sig)
+        Py_XDECREF(graph.wide_nodes[i].code)
+        release_aval(graph.wide_nodes[i].aval)
+    for i in range(to.n_consts, graph.n_consts):
+        graph.release_const(i)
+    for i in range(to.n_guards, graph.n_guards):
+        if graph.guards[i].is_object:
+            Py_XDECREF(graph.guards[i].expected.o)
+        Py_XDECREF(graph.guards[i].code)
+    graph.size = to.start
+    graph.n_wide_nodes = to.n_wide_nodes
+    graph.n_pool = to.n_pool
+    graph.n_consts = to.n_consts
+    graph.n_guards = to.n_guards
+
+
+cdef int watch_next(Graph graph) except -1:
+    """Keep the user's line of the node that is about to be appended."""
+    cdef tuple position = user_position()
+    del graph.positions[graph.size:]
+    graph.positions += [position] * (graph.size + 1 - len(graph.positions))
+    graph.withheld = graph.capacity - graph.size - 1
+    graph.capacity = graph.size + 1
+    return 0
+
+
+cdef void withhold(Graph graph) noexcept:
+    graph.withheld += graph.capacity - graph.size
+    graph.capacity = graph.size
+
+
+cdef void restore(Graph graph) noexcept:
+    graph.capacity += graph.withheld
+    graph.withheld = 0
+
+
+cdef int32_t known_number(Graph graph, object array, int32_t aval, int* slot) except? -2:
+    """The constant of this number of another dtype than float64, or -1, and where to keep it if it fits there."""
+    cdef uint64_t words[2]
+    cdef size_t n = array.itemsize
+    cdef int32_t i
+    if n > sizeof(words):
+        return -1
+    words[0] = words[1] = 0
+    memcpy(words, cnp.PyArray_DATA(<cnp.ndarray>array), n)
+    slot[0] = <int>(((words[0] * 31 + words[1]) * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+    i = graph.const_cache[slot[0]] - 1
+    if (0 <= i < graph.n_consts and graph.consts[i].aval == aval
+            and memcmp(cnp.PyArray_DATA(<cnp.ndarray>graph.consts[i].value.o), words, n) == 0):
+        return i
+    return -1
+
+
+cdef void count_alive(Graph graph, int32_t operand, int change) noexcept:
+    """Count a traced value for the derivative that its node or constant belongs to."""
+    cdef bint constant = operand < 0
+    cdef int32_t row = ~operand if constant else operand
+    cdef int k
+    if operand == ZERO:
+        return
+    if row >= (graph.scope.n_consts if constant else graph.scope.start):
+        graph.scope.live += change
+        return
+    for k in range(graph.n_scopes - 1, -1, -1):
+        if row >= (graph.scopes[k].n_consts if constant else graph.scopes[k].start):
+            graph.scopes[k].live += change
+            return
 
 
 cdef object in_native_order(object array):

@@ -86,7 +86,7 @@ cdef class Zeros:
 
 
 cdef class Workspace:
-    """The memory of one run."""
+    """The memory of one run; with the GIL, so without the locks of a `Space`."""
 
     def __dealloc__(self):
         give(self.memory, self.size)

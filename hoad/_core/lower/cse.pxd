@@ -1,5 +1,5 @@
-"""Shared work done once."""
+"""Common subexpressions are computed once."""
 
 from hoad._core.runtime.engine cimport Lowered
 
-cdef int share(Lowered program) except -1
+cdef int merge_equal_steps(Lowered program) except -1

@@ -1,7 +1,7 @@
-"""Shared work done once."""
+"""Common subexpressions are computed once."""
 
 from typing import final
 
 @final
-class Sharing:
+class EqualSteps:
     """The state of one pass over the steps of a program."""

@@ -1,4 +1,4 @@
-"""Shared work done once: of the steps that have no lanes, those that compute the same become one, and the rest goes.
+"""Common subexpressions are computed once: steps without lanes that compute the same become one, and the rest goes.
 
 Negations are taken into the sums they end in, which rounds nothing otherwise.
 """
@@ -26,7 +26,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Sharing:
+cdef class EqualSteps:
     """The state of one pass over the steps of a program."""
 
     cdef Lowered program
@@ -191,10 +191,10 @@ cdef class Sharing:
         program.n_steps = kept
 
 
-cdef int share(Lowered program) except -1:
+cdef int merge_equal_steps(Lowered program) except -1:
     """Merge equal steps and drop unused ones, among those without lanes."""
-    cdef Sharing sharing = Sharing(program)
-    sharing.merge()
-    sharing.mark()
-    sharing.sweep()
+    cdef EqualSteps equal = EqualSteps(program)
+    equal.merge()
+    equal.mark()
+    equal.sweep()
     return 0

@@ -1,7 +1,4 @@
-"""Runs: operations on rows, and the fused loops they join."""
+"""Vector operations, and the fused loops that they join."""
 
 class Fusion:
-    """The runs of a program, and the fused loops they join."""
-
-class RowAllocator:
-    """Rows of a block, used again."""
+    """The vector operations of a program, and the fused loops they join."""

@@ -27,7 +27,7 @@ from hoad._core.runtime.engine cimport (
 )
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Primitive, Signature
-from hoad._core.lower.passes cimport schedule
+from hoad._core.lower.passes cimport run_passes
 from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
@@ -131,7 +131,7 @@ cdef class Lowering:
         give(self.const_place, max(1, self.n_consts) * sizeof(int32_t))
         give(self.last, size * sizeof(int32_t))
 
-    # ---- what is needed
+    # ---- what is needed: as `hoad._core.graph.reach` finds it, but only up to what is given or has a value
 
     cdef int mark(self, list outputs, list inputs, list varying, int32_t guards) except -1:
         cdef int32_t i, k, n
@@ -659,5 +659,5 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     program.has_lanes = any(varying)
     lowering = None         # what follows has use for its tables
     if not keep:
-        schedule(program, once)
+        run_passes(program, once)
     return program

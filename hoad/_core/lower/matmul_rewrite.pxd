@@ -1,5 +1,5 @@
-"""Contractions: sums of products as products of matrices."""
+"""Sums of products as products of matrices."""
 
 from hoad._core.runtime.engine cimport Lowered
 
-cdef int contract(Lowered program) except -1
+cdef int rewrite_as_matmuls(Lowered program) except -1

@@ -1,7 +1,7 @@
-"""Contractions: sums of products as products of matrices."""
+"""Sums of products as products of matrices."""
 
 from typing import final
 
 @final
-class Contractions:
+class MatmulRewrite:
     """The sums of products among the steps without lanes of a program."""

@@ -1,4 +1,4 @@
-"""Contractions: sums of products of arrays that are repeated along each other are products of matrices.
+"""Sums of products of arrays that are repeated along each other are products of matrices.
 
 ``np.sum(a[:, None, :] * b, axis=-1)`` is ``a @ b.T``, and its adjoints are such sums again. Each axis of the product
 belongs to both operands or to one of them, and is summed over or stays:
@@ -23,11 +23,11 @@ cimport cython
 from libc.math cimport sqrt
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step, StepList
-from hoad._core.lower.transpose_elimination cimport new_array_step, new_register
-from hoad._core.ops.plan cimport Plan
 from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature
-from hoad._core.graph.tape cimport ARITY, OP_MULTIPLY, AbstractValue, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport OP_MULTIPLY, AbstractValue, int32_t, int64_t, intern_aval
+from hoad._core.lower.rewrite cimport count_reads, drop_buffers, new_array_step, new_buffer
+from hoad._core.ops.plan cimport Plan
+from hoad._core.runtime.engine cimport ARRAY_STEP, ArrayStep, StepList
 
 from hoad._core.graph.primitive import primitive_named
 
@@ -47,7 +47,7 @@ cdef str INNER = "inner"
 
 
 @cython.final
-cdef class Contractions:
+cdef class MatmulRewrite:
     """The sums of products among the steps without lanes of a program."""
 
     cdef Lowered program
@@ -82,38 +82,17 @@ cdef class Contractions:
             self.rewrite()
         return 0
 
-    # ---- who reads what
+    # ---- who makes what
 
     cdef void survey(self) noexcept:
-        cdef Lowered program = self.program
         cdef int32_t i, k
-        cdef Step* step
-        cdef ArrayStep* array_step
-        for i in range(program.n_steps):
-            step = &program.steps[i]
-            if step.form == ARRAY_STEP:
-                array_step = &program.array_steps[step.a]
-                for k in range(array_step.first, array_step.first + array_step.n_in):
-                    self.count(program.places[k])
-                for k in range(array_step.n_out):
-                    if i < program.first_varying:
-                        self.maker[program.places[array_step.first + array_step.n_in + k]] = i + 1
-            elif i < program.first_varying:
-                self.count(step.a)
-                if step.form == SCALAR_STEP and ARITY[step.op] == 2:
-                    self.count(step.b)
-        for k in range(program.n_outputs):
-            self.count(program.outputs[k].register)
-        for k in range(program.n_checks):
-            self.count(program.checks[k].register)
-        for k in range(program.n_broadcasts):
-            self.count(program.broadcasts[2 * k])
-        for k in range(program.n_kept):
-            self.count(program.kept[2 * k + 1])
-
-    cdef inline void count(self, int32_t register) noexcept:
-        if register >= 0:
-            self.uses[register] += 1
+        cdef ArrayStep* step
+        count_reads(self.program, self.uses)
+        for i in range(self.program.first_varying):
+            if self.program.steps[i].form == ARRAY_STEP:
+                step = &self.program.array_steps[self.program.steps[i].a]
+                for k in range(step.n_out):
+                    self.maker[self.program.places[step.first + step.n_in + k]] = i + 1
 
     cdef inline int32_t place(self, int32_t i, int32_t k) noexcept:
         """The register of an operand of a step on arrays, or of its result behind them."""
@@ -197,8 +176,9 @@ cdef class Contractions:
         steps.append((primitive_named("matmul"), pieces, [aval for _, aval in operands],
                       [*[register for register, _ in operands], self.place(i, 1)]))
         self.found[i] = steps
-        self.count(x)
-        self.count(y)
+        for register in (x, y):
+            if register >= 0:
+                self.uses[<int32_t>register] += 1
         self.drop(by)
         return 0
 
@@ -235,16 +215,16 @@ cdef class Contractions:
         if walk == [kind for kind in order if kind in walk]:
             return register
         # Axes side by side of the same kind are one, so that what reads a transpose where it lies can tell that it is.
-        shape, runs = [], []
+        shape, sides = [], []
         for k, axis in enumerate(axes):
             if k and kinds[axis] == kinds[axes[k - 1]]:
                 shape[len(shape) - 1] *= product.shape[axis]
             else:
                 shape.append(product.shape[axis])
-                runs.append(kinds[axis])
-        turned = tuple(sorted(range(len(runs)), key=lambda k: order.index(runs[k])))
+                sides.append(kinds[axis])
+        turned = tuple(sorted(range(len(sides)), key=lambda k: order.index(sides[k])))
         aval = intern_aval(product.dtype, tuple(shape))
-        made = new_register(self.program, aval)
+        made = new_buffer(self.program, aval)
         steps.append((primitive_named("transpose"), (turned,), [aval], [register, made]))
         return made
 
@@ -274,25 +254,9 @@ cdef class Contractions:
                     self.steps.add(new_array_step(self.program, primitive, params, avals, registers))
             elif i not in self.dropped:
                 self.steps.add(self.program.steps[i])
-        self.forget_room()
+        drop_buffers(self.program, {self.place(i, self.program.array_steps[self.program.steps[i].a].n_in)
+                                    for i in self.dropped})
         return self.steps.put_in(self.program)
-
-    cdef int forget_room(self) except -1:
-        """What is not computed any more needs no buffer."""
-        cdef Lowered program = self.program
-        cdef int32_t k
-        cdef int32_t kept = 0
-        gone = set()
-        for i in self.dropped:
-            gone.add(self.place(i, program.array_steps[program.steps[i].a].n_in))
-        for k in range(program.n_owned):
-            if program.owned[k] in gone:
-                program.uniform[program.owned[k]] = 0
-            else:
-                program.owned[kept] = program.owned[k]
-                kept += 1
-        program.n_owned = kept
-        return 0
 
 
 cdef Signature signature_at(Lowered program, int32_t i):
@@ -339,11 +303,11 @@ cdef list stretches(list kinds):
     return found
 
 
-cdef int contract(Lowered program) except -1:
+cdef int rewrite_as_matmuls(Lowered program) except -1:
     """Write sums of products among the steps without lanes as products of matrices."""
     cdef int32_t i
     for i in range(program.first_varying):      # most programs have none
         if is_sum(signature_at(program, i)):
-            Contractions(program).run()
+            MatmulRewrite(program).run()
             return 0
     return 0

@@ -1,5 +1,5 @@
-"""From steps on single numbers to fused loops of rows."""
+"""The passes over the steps of a program that is run again and again."""
 
 from hoad._core.runtime.engine cimport Lowered
 
-cdef int schedule(Lowered program, bint once) except -1
+cdef int run_passes(Lowered program, bint once) except -1

@@ -1,9 +1,11 @@
-"""Sections: the steps of a program on their way to runs."""
+"""Superword-level parallelism: which steps on single numbers are done together."""
 
 from typing import final
 
-from hoad._core.lower.fusion import Fusion
+@final
+class IsomorphicGroups:
+    """The steps of a program, group by group."""
 
 @final
-class Slp(Fusion):
-    """The steps of a program that have no lanes, on their way to runs."""
+class Grouping:
+    """The isomorphic groups in the making."""

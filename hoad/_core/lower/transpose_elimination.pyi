@@ -1,4 +1,4 @@
-"""Layouts: in which order the axes of arrays lie in memory."""
+"""Transpose elimination: in which order the axes of arrays lie in memory."""
 
 from typing import final
 
@@ -13,5 +13,5 @@ class Laid:
     def __new__(cls, memory: int, order: tuple[int, ...], lengths: tuple[int, ...], aval: AbstractValue) -> Self: ...
 
 @final
-class Layouts:
+class TransposeElimination:
     """The orders of the axes of the arrays of a program."""

@@ -1,4 +1,4 @@
-"""Layouts: in which order the axes of arrays lie in memory.
+"""Transpose elimination: in which order the axes of arrays lie in memory.
 
 A transpose need not be made where its readers can do without: operations element by element, and reductions, are the
 same on an array whose axes lie in another order. So a transpose is only another name for what it shows, and what is
@@ -12,14 +12,13 @@ question the one is taken for which the fewest numbers are to be put in another 
 
 cimport cython
 
-from hoad._core.base.blocks cimport reserve
-from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Lowered, Step, StepList
-from hoad._core.ops.plan cimport Plan, plan_of
-from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, signature
-from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature
+from hoad._core.graph.tape cimport AbstractValue, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.lower.rewrite cimport MOST_OPERANDS, new_array_step, new_buffer
+from hoad._core.ops.plan cimport Plan
+from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Step, StepList
 
 cdef enum:
-    MOST_OPERANDS = 3       # of what acts number by number
     SHORT_ROW = 64          # numbers side by side: fewer are slow where an operand is repeated along or across them
 
 
@@ -36,7 +35,7 @@ cdef class Laid:
 
 
 @cython.final
-cdef class Layouts:
+cdef class TransposeElimination:
     """The orders of the axes of the arrays of a program."""
 
     cdef Lowered program
@@ -231,7 +230,7 @@ cdef class Layouts:
             return self.in_own_order(register)
         if (register, asked) in self.turned:
             return self.turned[register, asked]
-        made = new_register(self.program, aval)
+        made = new_buffer(self.program, aval)
         self.emit_transpose(memory, aval, lengths, present, asked, made)
         self.turned[register, asked] = made
         return made
@@ -272,7 +271,7 @@ cdef class Layouts:
         own = tuple(range(len(found.order)))
         if found.order == own:
             return found.memory
-        made = register if found.memory != register else new_register(self.program, found.aval)
+        made = register if found.memory != register else new_buffer(self.program, found.aval)
         self.emit_transpose(found.memory, found.aval, found.lengths, found.order, own, made)
         self.plain[register] = made
         return made
@@ -304,46 +303,6 @@ cdef class Layouts:
             axes = [next(unit) if n == 1 else units + next(rank) for n in aval.shape]
         shape = (1,) * units + tuple([lengths[rank] for rank in present])
         return self.emit(self.transpose, (tuple(axes),), [intern_aval(aval.dtype, shape)], [x, out])
-
-
-# ---- steps ----------------------------------------------------------------------------------------------------------
-
-cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *:
-    """A further step on arrays, of few operands and one result: the registers of these, then of that."""
-    cdef int32_t numbers[MOST_OPERANDS]
-    cdef ArrayStep* made
-    cdef Signature sig
-    cdef Plan plan
-    cdef Step step
-    cdef int32_t k
-    for k in range(len(avals)):
-        numbers[k] = (<AbstractValue>avals[k]).number
-    sig = signature(primitive, params, numbers, len(avals))
-    plan = plan_of(sig)
-    program.alive.append(plan)
-    reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-    reserve(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
-    reserve(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
-    made = &program.array_steps[program.n_array_steps]
-    made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
-    for aval, register in zip([*avals, sig.results[0]], registers):
-        program.places[program.n_places] = register
-        program.truths[program.n_places] = (<AbstractValue>aval).number == AVAL_BOOL
-        program.n_places += 1
-    step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
-    program.n_array_steps += 1
-    return step
-
-
-cdef int32_t new_register(Lowered program, AbstractValue aval) except? -2147483648:
-    """A register with a buffer of its own."""
-    reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
-    reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
-    program.uniform[program.n_uniform] = (max(aval.size * aval.itemsize, 1) + 15) & ~<int64_t>15
-    program.owned[program.n_owned] = program.n_uniform
-    program.n_owned += 1
-    program.n_uniform += 1
-    return program.n_uniform - 1
 
 
 # ---- axes -----------------------------------------------------------------------------------------------------------
@@ -390,9 +349,9 @@ cdef bint is_elementwise(Signature sig):
     return sig.primitive.kind == K_UFUNC and len(sig.results) == 1 and len(sig.avals) <= MOST_OPERANDS
 
 
-cdef int choose_layouts(Lowered program) except -1:
+cdef int eliminate_transposes(Lowered program) except -1:
     """Write the steps without lanes of a program anew, where there are transposes among them."""
-    cdef Layouts layouts
+    cdef TransposeElimination elimination
     cdef Signature sig
     cdef int32_t i
     for i in range(program.n_array_steps):
@@ -405,7 +364,7 @@ cdef int choose_layouts(Lowered program) except -1:
             continue
         sig = (<Plan>program.array_steps[program.steps[i].a].plan).signature
         if is_transpose(sig) and axes_shown(sig) != sorted(axes_shown(sig)):
-            layouts = Layouts(program, sig.primitive)
-            layouts.ask()
-            return layouts.arrange()
+            elimination = TransposeElimination(program, sig.primitive)
+            elimination.ask()
+            return elimination.arrange()
     return 0

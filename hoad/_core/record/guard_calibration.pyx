@@ -11,6 +11,7 @@ cimport numpy as cnp
 from hoad._core.base.blocks cimport give, take
 from hoad._core.runtime.engine cimport GuardCheck, Lowered, Registers
 from hoad._core.graph.primitive cimport Primitive, primitive_of
+from hoad._core.graph.reach cimport mark_dependents
 from hoad._core.graph.tape cimport (
     AbstractValue,
     Graph,
@@ -18,7 +19,6 @@ from hoad._core.graph.tape cimport (
     aval_of,
     int32_t,
     int64_t,
-    node_operands,
     operand_aval,
     uint8_t,
 )
@@ -86,16 +86,12 @@ cdef object on_grids(Graph graph):
     """
     cdef uint8_t[::1] marks = np.zeros(graph.size, np.uint8)
     cdef Primitive primitive
-    cdef const int32_t* operands
-    cdef int32_t i, k, count
+    cdef int32_t i
     for i in range(graph.size):
         primitive = primitive_of(graph.nodes[i].op)
         marks[i] = primitive.may_round or (
             primitive.name == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
-        operands = node_operands(graph, i, &count)
-        for k in range(count):
-            if operands[k] >= 0 and marks[operands[k]]:
-                marks[i] = 1
+    mark_dependents(graph, 0, graph.size, &marks[0])
     return marks
 
 

@@ -7,18 +7,17 @@ runs records into the same graph, beyond identity nodes, and is rewound when not
 import numpy as np
 
 cimport numpy as cnp
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.ref cimport Py_XDECREF
 from libc.math cimport NAN
 
 from hoad._core.sweep.adjoint cimport adjoint_sweep
-from hoad._core.base.blocks cimport give, take_zeroed
 from hoad._core.graph.dce cimport compact
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
+from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.trace.errors cimport note_origin
 from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
 from hoad._core.record.guard_calibration cimport settle
@@ -44,7 +43,7 @@ from hoad._core.graph.tape cimport (
     intern_aval,
     node_operands,
     operand_aval,
-    uint8_t,
+    uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
@@ -108,17 +107,11 @@ cdef class Recording:
 
     def depends(self, int operand, int node):
         """Whether an operand can be reached from a node."""
-        cdef int32_t i, k, n
-        cdef const int32_t* operands
         cdef bytearray reached = bytearray(max(operand - node + 1, 1))
         if operand < node:
             return False
         reached[0] = 1
-        for i in range(node + 1, operand + 1):
-            operands = node_operands(self.graph, i, &n)
-            for k in range(n):
-                if operands[k] >= node and reached[operands[k] - node]:
-                    reached[i - node] = 1
+        mark_dependents(self.graph, node, operand + 1, marks_in(reached))
         return bool(reached[operand - node])
 
     def operand(self, value):
@@ -246,47 +239,31 @@ cdef class Recording:
     cdef bint reaches_out(self, list operands) except -1:
         """Whether any of these operands depends on a node of an outer derivative."""
         cdef int32_t start = self.scope.start
-        cdef int32_t size = self.graph.size - start
-        cdef uint8_t* reached
-        cdef int32_t i, k, n
+        cdef int32_t i
         cdef int32_t last = start - 1
-        cdef const int32_t* inner
-        cdef bint out = False
+        cdef bytearray needed
         for i in operands:
             if 0 <= i < start:
                 return True
             last = max(last, i)
         if last < start:
             return False
-        reached = <uint8_t*>PyMem_RawCalloc(max(size, 1), 1)
-        if reached == NULL:
-            raise MemoryError
+        needed = bytearray(last - start + 3)
         for i in operands:
             if i >= start:
-                reached[i - start] = 1
-        for i in range(last - start, -1, -1):
-            if not reached[i]:
-                continue
-            inner = node_operands(self.graph, start + i, &n)
-            for k in range(n):
-                if inner[k] >= start:
-                    reached[inner[k] - start] = 1
-                elif inner[k] >= 0:
-                    out = True
-            if out:
-                break
-        PyMem_RawFree(reached)
-        return out
+                needed[i - start + 2] = 1
+        mark_needed(self.graph, start, last + 1, marks_in(needed) + 2)
+        return needed[1]
 
     def cut(self, list outputs, bint whole=False):
         """What was recorded, as far as these outputs and the guards need it, as a graph of its own.
 
         With the arrays that it captured and the values of its inputs if `whole`; else these arrays become inputs.
-        If no traced value of it is left, it will be rewound, and only what the segment refers to stays.
+        If no traced value of it is left, it will be rewound, and only what the subgraph refers to stays.
         """
         cdef Subgraph made = cut(self.graph, self.scope, self.inputs, outputs, whole)
         if self.graph.positions is not None:
-            watch_segment(self.graph, made)
+            watch_subgraph(self.graph, made)
         if self.graph.scope.live == 0:
             self.scope = drop_guards(self.graph, self.scope)
             self.scope = keep_constants(self.graph, self.scope, made.constants)
@@ -319,16 +296,10 @@ cdef class Recording:
     cdef int note_body(self) except -1:
         """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
         cdef int32_t start = self.scope.start
-        cdef int32_t i, k, n
-        cdef const int32_t* operands
         cdef bytearray varying = bytearray(self.graph.size - start)
         for i in self.inputs:
             varying[i - start] = 1
-        for i in range(start, self.graph.size):
-            operands = node_operands(self.graph, i, &n)
-            for k in range(n):
-                if operands[k] >= start and varying[operands[k] - start]:
-                    varying[i - start] = 1
+        mark_dependents(self.graph, start, self.graph.size, marks_in(varying))
         self.graph.bodies = self.graph.bodies or []
         self.graph.bodies.append((start, bytes(varying), here()))
         return 0
@@ -406,50 +377,40 @@ cdef list tangents_of(Graph graph, Builder builder, list targets, list wrt, list
 
 def is_pointwise(Graph graph, int start, list inputs, int output):
     """Whether everything between `inputs` and `output` acts element by element."""
-    cdef int32_t i, k, n
+    cdef int32_t i
     cdef int32_t high = max(inputs + [output]) + 1
-    cdef const int32_t* operands
-    cdef bytearray depends = bytearray(high)
-    cdef Node* node
+    cdef bytearray depends = bytearray(high - start)
+    cdef uint16_t op
     for i in inputs:
-        depends[i] = 1
-    for i in range(start, high):
-        if depends[i]:
-            continue
-        operands = node_operands(graph, i, &n)
-        for k in range(n):
-            if operands[k] >= 0 and depends[operands[k]]:
-                depends[i] = 1
-        node = &graph.nodes[i]
-        if depends[i] and not (primitive_of(node.op).elementwise or node.op == OP_IDENTITY or node.op == OP_STOP
-                               or node.op == OP_RESULT
-                               or (primitive_of(node.op).name == "astype" and primitive_of(node.op).qualified is None)):
-            depends[i] = 2
-        if depends[i] == 1:
-            for k in range(n):      # a value that passed through another operation taints what it meets
-                if operands[k] >= 0 and depends[operands[k]] == 2:
-                    depends[i] = 2
-    return output < 0 or depends[output] < 2
+        depends[i - start] = 1
+    mark_dependents(graph, start, high, marks_in(depends))
+    for i in set(range(start, high)).difference(inputs):
+        op = graph.nodes[i].op
+        if depends[i - start] and not (
+                primitive_of(op).elementwise or op == OP_IDENTITY or op == OP_STOP or op == OP_RESULT
+                or (primitive_of(op).name == "astype" and primitive_of(op).qualified is None)):
+            depends[i - start] = 2
+    mark_dependents(graph, start, high, marks_in(depends))      # what passed through one of these taints what it meets
+    return output < start or depends[output - start] < 2
 
 
 def takes_apart(Graph graph, int start, list inputs, int output):
     """Whether anything between `inputs` and `output` may fail to be holomorphic: parts, sizes, conjugates, factors."""
     cdef int32_t i, k, n
     cdef const int32_t* operands
-    cdef bytearray depends = bytearray(max(inputs + [output]) + 1)
-    cdef Node* node
-    cdef bint real
+    cdef int32_t high = max(inputs + [output]) + 1
+    cdef bytearray depends = bytearray(high - start)
+    cdef AbstractValue aval
     for i in inputs:
-        depends[i] = 1
+        depends[i - start] = 1
+    mark_dependents(graph, start, high, marks_in(depends))
     for i in range(start, output + 1):
-        node = &graph.nodes[i]
-        real = aval_of(operand_aval(graph, i)).inexact and not aval_of(operand_aval(graph, i)).is_complex
+        aval = aval_of(operand_aval(graph, i))
         operands = node_operands(graph, i, &n)
         for k in range(n):
-            if operands[k] < 0 or not depends[operands[k]]:
-                continue
-            depends[i] = 1
-            if aval_of(operand_aval(graph, operands[k])).is_complex and (real or may_conjugate(node.op)):
+            if operands[k] >= start and depends[operands[k] - start] and (
+                    aval_of(operand_aval(graph, operands[k])).is_complex) and (
+                    aval.inexact and not aval.is_complex or may_conjugate(graph.nodes[i].op)):
                 return True
     return False
 
@@ -572,20 +533,13 @@ cdef class Extension:
 
 def compute_values(Graph graph, int start, int end):
     """Give the nodes of ``[start, end)`` their values, but for those that depend on an input without one."""
-    cdef int32_t i, k, n
-    cdef const int32_t* operands
+    cdef int32_t i
     cdef bytearray missing = bytearray(end)
-    cdef list wanted = []
     for i in range(end):
-        if graph.nodes[i].flags & F_VALUED:
-            continue
-        operands = node_operands(graph, i, &n)
-        missing[i] = 1 if graph.nodes[i].op == OP_INPUT else 0
-        for k in range(n):
-            if operands[k] >= 0 and missing[operands[k]]:
-                missing[i] = 1
-        if not missing[i] and i >= start:
-            wanted.append(i)
+        if graph.nodes[i].op == OP_INPUT and not graph.nodes[i].flags & F_VALUED:
+            missing[i] = 1
+    mark_dependents(graph, 0, end, marks_in(missing))
+    wanted = [i for i in range(start, end) if not missing[i] and not graph.nodes[i].flags & F_VALUED]
     if wanted:
         lower(graph, wanted, [], [], 0, 0, True).execute([], 1)
 
@@ -614,27 +568,23 @@ cdef bint is_large(Graph graph, int32_t i) noexcept:
 
 
 cdef int drop_arrays(Graph graph) except -1:
-    cdef uint8_t* depends = NULL      # on the inputs
-    cdef const int32_t* operands
-    cdef int32_t i, k, n
+    cdef bytearray depends          # on the inputs
+    cdef int32_t i
     for i in range(graph.size if graph.has_objects else 0):
         if is_large(graph, i):
-            depends = <uint8_t*>take_zeroed(graph.size)
             break
     else:
         return 0
-    if depends == NULL:
-        raise MemoryError
+    depends = bytearray(graph.size)
     for i in range(graph.size):
-        operands = node_operands(graph, i, &n)
-        depends[i] = graph.nodes[i].op == OP_INPUT
-        for k in range(n):
-            depends[i] |= operands[k] >= 0 and depends[operands[k]]
+        if graph.nodes[i].op == OP_INPUT:
+            depends[i] = 1
+    mark_dependents(graph, 0, graph.size, marks_in(depends))
+    for i in range(graph.size):
         if depends[i] and is_large(graph, i):
             Py_XDECREF(graph.slots[i].o)
             graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
             graph.slots[i].d = NAN
-    give(depends, graph.size)
     return 0
 
 
@@ -643,19 +593,19 @@ def evaluate_nodes(Graph graph, list operands):
     lower(graph, operands, [], [], 0, 0, True).execute([], 1)
 
 
-cdef int watch_segment(Graph graph, Subgraph segment) except -1:
-    """Let the nodes of a segment of a watched recording keep the user's lines, and whose derivatives they are."""
-    cdef list positions = [(None, 0)] * segment.graph.size
+cdef int watch_subgraph(Graph graph, Subgraph made) except -1:
+    """Let the nodes of a subgraph of a watched recording keep the user's lines, and whose derivatives they are."""
+    cdef list positions = [(None, 0)] * made.graph.size
     cdef dict sweeps = {}
-    for i, k in segment.place.items():
+    for i, k in made.place.items():
         if i < 0:
             continue
         if i < len(graph.positions):
             positions[k] = graph.positions[i]
         swept = swept_by(graph, i)
         if swept is not None:
-            sweeps[k] = segment.place.get(swept[0], -1), swept[1]
-    segment.graph.positions, segment.graph.sweeps = positions, sweeps
+            sweeps[k] = made.place.get(swept[0], -1), swept[1]
+    made.graph.positions, made.graph.sweeps = positions, sweeps
     return 0
 
 

@@ -31,7 +31,6 @@ cdef class Rowwise:
     cdef bint of_truths     # some operand or result is an array of booleans
     cdef AccessPattern* views    # of each; of PIECES: where in the result it is added
 
-    cdef int set_view(self, int k, int64_t offset, object dims, object strides) except -1
 
 cdef Rowwise rowwise(Plan plan)
 cdef bint is_truth(AbstractValue aval)

@@ -41,21 +41,22 @@ cdef class Rowwise:
                 PyMem_RawFree(self.views[k].dims)
         PyMem_RawFree(self.views)
 
-    cdef int set_view(self, int k, int64_t offset, object dims, object strides) except -1:
-        cdef AccessPattern* view = &self.views[k]
-        cdef int d
-        view.offset = offset
-        view.ndim = len(dims)
-        view.dims = <int64_t*>PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t))
-        if view.dims == NULL:
-            raise MemoryError
-        view.strides = view.dims + view.ndim
-        view.count = 1
-        for d in range(view.ndim):
-            view.dims[d] = dims[d]
-            view.strides[d] = strides[d]
-            view.count *= view.dims[d]
-        return 0
+
+cdef int set_view(Rowwise rows, int k, int64_t offset, object dims, object strides) except -1:
+    cdef AccessPattern* view = &rows.views[k]
+    cdef int d
+    view.offset = offset
+    view.ndim = len(dims)
+    view.dims = <int64_t*>PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t))
+    if view.dims == NULL:
+        raise MemoryError
+    view.strides = view.dims + view.ndim
+    view.count = 1
+    for d in range(view.ndim):
+        view.dims[d] = dims[d]
+        view.strides[d] = strides[d]
+        view.count *= view.dims[d]
+    return 0
 
 
 cdef Rowwise made(int form, int n, int64_t size):
@@ -129,14 +130,14 @@ cdef Rowwise elementwise(Signature sig):
     for k in range(row.n):
         seen = [stride // (<AbstractValue>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
         dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
-        row.set_view(k, 0, dims, strides[1])
+        set_view(row, k, 0, dims, strides[1])
     return row
 
 
 cdef Rowwise unchanged(Signature sig):
     """The same numbers in the same places."""
     cdef Rowwise row = made(VIEW, 1, sig.results[0].size)
-    row.set_view(0, 0, [row.size], [1])
+    set_view(row, 0, 0, [row.size], [1])
     return row
 
 
@@ -148,7 +149,7 @@ cdef Rowwise view(Plan plan, Signature sig):
     if plan.core_dims[0] != 1:
         dims.append(plan.core_dims[0])
         strides.append(plan.core_steps[1] // plan.itemsize)
-    row.set_view(0, plan.offset // plan.itemsize, dims, strides)
+    set_view(row, 0, plan.offset // plan.itemsize, dims, strides)
     return row
 
 
@@ -156,7 +157,7 @@ cdef Rowwise total(Signature sig):
     if sig.primitive.function is not np.add:
         return None
     cdef Rowwise row = made(TOTAL, 1, sig.avals[0].size)
-    row.set_view(0, 0, [row.size], [1])
+    set_view(row, 0, 0, [row.size], [1])
     return row
 
 
@@ -173,7 +174,7 @@ cdef Rowwise sums(Signature sig):
     dims = [int(np.prod(part, dtype=np.int64)) for part in (
         shape[:between.start], shape[between.start:between.stop], shape[between.stop:])]
     row = made(SUMS, 1, sig.avals[0].size)
-    row.set_view(0, 0, dims, [dims[1] * dims[2], dims[2], 1])
+    set_view(row, 0, 0, dims, [dims[1] * dims[2], dims[2], 1])
     return row
 
 
@@ -192,7 +193,7 @@ cdef Rowwise pieces(Plan plan, Signature sig):
         dims, strides = merge(shape, [own, [plan.parts[k].strides[d] // 8 for d in range(plan.parts[k].ndim)]])
         if len(dims) > 1 or (dims and strides[1] != [1]):
             return None
-        row.set_view(k, plan.parts[k].offset // 8, dims, [1] * len(dims))
+        set_view(row, k, plan.parts[k].offset // 8, dims, [1] * len(dims))
     return row
 
 
@@ -207,5 +208,5 @@ cdef Rowwise columns(Plan plan, Signature sig):
             return None
     row = made(COLUMNS, plan.nin, sig.results[0].size)
     for k in range(plan.nin):
-        row.set_view(k, k, [plan.size], [plan.nin])
+        set_view(row, k, k, [plan.size], [plan.nin])
     return row

@@ -106,23 +106,11 @@ cdef class Lowered:
     cdef int place_inputs(self, list held, Registers* work) except -1
     cdef list place_outputs(self, Registers* work)
     cdef object result(self, Output* output, Registers* work)
-    cdef int write_back(self, Registers* work) except -1
     cdef int raise_failure(self, int code, Registers* work) except -1
-    cdef int raise_at(self, ArrayStep* step, int32_t lane, Registers* work) except -1
-    cdef str describe_guard(self, int32_t k)
     cdef int interpret(self, Registers* work) noexcept nogil
     cdef int run_uniform(self, Registers* work) noexcept nogil
     cdef int run_varying(self, Registers* work) noexcept nogil
     cdef int32_t add_part(self, object part) except -1
-    cdef int uniform_step(self, Step* step, Registers* work) noexcept nogil
-    cdef int varying_step(self, Step* step, Registers* work) noexcept nogil
-    cdef bint select_numbers(self, ArrayStep* step, Registers* work) noexcept nogil
-    cdef void assemble_items(self, ArrayStep* step, Registers* work) noexcept nogil
-    cdef int lanes_step(self, ArrayStep* step, Registers* work) noexcept nogil
-    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil
-    cdef int run_batch(self, ArrayStep* step, Registers* work) except -1
-    cdef object lanes_of(self, ArrayStep* step, int32_t k, Registers* work)
-    cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil
     cdef int check(self, Registers* work) noexcept nogil
     cdef bint takes_numbers_out(self) noexcept
 

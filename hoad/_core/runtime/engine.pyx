@@ -138,7 +138,7 @@ cdef class Lowered:
                 code = self.interpret(&work)
             if code:
                 self.raise_failure(code, &work)
-            self.write_back(&work)
+            write_back(self, &work)
             for i in range(self.n_outputs):
                 if given[i] is None:
                     given[i] = self.result(&self.outputs[i], &work)
@@ -352,52 +352,14 @@ cdef class Lowered:
             return array
         return array.item() if output.aval > AVAL_BOOL and array.dtype == np.complex128 else array[()]
 
-    cdef int write_back(self, Registers* work) except -1:
-        """Give the nodes of a running recording the values that were computed for them."""
-        cdef int32_t i, node, register
-        cdef AbstractValue aval
-        for i in range(self.n_kept):
-            node = self.kept[2 * i]
-            register = self.kept[2 * i + 1]
-            aval = aval_of(operand_aval(self.graph, node))
-            if aval.number <= AVAL_BOOL:
-                self.graph.slots[node].d = work.uniform[register].d
-                self.graph.nodes[node].flags |= F_VALUED
-            else:
-                array = np.empty(aval.shape, aval.dtype)
-                memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), <char*>work.uniform[register].o,
-                       aval.size * aval.itemsize)
-                self.graph.set_object(node, array)
-        return 0
-
     cdef int raise_failure(self, int code, Registers* work) except -1:
         if code == GUARD_FAILED:
-            raise GuardError(self.describe_guard(self.checks[work.failed_check].guard))
+            raise GuardError(describe_guard(self, self.checks[work.failed_check].guard))
         if code == FAILED_SINGULAR:
             raise np.linalg.LinAlgError("Singular matrix")
         if code == FAILED_WITHIN:
-            self.raise_at(&self.array_steps[work.failed_step], work.failed_lane, work)
+            raise_at(self, &self.array_steps[work.failed_step], work.failed_lane, work)
         return -1       # a Python function raised
-
-    cdef int raise_at(self, ArrayStep* step, int32_t lane, Registers* work) except -1:
-        """Raise what a program within a step failed for."""
-        cdef Signature sig = (<Plan>step.plan).signature
-        cdef list values = []
-        cdef int32_t k
-        cdef char* at
-        for k in range(step.n_in):
-            at = self.pointer(step.first + k, work.uniform, work.varying, lane)
-            truth = self.truths[step.first + k]
-            values.append((<double*>at)[0] != 0 if truth else as_value(sig.avals[k], at))
-        return raise_within(sig, values)
-
-    cdef str describe_guard(self, int32_t k):
-        code = self.graph.guards[k].code
-        line = f" at {(<object>code).co_filename}:{self.graph.guards[k].line}" if code != NULL else ""
-        return (
-            f"this program was recorded with a branch{line} (guard {k}, on node {self.graph.guards[k].node}) that "
-            "these inputs do not take. Record the function again at these inputs."
-        )
 
     # ---- the interpreter
 
@@ -410,7 +372,7 @@ cdef class Lowered:
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying):
-            code = self.uniform_step(&self.steps[i], work)
+            code = uniform_step(self, &self.steps[i], work)
             if code:
                 return code
         for i in range(self.n_broadcasts):
@@ -422,177 +384,10 @@ cdef class Lowered:
         cdef int32_t i
         cdef int code
         for i in range(self.first_varying, self.n_steps):
-            code = self.varying_step(&self.steps[i], work)
+            code = varying_step(self, &self.steps[i], work)
             if code:
                 return code
         return self.check(work)
-
-    cdef int uniform_step(self, Step* step, Registers* work) noexcept nogil:
-        cdef Slot* u = work.uniform
-        if step.form == SCALAR_STEP:
-            u[step.out].d = number(step.op, u[step.a].d, u[step.b].d)
-            return 0
-        if step.form == ITEM_STEP:
-            u[step.out].d = (<double*>u[step.a].o)[step.b]
-            return 0
-        if step.form == FUSED_STEP:
-            (<FusedLoop>self.parts[step.a]).run(u, work.scratch, work.threads)
-            return 0
-        if step.form == COPY_STEP:
-            (<GatherCopy>self.parts[step.a]).run(u)
-            return 0
-        if step.form == BYTECODE_STEP:
-            (<ScalarBytecode>self.parts[step.a]).run(u)
-            return 0
-        work.failed_step, work.failed_lane = step.a, 0
-        return self.array_step(&self.array_steps[step.a], u, NULL, 0, work.threads)
-
-    cdef int varying_step(self, Step* step, Registers* work) noexcept nogil:
-        cdef int32_t lane
-        cdef double* x
-        cdef int64_t stride
-        if step.form == SCALAR_STEP:
-            loop(step.op, <double*>work.varying[step.out], <double*>work.varying[step.a],
-                 <double*>work.varying[step.b], work.lanes)
-            return 0
-        if step.form == ITEM_STEP:
-            stride = self.varying[step.a] // <int64_t>sizeof(double)
-            x = <double*>work.varying[step.a] + step.b
-            for lane in range(work.lanes):
-                (<double*>work.varying[step.out])[lane] = x[lane * stride]
-            return 0
-        if (<Plan>self.array_steps[step.a].plan).batched:
-            return attempt_batch(<void*>self, &self.array_steps[step.a], work)
-        if step.op == OP_ASSEMBLE and (<Plan>self.array_steps[step.a].plan).n_parts == 0:
-            self.assemble_items(&self.array_steps[step.a], work)
-            return 0
-        if step.op == OP_SELECT and self.select_numbers(&self.array_steps[step.a], work):
-            return 0
-        work.failed_step, work.failed_lane = step.a, 0
-        return self.lanes_step(&self.array_steps[step.a], work)
-
-    cdef int lanes_step(self, ArrayStep* step, Registers* work) noexcept nogil:
-        """An operation on arrays for all lanes."""
-        cdef char* at[FEW]
-        cdef int64_t moves[FEW]
-        cdef int32_t k, register, lane
-        cdef int32_t count = step.n_in + step.n_out
-        cdef bint is_plain = count <= FEW
-        cdef int code
-        for k in range(step.first, step.first + count):
-            is_plain = is_plain and not self.truths[k]
-        if is_plain:
-            for k in range(count):
-                register = self.places[step.first + k]
-                at[k] = self.pointer(step.first + k, work.uniform, work.varying, 0)
-                moves[k] = self.varying[~register] if register < 0 else 0
-            return (<Plan>step.plan).run_lanes(at, moves, work.lanes, &work.failed_lane)
-        for lane in range(work.lanes):
-            work.failed_lane = lane
-            code = self.array_step(step, work.uniform, work.varying, lane, 1)
-            if code:
-                return code
-        return 0
-
-    cdef bint select_numbers(self, ArrayStep* step, Registers* work) noexcept nogil:
-        """A selection of numbers by a boolean, for all lanes."""
-        cdef int32_t* place = self.places + step.first
-        if not self.truths[step.first] or place[0] >= 0 or self.varying[~place[3]] != sizeof(double):
-            return False
-        selection_kernel(place[1] < 0, place[2] < 0)(
-            <double*>self.pointer(step.first + 1, work.uniform, work.varying, 0), <double*>work.varying[~place[0]],
-            <double*>self.pointer(step.first + 2, work.uniform, work.varying, 0), <double*>work.varying[~place[3]],
-            work.lanes)
-        return True
-
-    cdef void assemble_items(self, ArrayStep* step, Registers* work) noexcept nogil:
-        """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""
-        cdef int32_t out = ~self.places[step.first + step.n_in]
-        cdef int64_t nbytes = self.varying[out]
-        cdef char* p
-        cdef char* x
-        cdef int64_t step_of_x
-        cdef int32_t k, lane
-        if (<Plan>step.plan).n_items < (<Plan>step.plan).size:
-            memset(work.varying[out], 0, work.lanes * nbytes)
-        for k in range(step.n_in):
-            p = work.varying[out] + (<Plan>step.plan).offsets[k] * <int64_t>sizeof(double)
-            x = self.pointer(step.first + k, work.uniform, work.varying, 0)
-            step_of_x = sizeof(double) if self.places[step.first + k] < 0 else 0
-            for lane in range(work.lanes):
-                (<double*>(p + lane * nbytes))[0] = (<double*>(x + lane * step_of_x))[0]
-
-    cdef int array_step(self, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil:
-        cdef char* few[FEW]
-        cdef char few_truths[FEW]
-        cdef char** at = few
-        cdef char* truths = few_truths
-        cdef int32_t k
-        cdef int code
-        cdef int32_t count = step.n_in + step.n_out
-        if count > FEW:
-            at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
-            if at == NULL:
-                return no_memory()
-            truths = <char*>(at + count)
-        for k in range(count):
-            at[k] = self.pointer(step.first + k, u, v, lane)
-            if self.truths[step.first + k]:     # loops read booleans as bytes
-                truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
-                at[k] = &truths[k]
-        code = (<Plan>step.plan).run(at, at + step.n_in, threads)
-        for k in range(step.n_in, count):
-            if self.truths[step.first + k]:
-                (<double*>self.pointer(step.first + k, u, v, lane))[0] = truths[k]
-        if at != few:
-            PyMem_RawFree(at)
-        return code
-
-    cdef int run_batch(self, ArrayStep* step, Registers* work) except -1:
-        """A Python function of the values, for all lanes at once."""
-        cdef Signature sig = (<Plan>step.plan).signature
-        cdef Primitive primitive = sig.primitive
-        cdef int32_t k, place
-        cdef cnp.ndarray array
-        cdef tuple shape
-        computed = primitive.batch(sig.params, *[self.lanes_of(step, k, work) for k in range(step.n_in)])
-        computed = (computed,) if primitive.nout == 1 else tuple(computed)
-        if len(computed) != step.n_out:
-            raise RuleError(
-                f"the batch rule of {primitive.name} gave {counted(len(computed), 'result')}, but {step.n_out} were "
-                "declared."
-            )
-        for k in range(step.n_out):
-            place = step.first + step.n_in + k
-            shape = (work.lanes, *(<AbstractValue>sig.results[k]).shape)
-            if np.shape(computed[k]) != shape:
-                raise RuleError(
-                    f"the batch rule of {primitive.name} gave shape {np.shape(computed[k])} where {shape} was asked "
-                    "for. Its operands have the lanes along axis 0, and so must its results."
-                )
-            dtype = np.float64 if self.truths[place] else (<AbstractValue>sig.results[k]).dtype
-            array = np.ascontiguousarray(computed[k], dtype=dtype)
-            memcpy(work.varying[~self.places[place]], cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
-        return 0
-
-    cdef object lanes_of(self, ArrayStep* step, int32_t k, Registers* work):
-        """Operand k of a step with the lanes along axis 0; one that does not vary is repeated by strides."""
-        cdef AbstractValue aval = (<Plan>step.plan).signature.avals[k]
-        cdef bint truth = self.truths[step.first + k]
-        cdef bint varies = self.places[step.first + k] < 0
-        cdef object dtype = np.float64 if truth else aval.dtype
-        cdef cnp.ndarray array = np.empty((work.lanes if varies else 1, *aval.shape), dtype)
-        memcpy(cnp.PyArray_DATA(array), self.pointer(step.first + k, work.uniform, work.varying, 0),
-               cnp.PyArray_NBYTES(array))
-        found = array.astype(bool) if truth else array
-        return found if varies else np.broadcast_to(found, (work.lanes, *aval.shape))
-
-    cdef char* pointer(self, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil:
-        """Where the value of a place lies."""
-        cdef int32_t register = self.places[place]
-        if register < 0:
-            return v[~register] + lane * self.varying[~register]
-        return <char*>u[register].o if self.uniform[register] >= 0 else <char*>&u[register].d
 
     cdef int check(self, Registers* work) noexcept nogil:
         """Compare every guard with what it was when the function was recorded."""
@@ -621,10 +416,227 @@ cdef class Lowered:
         return 0
 
 
+cdef int write_back(Lowered program, Registers* work) except -1:
+    """Give the nodes of a running recording the values that were computed for them."""
+    cdef int32_t i, node, register
+    cdef AbstractValue aval
+    for i in range(program.n_kept):
+        node = program.kept[2 * i]
+        register = program.kept[2 * i + 1]
+        aval = aval_of(operand_aval(program.graph, node))
+        if aval.number <= AVAL_BOOL:
+            program.graph.slots[node].d = work.uniform[register].d
+            program.graph.nodes[node].flags |= F_VALUED
+        else:
+            array = np.empty(aval.shape, aval.dtype)
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), <char*>work.uniform[register].o,
+                   aval.size * aval.itemsize)
+            program.graph.set_object(node, array)
+    return 0
+
+
+cdef int raise_at(Lowered program, ArrayStep* step, int32_t lane, Registers* work) except -1:
+    """Raise what a program within a step failed for."""
+    cdef Signature sig = (<Plan>step.plan).signature
+    cdef list values = []
+    cdef int32_t k
+    cdef char* at
+    for k in range(step.n_in):
+        at = pointer(program, step.first + k, work.uniform, work.varying, lane)
+        truth = program.truths[step.first + k]
+        values.append((<double*>at)[0] != 0 if truth else as_value(sig.avals[k], at))
+    return raise_within(sig, values)
+
+
+cdef str describe_guard(Lowered program, int32_t k):
+    code = program.graph.guards[k].code
+    line = f" at {(<object>code).co_filename}:{program.graph.guards[k].line}" if code != NULL else ""
+    return (
+        f"this program was recorded with a branch{line} (guard {k}, on node {program.graph.guards[k].node}) that "
+        "these inputs do not take. Record the function again at these inputs."
+    )
+
+
+cdef int uniform_step(Lowered program, Step* step, Registers* work) noexcept nogil:
+    cdef Slot* u = work.uniform
+    if step.form == SCALAR_STEP:
+        u[step.out].d = number(step.op, u[step.a].d, u[step.b].d)
+        return 0
+    if step.form == ITEM_STEP:
+        u[step.out].d = (<double*>u[step.a].o)[step.b]
+        return 0
+    if step.form == FUSED_STEP:
+        (<FusedLoop>program.parts[step.a]).run(u, work.scratch, work.threads)
+        return 0
+    if step.form == COPY_STEP:
+        (<GatherCopy>program.parts[step.a]).run(u)
+        return 0
+    if step.form == BYTECODE_STEP:
+        (<ScalarBytecode>program.parts[step.a]).run(u)
+        return 0
+    work.failed_step, work.failed_lane = step.a, 0
+    return array_step(program, &program.array_steps[step.a], u, NULL, 0, work.threads)
+
+
+cdef int varying_step(Lowered program, Step* step, Registers* work) noexcept nogil:
+    cdef int32_t lane
+    cdef double* x
+    cdef int64_t stride
+    if step.form == SCALAR_STEP:
+        loop(step.op, <double*>work.varying[step.out], <double*>work.varying[step.a],
+             <double*>work.varying[step.b], work.lanes)
+        return 0
+    if step.form == ITEM_STEP:
+        stride = program.varying[step.a] // <int64_t>sizeof(double)
+        x = <double*>work.varying[step.a] + step.b
+        for lane in range(work.lanes):
+            (<double*>work.varying[step.out])[lane] = x[lane * stride]
+        return 0
+    if (<Plan>program.array_steps[step.a].plan).batched:
+        return attempt_batch(<void*>program, &program.array_steps[step.a], work)
+    if step.op == OP_ASSEMBLE and (<Plan>program.array_steps[step.a].plan).n_parts == 0:
+        assemble_items(program, &program.array_steps[step.a], work)
+        return 0
+    if step.op == OP_SELECT and select_numbers(program, &program.array_steps[step.a], work):
+        return 0
+    work.failed_step, work.failed_lane = step.a, 0
+    return lanes_step(program, &program.array_steps[step.a], work)
+
+
+cdef int lanes_step(Lowered program, ArrayStep* step, Registers* work) noexcept nogil:
+    """An operation on arrays for all lanes."""
+    cdef char* at[FEW]
+    cdef int64_t moves[FEW]
+    cdef int32_t k, register, lane
+    cdef int32_t count = step.n_in + step.n_out
+    cdef bint is_plain = count <= FEW
+    cdef int code
+    for k in range(step.first, step.first + count):
+        is_plain = is_plain and not program.truths[k]
+    if is_plain:
+        for k in range(count):
+            register = program.places[step.first + k]
+            at[k] = pointer(program, step.first + k, work.uniform, work.varying, 0)
+            moves[k] = program.varying[~register] if register < 0 else 0
+        return (<Plan>step.plan).run_lanes(at, moves, work.lanes, &work.failed_lane)
+    for lane in range(work.lanes):
+        work.failed_lane = lane
+        code = array_step(program, step, work.uniform, work.varying, lane, 1)
+        if code:
+            return code
+    return 0
+
+
+cdef bint select_numbers(Lowered program, ArrayStep* step, Registers* work) noexcept nogil:
+    """A selection of numbers by a boolean, for all lanes."""
+    cdef int32_t* place = program.places + step.first
+    if not program.truths[step.first] or place[0] >= 0 or program.varying[~place[3]] != sizeof(double):
+        return False
+    selection_kernel(place[1] < 0, place[2] < 0)(
+        <double*>pointer(program, step.first + 1, work.uniform, work.varying, 0), <double*>work.varying[~place[0]],
+        <double*>pointer(program, step.first + 2, work.uniform, work.varying, 0), <double*>work.varying[~place[3]],
+        work.lanes)
+    return True
+
+
+cdef void assemble_items(Lowered program, ArrayStep* step, Registers* work) noexcept nogil:
+    """An assembly of numbers, for all lanes: `Plan.run_assembly` item by item."""
+    cdef int32_t out = ~program.places[step.first + step.n_in]
+    cdef int64_t nbytes = program.varying[out]
+    cdef char* p
+    cdef char* x
+    cdef int64_t step_of_x
+    cdef int32_t k, lane
+    if (<Plan>step.plan).n_items < (<Plan>step.plan).size:
+        memset(work.varying[out], 0, work.lanes * nbytes)
+    for k in range(step.n_in):
+        p = work.varying[out] + (<Plan>step.plan).offsets[k] * <int64_t>sizeof(double)
+        x = pointer(program, step.first + k, work.uniform, work.varying, 0)
+        step_of_x = sizeof(double) if program.places[step.first + k] < 0 else 0
+        for lane in range(work.lanes):
+            (<double*>(p + lane * nbytes))[0] = (<double*>(x + lane * step_of_x))[0]
+
+
+cdef int array_step(Lowered program, ArrayStep* step, Slot* u, char** v, int32_t lane, int32_t threads) noexcept nogil:
+    cdef char* few[FEW]
+    cdef char few_truths[FEW]
+    cdef char** at = few
+    cdef char* truths = few_truths
+    cdef int32_t k
+    cdef int code
+    cdef int32_t count = step.n_in + step.n_out
+    if count > FEW:
+        at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
+        if at == NULL:
+            return no_memory()
+        truths = <char*>(at + count)
+    for k in range(count):
+        at[k] = pointer(program, step.first + k, u, v, lane)
+        if program.truths[step.first + k]:     # loops read booleans as bytes
+            truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
+            at[k] = &truths[k]
+    code = (<Plan>step.plan).run(at, at + step.n_in, threads)
+    for k in range(step.n_in, count):
+        if program.truths[step.first + k]:
+            (<double*>pointer(program, step.first + k, u, v, lane))[0] = truths[k]
+    if at != few:
+        PyMem_RawFree(at)
+    return code
+
+
+cdef int run_batch(Lowered program, ArrayStep* step, Registers* work) except -1:
+    """A Python function of the values, for all lanes at once."""
+    cdef Signature sig = (<Plan>step.plan).signature
+    cdef Primitive primitive = sig.primitive
+    cdef int32_t k, place
+    cdef cnp.ndarray array
+    cdef tuple shape
+    computed = primitive.batch(sig.params, *[lanes_of(program, step, k, work) for k in range(step.n_in)])
+    computed = (computed,) if primitive.nout == 1 else tuple(computed)
+    if len(computed) != step.n_out:
+        raise RuleError(
+            f"the batch rule of {primitive.name} gave {counted(len(computed), 'result')}, but {step.n_out} were "
+            "declared."
+        )
+    for k in range(step.n_out):
+        place = step.first + step.n_in + k
+        shape = (work.lanes, *(<AbstractValue>sig.results[k]).shape)
+        if np.shape(computed[k]) != shape:
+            raise RuleError(
+                f"the batch rule of {primitive.name} gave shape {np.shape(computed[k])} where {shape} was asked "
+                "for. Its operands have the lanes along axis 0, and so must its results."
+            )
+        dtype = np.float64 if program.truths[place] else (<AbstractValue>sig.results[k]).dtype
+        array = np.ascontiguousarray(computed[k], dtype=dtype)
+        memcpy(work.varying[~program.places[place]], cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
+    return 0
+
+
+cdef object lanes_of(Lowered program, ArrayStep* step, int32_t k, Registers* work):
+    """Operand k of a step with the lanes along axis 0; one that does not vary is repeated by strides."""
+    cdef AbstractValue aval = (<Plan>step.plan).signature.avals[k]
+    cdef bint truth = program.truths[step.first + k]
+    cdef bint varies = program.places[step.first + k] < 0
+    cdef object dtype = np.float64 if truth else aval.dtype
+    cdef cnp.ndarray array = np.empty((work.lanes if varies else 1, *aval.shape), dtype)
+    memcpy(cnp.PyArray_DATA(array), pointer(program, step.first + k, work.uniform, work.varying, 0),
+           cnp.PyArray_NBYTES(array))
+    found = array.astype(bool) if truth else array
+    return found if varies else np.broadcast_to(found, (work.lanes, *aval.shape))
+
+
+cdef char* pointer(Lowered program, int32_t place, Slot* u, char** v, int32_t lane) noexcept nogil:
+    """Where the value of a place lies."""
+    cdef int32_t register = program.places[place]
+    if register < 0:
+        return v[~register] + lane * program.varying[~register]
+    return <char*>u[register].o if program.uniform[register] >= 0 else <char*>&u[register].d
+
+
 cdef int attempt_batch(void* program, ArrayStep* step, Registers* work) noexcept with gil:
     """`run_batch`; an exception stays set for the caller, who learns of it by the code."""
     try:
-        return (<Lowered>program).run_batch(step, work)
+        return run_batch(<Lowered>program, step, work)
     except BaseException as error:
         PyErr_SetObject(type(error), error)
         return FAILED_PYTHON

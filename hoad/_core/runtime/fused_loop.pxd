@@ -82,16 +82,6 @@ cdef class FusedLoop:
     cdef int remember(self, int32_t row) except -1
     cdef int32_t* new_table(self, int64_t count) except NULL
     cdef int64_t scratch(self) noexcept
-    cdef int64_t scratch_of_part(self) noexcept nogil
     cdef int32_t threads(self) noexcept nogil
     cdef void run(self, Slot* u, char* scratch, int32_t threads) noexcept nogil
-    cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil
-    cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil
-    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil
-    cdef int32_t store_together(self, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil
-    cdef void store(self, Instruction* code, double** bases, int64_t start, int64_t low, int64_t high) noexcept nogil
-    cdef int64_t blocks(self) noexcept nogil
-    cdef int64_t blocks_of_part(self) noexcept nogil
     cdef void hold_together(self, int64_t grain) noexcept
-    cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil
-    cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil

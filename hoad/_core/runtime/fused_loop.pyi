@@ -4,4 +4,4 @@ from typing import final
 
 @final
 class FusedLoop:
-    """A fused loop, as `schedule` makes it."""
+    """A fused loop, as `hoad._core.lower.loop_codegen` makes it."""

@@ -34,14 +34,14 @@ cdef enum:
     TILE = 16                   # coordinates that stores write together
 
 cdef struct Shared:             # a run that threads share
-    void* chain
+    void* loop
     Slot* u
     double* sums
 
 
 @cython.final
 cdef class FusedLoop:
-    """A fused loop, as `hoad._core.lower.passes` makes it."""
+    """A fused loop, as `hoad._core.lower.loop_codegen` makes it."""
 
     def __dealloc__(self):
         cdef int32_t i
@@ -123,196 +123,209 @@ cdef class FusedLoop:
         self.n_tables += 1
         return table
 
-    cdef int64_t blocks(self) noexcept nogil:
-        return (self.high - self.low + BLOCK - 1) // BLOCK
-
-    cdef int64_t blocks_of_part(self) noexcept nogil:
-        cdef int64_t wanted = max(BLOCKS_A_PART, (REACHES_A_PART * self.reach + BLOCK - 1) // BLOCK)
-        cdef int64_t together = self.grain      # so many blocks end with a grain
-        while together > 1 and together % 2 == 0 and self.grain // together < BLOCK:
-            together //= 2
-        return wanted if together <= 1 else (wanted + together - 1) // together * together
-
     cdef int32_t threads(self) noexcept nogil:
         """How many threads it is worth."""
         return 1 if self.is_whole else <int32_t>min(max(self.cost // WORTH_A_THREAD, 1), 1 << 16)
 
     cdef int64_t scratch(self) noexcept:
         """Bytes that a run needs."""
-        return self.n_sums * self.blocks() * <int64_t>sizeof(double) + self.scratch_of_part()
-
-    cdef int64_t scratch_of_part(self) noexcept nogil:
-        """Those of them that each thread needs."""
-        cdef int64_t numbers = self.n_rows * (MARGIN + BLOCK)
-        return self.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
+        return self.n_sums * blocks(self) * <int64_t>sizeof(double) + scratch_of_part(self)
 
     cdef void run(self, Slot* u, char* scratch, int32_t threads) noexcept nogil:
         cdef double* sums = <double*>scratch
-        cdef char* rest = <char*>(sums + self.n_sums * self.blocks())
+        cdef char* rest = <char*>(sums + self.n_sums * blocks(self))
         cdef double* row
         cdef Shared shared
         cdef int64_t k
         cdef int32_t i
-        for k in range(self.n_sums * self.blocks()):
+        for k in range(self.n_sums * blocks(self)):
             sums[k] = -0.0         # the neutral element of a sum
         if threads > 1 and self.threads() > 1:
-            shared.chain, shared.u, shared.sums = <void*>self, u, sums
-            share(run_part, &shared, (self.blocks() + self.blocks_of_part() - 1) // self.blocks_of_part(),
-                  min(threads, self.threads()), rest, self.scratch_of_part())
+            shared.loop, shared.u, shared.sums = <void*>self, u, sums
+            share(run_part, &shared, (blocks(self) + blocks_of_part(self) - 1) // blocks_of_part(self),
+                  min(threads, self.threads()), rest, scratch_of_part(self))
         else:
-            self.run_blocks(u, sums, rest, 0, self.blocks())
+            run_blocks(self, u, sums, rest, 0, blocks(self))
         for i in range(self.n_code):
             if self.code[i].move == M_SUM:
-                row = sums + self.code[i].sum * self.blocks()
+                row = sums + self.code[i].sum * blocks(self)
                 (<double*>u + self.places[self.code[i].out].start)[0] = (
-                    SUM_OF_NEGATIVE_ZERO + pairwise(row, self.blocks()))
+                    SUM_OF_NEGATIVE_ZERO + pairwise(row, blocks(self)))
 
-    cdef void run_blocks(self, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil:
-        """Do the blocks from `first` to `end`, and before them what they read of those that come before."""
-        cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-        cdef double** bases = self.lay_out(u, rows)
-        cdef double* row
-        cdef int64_t begin = self.low + first * BLOCK
-        cdef int64_t stop = min(self.low + end * BLOCK, self.high)
-        cdef int64_t start = begin - min((self.reach + BLOCK - 1) // BLOCK, first) * BLOCK
-        cdef int32_t i
-        while start < stop:
-            i = 0
-            while i < self.n_code:
-                if self.code[i].move == M_STORE:
-                    i = self.store_together(i, bases, start, begin)
-                    continue
-                self.step(&self.code[i], bases, sums, start, begin)
-                i += 1
-            for i in range(self.n_remembered):
-                row = rows + self.remembered[i] * (MARGIN + BLOCK)
-                memcpy(row, row + BLOCK, MARGIN * sizeof(double))
-            start += BLOCK
 
-    cdef double** lay_out(self, Slot* u, double* rows) noexcept nogil:
-        """Where the places lie."""
-        cdef double** bases = <double**>(rows + self.n_rows * (MARGIN + BLOCK))
-        cdef int32_t i
-        cdef RowPlace* place
-        for i in range(self.n_places):
-            place = &self.places[i]
-            if place.space == ROW:
-                bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
-            elif place.space == SLOTS:
-                bases[i] = <double*>u + place.start
-            elif place.is_truth:
-                bases[i] = <double*>(<char*>u[place.space].o + place.start)
-            else:
-                bases[i] = <double*>u[place.space].o + place.start
-        return bases
+cdef int64_t blocks(FusedLoop loop) noexcept nogil:
+    return (loop.high - loop.low + BLOCK - 1) // BLOCK
 
-    cdef void step(self, Instruction* code, double** bases, double* sums, int64_t start, int64_t first) noexcept nogil:
-        """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
-        cdef int64_t low = max(max(start, code.low), first - code.reach)
-        cdef int64_t n = min(start + BLOCK, code.high) - low
-        cdef double* a
-        cdef double* b
-        cdef double* out
-        if n <= 0:
-            return
-        a = self.at(code.a, bases, start, low)
-        b = self.at(code.b, bases, start, low)
-        out = self.at(code.out, bases, start, low)
-        if code.move == M_ROWS:
-            (<Kernel2>code.function)(a, b, out, n)
-        elif code.move == M_PAIR or code.move == M_SELECT:
-            (<Kernel3>code.function)(a, b, self.at(code.c, bases, start, low), out, n)
-        elif code.move == M_ROW:
-            (<Kernel1>code.function)(a, out, n)
-        elif code.move == M_GATHERED:
-            (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
-                                       code.m + (low - code.low), out, n)
-        elif code.move == M_LOAD:
-            load(a, self.places[code.a].stride, out, n)
-        elif code.move == M_GATHER:
-            gather(bases[code.a], code.k + (low - code.low), out, n)
-        elif code.move == M_COPY:
-            copy(a, self.places[code.a].stride, out, n)
-        elif code.move == M_LOOP1 or code.move == M_LOOP2:
-            self.loop(code, a, b, out, n)
-        elif code.move == M_EXPAND:
-            expand(<const double*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
-        elif code.move == M_SUMS:
-            if code.behind == 1:
-                add_rows(a, low - code.low, n, code.along, bases[code.out])
-            else:
-                add_sums(a, low - code.low, n, code.along, code.behind, bases[code.out], <Kernel2>code.function)
-        elif code.move == M_TRUTHS:
-            load_truths(<const char*>bases[code.a] + low * self.places[code.a].stride, self.places[code.a].stride,
-                        out, n)
-        elif code.move == M_EXPAND_TRUTHS:
-            expand(<const char*>bases[code.a], self.places[code.a].view, low - code.low, out, n)
-        elif code.move == M_BYTES:
-            store_truths(a, <char*>bases[code.out] + low, n)
-        elif code.move == M_ZERO:
-            memset(out, 0, n * sizeof(double))
-        elif code.move == M_SUM:
-            sums[code.sum * self.blocks() + (start - self.low) // BLOCK] = sums_total(a, n)
-        elif code.move == M_EACH1:
-            each1(<Scalar1>code.function, a, out, n)
+
+cdef int64_t blocks_of_part(FusedLoop loop) noexcept nogil:
+    cdef int64_t wanted = max(BLOCKS_A_PART, (REACHES_A_PART * loop.reach + BLOCK - 1) // BLOCK)
+    cdef int64_t together = loop.grain      # so many blocks end with a grain
+    while together > 1 and together % 2 == 0 and loop.grain // together < BLOCK:
+        together //= 2
+    return wanted if together <= 1 else (wanted + together - 1) // together * together
+
+
+cdef int64_t scratch_of_part(FusedLoop loop) noexcept nogil:
+    """Those of them that each thread needs."""
+    cdef int64_t numbers = loop.n_rows * (MARGIN + BLOCK)
+    return loop.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
+
+
+cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil:
+    """Do the blocks from `first` to `end`, and before them what they read of those that come before."""
+    cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
+    cdef double** bases = lay_places(loop, u, rows)
+    cdef double* row
+    cdef int64_t begin = loop.low + first * BLOCK
+    cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
+    cdef int64_t start = begin - min((loop.reach + BLOCK - 1) // BLOCK, first) * BLOCK
+    cdef int32_t i
+    while start < stop:
+        i = 0
+        while i < loop.n_code:
+            if loop.code[i].move == M_STORE:
+                i = store_together(loop, i, bases, start, begin)
+                continue
+            run_instruction(loop, &loop.code[i], bases, sums, start, begin)
+            i += 1
+        for i in range(loop.n_remembered):
+            row = rows + loop.remembered[i] * (MARGIN + BLOCK)
+            memcpy(row, row + BLOCK, MARGIN * sizeof(double))
+        start += BLOCK
+
+
+cdef double** lay_places(FusedLoop loop, Slot* u, double* rows) noexcept nogil:
+    """Where the places lie."""
+    cdef double** bases = <double**>(rows + loop.n_rows * (MARGIN + BLOCK))
+    cdef int32_t i
+    cdef RowPlace* place
+    for i in range(loop.n_places):
+        place = &loop.places[i]
+        if place.space == ROW:
+            bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
+        elif place.space == SLOTS:
+            bases[i] = <double*>u + place.start
+        elif place.is_truth:
+            bases[i] = <double*>(<char*>u[place.space].o + place.start)
         else:
-            each2(<Scalar2>code.function, a, b, out, n)
+            bases[i] = <double*>u[place.space].o + place.start
+    return bases
 
-    cdef int32_t store_together(self, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil:
-        """The stores from instruction `first` on, few coordinates at a time, lest lines of the cache come and go.
 
-        Gives the instruction behind them.
-        """
-        cdef int64_t tile = start
-        cdef int32_t i = first
-        while tile < start + BLOCK:
-            i = first
-            while i < self.n_code and self.code[i].move == M_STORE:
-                self.store(&self.code[i], bases, start, max(tile, begin - self.code[i].reach), tile + TILE)
-                i += 1
-            tile += TILE
-        return i
+cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, double* sums, int64_t start,
+                          int64_t first) noexcept nogil:
+    """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
+    cdef int64_t low = max(max(start, code.low), first - code.reach)
+    cdef int64_t n = min(start + BLOCK, code.high) - low
+    cdef double* a
+    cdef double* b
+    cdef double* out
+    if n <= 0:
+        return
+    a = address(loop, code.a, bases, start, low)
+    b = address(loop, code.b, bases, start, low)
+    out = address(loop, code.out, bases, start, low)
+    if code.move == M_ROWS:
+        (<Kernel2>code.function)(a, b, out, n)
+    elif code.move == M_PAIR or code.move == M_SELECT:
+        (<Kernel3>code.function)(a, b, address(loop, code.c, bases, start, low), out, n)
+    elif code.move == M_ROW:
+        (<Kernel1>code.function)(a, out, n)
+    elif code.move == M_GATHERED:
+        (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
+                                   code.m + (low - code.low), out, n)
+    elif code.move == M_LOAD:
+        load(a, loop.places[code.a].stride, out, n)
+    elif code.move == M_GATHER:
+        gather(bases[code.a], code.k + (low - code.low), out, n)
+    elif code.move == M_COPY:
+        copy(a, loop.places[code.a].stride, out, n)
+    elif code.move == M_LOOP1 or code.move == M_LOOP2:
+        run_ufunc_loop(loop, code, a, b, out, n)
+    elif code.move == M_EXPAND:
+        expand(<const double*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+    elif code.move == M_SUMS:
+        if code.behind == 1:
+            add_rows(a, low - code.low, n, code.along, bases[code.out])
+        else:
+            add_sums(a, low - code.low, n, code.along, code.behind, bases[code.out], <Kernel2>code.function)
+    elif code.move == M_TRUTHS:
+        load_truths(<const char*>bases[code.a] + low * loop.places[code.a].stride, loop.places[code.a].stride,
+                    out, n)
+    elif code.move == M_EXPAND_TRUTHS:
+        expand(<const char*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+    elif code.move == M_BYTES:
+        store_truths(a, <char*>bases[code.out] + low, n)
+    elif code.move == M_ZERO:
+        memset(out, 0, n * sizeof(double))
+    elif code.move == M_SUM:
+        sums[code.sum * blocks(loop) + (start - loop.low) // BLOCK] = sums_total(a, n)
+    elif code.move == M_EACH1:
+        each1(<Scalar1>code.function, a, out, n)
+    else:
+        each2(<Scalar2>code.function, a, b, out, n)
 
-    cdef void store(self, Instruction* code, double** bases, int64_t start, int64_t low, int64_t high) noexcept nogil:
-        """Write a row to every so many numbers of an array, from coordinate `low` to `high`."""
-        cdef int64_t first = max(low, code.low)
-        cdef int64_t n = min(high, code.high) - first
-        cdef int64_t step = self.places[code.a].stride
-        cdef int64_t stride = self.places[code.out].stride
-        cdef int64_t i
-        cdef double* a
-        cdef double* out
-        if n <= 0:
-            return
-        a = self.at(code.a, bases, start, first)
-        out = self.at(code.out, bases, start, first)
-        for i in range(n):
-            out[i * stride] = a[i * step]
 
-    cdef void loop(self, Instruction* code, double* a, double* b, double* out, int64_t n) noexcept nogil:
-        """A loop of NumPy's, on rows or one number again and again."""
-        cdef char* args[3]
-        cdef cnp.npy_intp steps[3]
-        cdef cnp.npy_intp count = n
-        cdef int last = 1 if code.move == M_LOOP1 else 2
-        args[0], args[1], args[last] = <char*>a, <char*>b, <char*>out
-        steps[0] = self.places[code.a].stride * <cnp.npy_intp>sizeof(double)
-        steps[1] = self.places[code.b].stride * <cnp.npy_intp>sizeof(double)
-        steps[last] = sizeof(double)
-        (<Loop>code.function)(args, &count, steps, code.data)
+cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil:
+    """The stores from instruction `first` on, few coordinates at a time, lest lines of the cache come and go.
 
-    cdef double* at(self, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
-        """Where the number of a place at coordinate `low` lies."""
-        if self.places[place].space == ROW:
-            return bases[place] + (low - start)
-        return bases[place] + low * self.places[place].stride
+    Gives the instruction behind them.
+    """
+    cdef int64_t tile = start
+    cdef int32_t i = first
+    while tile < start + BLOCK:
+        i = first
+        while i < loop.n_code and loop.code[i].move == M_STORE:
+            store(loop, &loop.code[i], bases, start, max(tile, begin - loop.code[i].reach), tile + TILE)
+            i += 1
+        tile += TILE
+    return i
+
+
+cdef void store(FusedLoop loop, Instruction* code, double** bases, int64_t start, int64_t low,
+                int64_t high) noexcept nogil:
+    """Write a row to every so many numbers of an array, from coordinate `low` to `high`."""
+    cdef int64_t first = max(low, code.low)
+    cdef int64_t n = min(high, code.high) - first
+    cdef int64_t step = loop.places[code.a].stride
+    cdef int64_t stride = loop.places[code.out].stride
+    cdef int64_t i
+    cdef double* a
+    cdef double* out
+    if n <= 0:
+        return
+    a = address(loop, code.a, bases, start, first)
+    out = address(loop, code.out, bases, start, first)
+    for i in range(n):
+        out[i * stride] = a[i * step]
+
+
+cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b, double* out,
+                         int64_t n) noexcept nogil:
+    """A loop of NumPy's, on rows or one number again and again."""
+    cdef char* args[3]
+    cdef cnp.npy_intp steps[3]
+    cdef cnp.npy_intp count = n
+    cdef int last = 1 if code.move == M_LOOP1 else 2
+    args[0], args[1], args[last] = <char*>a, <char*>b, <char*>out
+    steps[0] = loop.places[code.a].stride * <cnp.npy_intp>sizeof(double)
+    steps[1] = loop.places[code.b].stride * <cnp.npy_intp>sizeof(double)
+    steps[last] = sizeof(double)
+    (<Loop>code.function)(args, &count, steps, code.data)
+
+
+cdef double* address(FusedLoop loop, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
+    """Where the number of a place at coordinate `low` lies."""
+    if loop.places[place].space == ROW:
+        return bases[place] + (low - start)
+    return bases[place] + low * loop.places[place].stride
 
 
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
     """A part of a run that threads share."""
     cdef Shared* shared = <Shared*>data
-    cdef int64_t blocks = (<FusedLoop>shared.chain).blocks_of_part()
-    (<FusedLoop>shared.chain).run_blocks(shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
+    cdef int64_t blocks = blocks_of_part(<FusedLoop>shared.loop)
+    run_blocks(<FusedLoop>shared.loop, shared.u, shared.sums, scratch, part * blocks, (part + 1) * blocks)
 
 
 cdef inline void load(const double* x, int64_t stride, double* p, int64_t n) noexcept nogil:

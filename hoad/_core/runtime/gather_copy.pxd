@@ -19,4 +19,4 @@ cdef class GatherCopy:
 
     cdef void run(self, Slot* u) noexcept nogil
 
-cdef GatherCopy pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size)
+cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size)

@@ -4,4 +4,4 @@ from typing import final
 
 @final
 class GatherCopy:
-    """What an assembly of single numbers is in a schedule."""
+    """What an assembly of single numbers is in a program that is run again and again."""

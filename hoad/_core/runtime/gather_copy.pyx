@@ -10,7 +10,7 @@ from hoad._core.base.blocks cimport give, reserve
 
 @cython.final
 cdef class GatherCopy:
-    """What an assembly of single numbers is in a schedule."""
+    """What an assembly of single numbers is in a program that is run again and again."""
 
     def __dealloc__(self):
         give(self.stretches, self.cap_stretches * sizeof(Stretch))
@@ -29,7 +29,7 @@ cdef class GatherCopy:
                 memcpy(p + stretch.start, &u[stretch.slot], stretch.count * sizeof(double))
 
 
-cdef GatherCopy pack(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
+cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
     """The array of `size` numbers, in a register, that holds the slots at their offsets and zeros elsewhere."""
     cdef GatherCopy made = GatherCopy.__new__(GatherCopy)
     cdef int32_t* source = <int32_t*>PyMem_RawMalloc(max(size, 1) * sizeof(int32_t))

@@ -36,6 +36,7 @@ cdef struct EntryPort:               # an input or an output
     bint is_scalar              # a double in the register, else an address
     int64_t first, count        # of its doubles among all
 
+# Not a `Space`: all are laid out before the first call, which so allocates nothing, and are waited for.
 cdef struct CallSpace:              # what one call at a time writes to
     PyThread_type_lock lock
     char* memory

@@ -16,9 +16,6 @@ cdef class ScalarBytecode:
     cdef int32_t n_functions, cap_functions
 
     cdef void run(self, Slot* u) noexcept nogil
-    cdef inline void word(self, int32_t what) noexcept
-    cdef int32_t function_of(self, void* function) except -1
-    cdef int add(self, const Step* step) except -1
-    cdef int add_both(self, const Step* first, const Step* second) except -1
 
-cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers)
+cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t* reads, int32_t* maker,
+                                    int32_t registers)

@@ -44,47 +44,51 @@ cdef class ScalarBytecode:
     cdef void run(self, Slot* u) noexcept nogil:
         run_serial(self.code, <double*>u, self.functions)
 
-    cdef inline void word(self, int32_t what) noexcept:
-        """One more word, for which there is room."""
-        self.code[self.n] = what
-        self.n += 1
 
-    cdef int32_t function_of(self, void* function) except -1:
-        """The number of a C function."""
-        cdef int32_t k
-        for k in range(self.n_functions):
-            if self.functions[k] == function:
-                return k
-        reserve(<void**>&self.functions, &self.cap_functions, self.n_functions + 1, sizeof(void*))
-        self.functions[self.n_functions] = function
-        self.n_functions += 1
-        return self.n_functions - 1
+cdef inline void add_word(ScalarBytecode bytecode, int32_t what) noexcept:
+    """One more word, for which there is room."""
+    bytecode.code[bytecode.n] = what
+    bytecode.n += 1
 
-    cdef int add(self, const Step* step) except -1:
-        cdef int32_t what = S_ITEM if step.form == ITEM_STEP else single(step.op)
-        cdef int arity = ARITY[step.op]
-        if what == S_END:
-            what = S_CALL1 if arity == 1 else S_CALL2
-        self.word(what)
-        self.word(step.out)
-        self.word(step.a)
-        if arity == 2 or what == S_ITEM:
-            self.word(step.b)
-        if what == S_CALL1:
-            self.word(self.function_of(<void*>INFO[step.op].f1))
-        elif what == S_CALL2:
-            self.word(self.function_of(<void*>INFO[step.op].f2))
-        return 0
 
-    cdef int add_both(self, const Step* first, const Step* second) except -1:
-        """Two steps as one, the second alone reading the first."""
-        cdef bint is_left = second.a == first.out
-        self.word(both(first.op, second.op, is_left))
-        self.word(second.out)
-        self.word(first.a)
-        self.word(first.b)
-        self.word(second.b if is_left else second.a)
-        return 0
+cdef int32_t function_of(ScalarBytecode bytecode, void* function) except -1:
+    """The number of a C function."""
+    cdef int32_t k
+    for k in range(bytecode.n_functions):
+        if bytecode.functions[k] == function:
+            return k
+    reserve(<void**>&bytecode.functions, &bytecode.cap_functions, bytecode.n_functions + 1, sizeof(void*))
+    bytecode.functions[bytecode.n_functions] = function
+    bytecode.n_functions += 1
+    return bytecode.n_functions - 1
+
+
+cdef int add_step(ScalarBytecode bytecode, const Step* step) except -1:
+    cdef int32_t what = S_ITEM if step.form == ITEM_STEP else single(step.op)
+    cdef int arity = ARITY[step.op]
+    if what == S_END:
+        what = S_CALL1 if arity == 1 else S_CALL2
+    add_word(bytecode, what)
+    add_word(bytecode, step.out)
+    add_word(bytecode, step.a)
+    if arity == 2 or what == S_ITEM:
+        add_word(bytecode, step.b)
+    if what == S_CALL1:
+        add_word(bytecode, function_of(bytecode, <void*>INFO[step.op].f1))
+    elif what == S_CALL2:
+        add_word(bytecode, function_of(bytecode, <void*>INFO[step.op].f2))
+    return 0
+
+
+cdef int add_both(ScalarBytecode bytecode, const Step* first, const Step* second) except -1:
+    """Two steps as one, the second alone reading the first."""
+    cdef bint is_left = second.a == first.out
+    add_word(bytecode, both(first.op, second.op, is_left))
+    add_word(bytecode, second.out)
+    add_word(bytecode, first.a)
+    add_word(bytecode, first.b)
+    add_word(bytecode, second.b if is_left else second.a)
+    return 0
 
 
 cdef int32_t single(uint16_t op) noexcept:
@@ -115,10 +119,11 @@ cdef int32_t both(uint16_t first, uint16_t second, bint is_left) noexcept:
     return S_END
 
 
-cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, int32_t* maker, int32_t registers):
+cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t* reads, int32_t* maker,
+                                    int32_t registers):
     """The code of these steps.
 
-    `uses` counts how often each of so many registers is read, by anything; `maker` is room for as many zeros, left so.
+    `reads` counts how often each of so many registers is read, by anything; `maker` is room for as many zeros, left so.
     """
     cdef ScalarBytecode made = ScalarBytecode.__new__(ScalarBytecode)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
@@ -137,7 +142,7 @@ cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, in
                 continue
             for side in range(2):
                 operand = steps[i].a if side == 0 else steps[i].b
-                if operand >= registers or uses[operand] != 1:
+                if operand >= registers or reads[operand] != 1:
                     continue
                 k = maker[operand] - 1
                 if k >= 0 and not taken[k] and not partner[k] and (
@@ -151,10 +156,10 @@ cdef ScalarBytecode serial(const Step* steps, int32_t n, const int32_t* uses, in
         reserve(<void**>&made.code, &made.capacity, <int64_t>MOST_WORDS * kept + 1, sizeof(int32_t))
         for i in range(n):
             if partner[i]:
-                made.add_both(&steps[partner[i] - 1], &steps[i])
+                add_both(made, &steps[partner[i] - 1], &steps[i])
             elif not taken[i]:
-                made.add(&steps[i])
-        made.word(S_END)
+                add_step(made, &steps[i])
+        add_word(made, S_END)
         return made
     finally:
         for i in range(n):

@@ -578,7 +578,7 @@ cdef class Spectral(NativeCall):
     cdef int64_t doubles, at_left, at_right, at_conjugates, at_one, at_two, at_turned, at_core, at_table, at_spare
     cdef int64_t at_w, at_reference, at_c, at_sums, at_found, at_flags
 
-    cdef int64_t reserve(self, size) except -1:
+    cdef int64_t room_for(self, size) except -1:
         cdef int64_t at = self.doubles
         self.doubles += size
         return at
@@ -586,23 +586,23 @@ cdef class Spectral(NativeCall):
     cdef int lay_out(self) except -1:
         """Find out what memory a call takes."""
         n, parts, longer = self.n, self.parts, max(self.m, self.p)
-        self.at_left = self.reserve(parts * self.m * n)
-        self.at_right = self.reserve(parts * self.p * n)
-        self.at_conjugates = self.reserve(parts * (self.m + self.p) * n)
-        self.at_one = self.reserve(parts * longer * max(longer, n))
-        self.at_two = self.reserve(parts * longer * max(longer, n))
-        self.at_found = self.reserve(parts * self.m * self.p + self.rows * n)
+        self.at_left = self.room_for(parts * self.m * n)
+        self.at_right = self.room_for(parts * self.p * n)
+        self.at_conjugates = self.room_for(parts * (self.m + self.p) * n)
+        self.at_one = self.room_for(parts * longer * max(longer, n))
+        self.at_two = self.room_for(parts * longer * max(longer, n))
+        self.at_found = self.room_for(parts * self.m * self.p + self.rows * n)
         if self.k:
-            self.at_turned = self.reserve((self.k + 1) * parts * n * n)
-            self.at_core = self.reserve(parts * n * n)
+            self.at_turned = self.room_for((self.k + 1) * parts * n * n)
+            self.at_core = self.room_for(parts * n * n)
             self.table_size = int(n) ** (self.k + 1)
-            self.at_table = self.reserve(self.table_size)
-            self.at_spare = self.reserve(self.table_size)
-            self.at_w = self.reserve(n)
-            self.at_reference = self.reserve(self.rows * n)
-            self.at_c = self.reserve(self.rows * n)
-            self.at_sums = self.reserve(self.rows)
-            self.at_flags = self.reserve((2 * n * n + n) // 8 + 1)
+            self.at_table = self.room_for(self.table_size)
+            self.at_spare = self.room_for(self.table_size)
+            self.at_w = self.room_for(n)
+            self.at_reference = self.room_for(self.rows * n)
+            self.at_c = self.room_for(self.rows * n)
+            self.at_sums = self.room_for(self.rows)
+            self.at_flags = self.room_for((2 * n * n + n) // 8 + 1)
         return 0
 
     cdef double* read(self, int k, char** operands, int64_t b, double* room) noexcept nogil:
@@ -801,7 +801,7 @@ def spectral(Primitive matmul not None, str what, bint singular, bint known, bin
         operand.is_single = aval.dtype.char in "fF"
         operand.place = -1
         if operand.is_single or operand.parts != operand.wanted:
-            operand.place = made.reserve(operand.numbers * operand.wanted)
+            operand.place = made.room_for(operand.numbers * operand.wanted)
     made.kept = np.array(list(itertools.permutations(range(made.k))), np.int32).reshape(-1)
     made.orders, made.n_orders = <const int32_t*>cnp.PyArray_DATA(made.kept), math.factorial(made.k)
     made.lay_out()

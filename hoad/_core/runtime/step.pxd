@@ -6,9 +6,9 @@ cdef enum Form:
     SCALAR_STEP       # out = op(a, b) on doubles
     ITEM_STEP         # out = (array a)[b]
     ARRAY_STEP        # row a of the array steps
-    FUSED_STEP        # part a, a `Chain`
-    COPY_STEP         # part a, a `Pack`
-    BYTECODE_STEP       # part a, a `Serial`
+    FUSED_STEP        # part a, a `FusedLoop`
+    COPY_STEP         # part a, a `GatherCopy`
+    BYTECODE_STEP       # part a, a `ScalarBytecode`
 
 cdef struct Step:
     uint16_t op

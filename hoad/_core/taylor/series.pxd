@@ -60,37 +60,3 @@ cdef class Series(NativeCall):
     cdef double* scales         # of outputs, or NULL
     cdef int64_t widest         # items of the largest row
     cdef int64_t per_lane       # bytes of the rows
-
-    cdef void take_operands(self, SeriesStep* step, list operands) noexcept
-    cdef int take_function(self, SeriesStep* step, Signature sig) except -1
-    cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1
-    cdef void* kept(self, object part) except NULL
-    cdef int32_t row_like(self, int32_t row) except -1
-    cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil
-    cdef int run_narrow(self, char** given, char** found) noexcept nogil
-    cdef void describe(self, SeriesCode* code) noexcept nogil
-    cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                       SeriesCode* wide, char* memory) noexcept nogil
-    cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil
-    cdef void place_rows(self, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil
-    cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil
-    cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
-                                    double* zeros) noexcept nogil
-    cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
-                              double* zeros) noexcept nogil
-    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil
-    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
-                           bint is_new) noexcept nogil
-    cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                           char* memory) noexcept nogil
-    cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil
-    cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil
-    cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil
-    cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil
-    cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                            double* zeros) noexcept nogil
-    cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                      double* zeros) noexcept nogil
-    cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil
-    cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil
-    cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil

@@ -235,85 +235,30 @@ cdef class Series(NativeCall):
         step.value = VALUES[value] if value is not None else VALUE_PLAN
         step.rule = RULES[rule]
         step.first = self.n_terms
-        self.take_operands(&step, list(operands))
+        take_operands(self, &step, list(operands))
         if rule == "square":
             step.b, step.top_b = step.a, step.top_a
         elif rule == "item":
             step.first, step.count = offset, self.rows[step.a].size
         if value is None:
-            self.take_function(&step, sig)
+            take_function(self, &step, sig)
         if rule in SUMMED:
-            step.c = self.row_like(out)
+            step.c = row_like(self, out)
         if step.rule == SERIES_PLAN:
             step.top_b = PLAN_RULES[rule]
         if step.value == VALUE_PLAN or step.rule == SERIES_PLAN:
             self.has_plans = self.may_fail = True
         if (step.value == VALUE_PLAN or step.rule == SERIES_PLAN) and rule not in WITHOUT_PLAN:
-            self.take_plan(&step, list(operands), sig)
+            take_plan(self, &step, list(operands), sig)
             if product is not None:
-                step.call = self.kept(plan_of(product))
+                step.call = keep(self, plan_of(product))
             if rule in ("pairs", "solve", "invert"):
-                step.a, step.c = self.row_like(out), self.row_like(out)
+                step.a, step.c = row_like(self, out), row_like(self, out)
         self.is_narrow = self.is_narrow and not self.has_plans
         reserve(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
         self.steps[self.n_steps] = step
         self.n_steps += 1
         return self.n_steps - 1
-
-    cdef void take_operands(self, SeriesStep* step, list operands) noexcept:
-        if len(operands) > 0:
-            step.a = operands[0]
-            step.top_a = self.rows[step.a].top
-        if len(operands) > 1:
-            step.b = operands[1]
-            step.top_b = self.rows[step.b].top
-        if len(operands) > 2:
-            step.c = operands[2]
-
-    cdef int take_function(self, SeriesStep* step, Signature sig) except -1:
-        """Let the value be that of an operation on real numbers, where there is one."""
-        cdef int op = sig.primitive.op
-        cdef Info* info = &INFO[op]
-        if any([not (aval.is_float64 or aval.dtype == np.bool_) for aval in (*sig.avals, *sig.results)]):
-            return 0
-        if ARITY[op] == 1 and info.f1 != NULL:
-            step.value = VALUE_CALL1
-            step.call = <void*>info.f1
-            step.more = <void*>info.v1
-        elif ARITY[op] == 2 and info.f2 != NULL:
-            step.value = VALUE_CALL2
-            step.call = <void*>info.f2
-            step.more = <void*>info.v2
-        return 0
-
-    cdef int take_plan(self, SeriesStep* step, list operands, Signature sig) except -1:
-        step.takes_bytes = any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)])
-        if step.takes_bytes and step.top:
-            raise NotClosedError(f"{sig.primitive.name} of booleans")
-        step.more = self.kept(plan_of(sig))
-        step.operands = self.n_terms
-        step.n_operands = len(operands)
-        step.n_results = len(sig.results)
-        for row in operands:
-            self.term(row, row, row, 1.0, False)
-        return 0
-
-    cdef void* kept(self, object part) except NULL:
-        self.alive.append(part)
-        return <void*>part
-
-    cdef int32_t row_like(self, int32_t row) except -1:
-        """A row for one coefficient as large as those of another."""
-        cdef Row* made
-        reserve(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
-        made = &self.rows[self.n_rows]
-        made[0] = self.rows[row]
-        made.top = 0
-        made.constant = NULL
-        made.at = self.per_lane
-        self.per_lane += made.size * sizeof(double)
-        self.n_rows += 1
-        return self.n_rows - 1
 
     def end_part(self):
         """Let what was put in since the last part be done to the highest order before what follows."""
@@ -368,394 +313,481 @@ cdef class Series(NativeCall):
                 found.append(made)
                 at[self.n_inputs + i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>made)
             with nogil:
-                code = self.execute(at, at + self.n_inputs, n)
+                code = execute(self, at, at + self.n_inputs, n)
             raise_failure(code)
             return None if code == GUARD_FAILED or code == FAILED_WITHIN else found
         finally:
             PyMem_RawFree(at)
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        cdef int code = self.execute(operands, results, self.lanes)
+        cdef int code = execute(self, operands, results, self.lanes)
         return FAILED_WITHIN if code == GUARD_FAILED else code
 
-    cdef int execute(self, char** given, char** found, int64_t lanes) noexcept nogil:
-        """Run for inputs and outputs at these addresses; 0, or why not."""
-        cdef int64_t block = lanes
-        cdef int64_t first = 0
-        cdef int code = 0
-        cdef SeriesCode wide
-        cdef char* memory
-        if self.is_narrow and lanes == 1:
-            return self.run_narrow(given, found)
-        if self.is_of_numbers and not self.has_plans:
-            block = min(<int64_t>LANES_OF_NUMBERS, lanes)
-        elif self.per_lane * block > IN_CACHE:
-            block = min(max((IN_CACHE // max(self.per_lane, 1)) & ~<int64_t>15, 1), MOST_LANES, lanes)
-        memory = <char*>PyMem_RawCalloc(self.n_rows * sizeof(double*) + LINE
-                                        + (self.per_lane + 8 * self.widest) * max(block, 1), 1)
-        if memory == NULL:
-            return no_memory()
-        self.describe(&wide)
-        wide.at = <double**>memory
-        wide.lanes = 0
-        while first < lanes and not code:
-            code = self.run_block(given, found, first, min(block, lanes - first), lanes, &wide,
-                                  aligned(memory + self.n_rows * sizeof(double*)))
-            first += block
-        PyMem_RawFree(memory)
-        return code
 
-    cdef void describe(self, SeriesCode* code) noexcept nogil:
-        code.steps = self.steps
-        code.n_steps = self.n_steps
-        code.terms = self.terms
-        code.parts = self.parts
-        code.n_parts = self.n_parts
-        code.orders = self.orders
-        code.groups = self.groups
-        code.n_groups = self.n_groups
-        code.members = self.members
-        code.n_members = self.n_members
-        code.feedback = self.feedback
-        code.n_feedback = self.n_feedback
-        code.degree = self.degree
+# ---- putting together -----------------------------------------------------------------------------------------------
 
-    cdef int run_narrow(self, char** given, char** found) noexcept nogil:
-        cdef SeriesCode code
-        cdef int64_t stride = (self.degree + 8) & ~<int64_t>7
-        cdef int64_t places = (self.n_members if self.n_groups else self.n_steps) + self.n_feedback
-        cdef int64_t n = stride * self.n_rows
-        cdef int64_t nbytes = (n + self.scratch) * sizeof(double) + places * sizeof(SeriesPlace) + LINE
-        cdef char small[SMALL]
-        cdef char* whole = &small[0] if nbytes <= <int64_t>SMALL else <char*>PyMem_RawMalloc(nbytes)
-        cdef double* memory = <double*>aligned(whole)
-        cdef double* row
-        cdef int32_t i, k
-        cdef int failed = 0
-        if whole == NULL:
-            return no_memory()
-        memset(memory, 0, n * sizeof(double))
-        for i in range(self.n_rows):
-            if self.rows[i].constant != NULL:
-                memory[i * stride] = (<const double*>self.rows[i].constant)[0]
-        for i in range(self.n_inputs):
-            if self.rows[self.inputs[i].row].is_truth:
-                memory[self.inputs[i].row * stride] = given[i][0] != 0
-            else:
-                memcpy(memory + self.inputs[i].row * stride, given[i], self.inputs[i].count * sizeof(double))
-        self.describe(&code)
-        code.stride = stride
-        (series_kernels().groups if self.n_groups else series_kernels().narrow)(
-            &code, memory, <SeriesPlace*>(memory + n + self.scratch), memory + n)
-        for i in range(self.n_checks):
-            if memory[self.checks[i].row * stride] != (<const double*>self.checks[i].expected)[0]:
-                failed = GUARD_FAILED
-        for i in range(self.n_outputs):
-            row = memory + self.outputs[i].row * stride
-            memcpy(found[i], row, (self.degree + 1) * sizeof(double))
-            for k in range(self.degree + 1 if self.scales != NULL else 0):
-                if row[k] != 0.0:       # k! may be infinite
-                    (<double*>found[i])[k] *= self.scales[k]
-        if whole != &small[0]:
-            PyMem_RawFree(whole)
-        return failed
+cdef void take_operands(Series series, SeriesStep* step, list operands) noexcept:
+    if len(operands) > 0:
+        step.a = operands[0]
+        step.top_a = series.rows[step.a].top
+    if len(operands) > 1:
+        step.b = operands[1]
+        step.top_b = series.rows[step.b].top
+    if len(operands) > 2:
+        step.c = operands[2]
 
-    # ---- wide rows
 
-    cdef int run_block(self, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                       SeriesCode* wide, char* memory) noexcept nogil:
-        """The lanes from `first` on."""
-        cdef int32_t part
-        cdef int code = 0
-        cdef bint is_new = lanes != wide.lanes      # else what all lanes have is in its place
-        if is_new:
-            self.place_rows(lanes, wide, memory)
-        self.place_constants(first, lanes, memory, is_new)
-        self.place_inputs(given, first, lanes, all_lanes, memory, is_new)
-        if self.has_plans or self.n_feedback:
-            code = self.run_orders(wide, memory)
-        else:
-            series_kernels().wide(wide, 0, self.n_steps, 0, 0)
-            if self.fails(lanes, memory):
-                return GUARD_FAILED
-            for part in range(self.n_parts):
-                series_kernels().wide(wide, self.parts[part - 1] if part else 0, self.parts[part], 1, self.degree)
-        if not code:
-            self.give_outputs(found, first, lanes, all_lanes, memory)
-        return code
-
-    cdef int run_orders(self, SeriesCode* wide, char* memory) noexcept nogil:
-        """All steps, order by order: those by plans are done here. Of integrals the last order takes none."""
-        cdef int32_t i, k, order
-        cdef int32_t end = max(1, self.degree) if self.n_feedback else self.degree + 1
-        cdef int code = 0
-        cdef SeriesStep* step
-        for k in range(end):
-            for i in range(self.n_steps):
-                step = &self.steps[i]
-                order = k - step.lag
-                if order < 0:
-                    continue
-                if step.rule == SERIES_PLAN and step.top_b == RATE:
-                    self.take_rate(step, order, wide.lanes, memory)
-                elif (step.rule != SERIES_PLAN if order else step.value != VALUE_PLAN):
-                    series_kernels().wide(wide, i, i + 1, order, order)
-                elif order == 0:
-                    code = self.run_plan(<Plan>step.more, step, 0, wide.lanes, memory, NULL)
-                elif order <= step.top:
-                    code = self.plan_rule(step, order, wide.lanes, memory, wide.zeros)
-                if code:
-                    return code
-            if k == 0 and self.fails(wide.lanes, memory):
-                return GUARD_FAILED
-            if k < self.degree:
-                self.feed_back(k, wide.lanes, memory)
+cdef int take_function(Series series, SeriesStep* step, Signature sig) except -1:
+    """Let the value be that of an operation on real numbers, where there is one."""
+    cdef int op = sig.primitive.op
+    cdef Info* info = &INFO[op]
+    if any([not (aval.is_float64 or aval.dtype == np.bool_) for aval in (*sig.avals, *sig.results)]):
         return 0
+    if ARITY[op] == 1 and info.f1 != NULL:
+        step.value = VALUE_CALL1
+        step.call = <void*>info.f1
+        step.more = <void*>info.v1
+    elif ARITY[op] == 2 and info.f2 != NULL:
+        step.value = VALUE_CALL2
+        step.call = <void*>info.f2
+        step.more = <void*>info.v2
+    return 0
 
-    cdef void place_rows(self, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil:
-        cdef int32_t i
-        wide.lanes = lanes
-        for i in range(self.n_rows):
-            wide.at[i] = self.at(i, 0, lanes, memory)
-        wide.zeros = <double*>(memory + self.per_lane * lanes)
-        memset(wide.zeros, 0, 8 * self.widest * lanes)
 
-    cdef inline double* at(self, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-        """Coefficient k of a row."""
-        return <double*>(memory + self.rows[row].at * lanes) + k * self.rows[row].size * lanes
+cdef int take_plan(Series series, SeriesStep* step, list operands, Signature sig) except -1:
+    step.takes_bytes = any([aval.dtype == np.bool_ for aval in (*sig.avals, *sig.results)])
+    if step.takes_bytes and step.top:
+        raise NotClosedError(f"{sig.primitive.name} of booleans")
+    step.more = keep(series, plan_of(sig))
+    step.operands = series.n_terms
+    step.n_operands = len(operands)
+    step.n_results = len(sig.results)
+    for row in operands:
+        series.term(row, row, row, 1.0, False)
+    return 0
 
-    cdef inline double* coefficient(self, int32_t row, int32_t k, int64_t lanes, char* memory,
-                                    double* zeros) noexcept nogil:
-        return self.at(row, k, lanes, memory) if k <= self.rows[row].top else zeros
 
-    cdef inline char* lane_of(self, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
-                              double* zeros) noexcept nogil:
-        """Coefficient k of a row in one lane."""
-        if k > self.rows[row].top:
-            return <char*>zeros
-        if not self.rows[row].is_real:
-            return memory + self.rows[row].at * lanes + lane * self.rows[row].size * self.rows[row].itemsize
-        return <char*>(self.at(row, k, lanes, memory) + lane * self.rows[row].size)
+cdef void* keep(Series series, object part) except NULL:
+    series.alive.append(part)
+    return <void*>part
 
-    cdef void place_constants(self, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil:
-        cdef int32_t i
-        cdef int64_t lane, nbytes
-        for i in range(self.n_rows):
-            if self.rows[i].constant != NULL and (is_new or self.rows[i].has_lanes):
-                nbytes = self.rows[i].size * self.rows[i].itemsize
-                for lane in range(lanes):
-                    memcpy(memory + self.rows[i].at * lanes + lane * nbytes,
-                           self.rows[i].constant + ((first + lane) * nbytes if self.rows[i].has_lanes else 0), nbytes)
 
-    cdef void place_inputs(self, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
-                           bint is_new) noexcept nogil:
-        cdef int32_t i, k
-        cdef int64_t lane, nbytes
-        cdef Row* row
-        cdef char* to
-        for i in range(self.n_inputs):
-            row = &self.rows[self.inputs[i].row]
-            nbytes = row.size * row.itemsize
-            if not (is_new or self.inputs[i].has_lanes):
+cdef int32_t row_like(Series series, int32_t row) except -1:
+    """A row for one coefficient as large as those of another."""
+    cdef Row* made
+    reserve(<void**>&series.rows, &series.cap_rows, series.n_rows + 1, sizeof(Row))
+    made = &series.rows[series.n_rows]
+    made[0] = series.rows[row]
+    made.top = 0
+    made.constant = NULL
+    made.at = series.per_lane
+    series.per_lane += made.size * sizeof(double)
+    series.n_rows += 1
+    return series.n_rows - 1
+
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+cdef int execute(Series series, char** given, char** found, int64_t lanes) noexcept nogil:
+    """Run for inputs and outputs at these addresses; 0, or why not."""
+    cdef int64_t block = lanes
+    cdef int64_t first = 0
+    cdef int code = 0
+    cdef SeriesCode wide
+    cdef char* memory
+    if series.is_narrow and lanes == 1:
+        return run_narrow(series, given, found)
+    if series.is_of_numbers and not series.has_plans:
+        block = min(<int64_t>LANES_OF_NUMBERS, lanes)
+    elif series.per_lane * block > IN_CACHE:
+        block = min(max((IN_CACHE // max(series.per_lane, 1)) & ~<int64_t>15, 1), MOST_LANES, lanes)
+    memory = <char*>PyMem_RawCalloc(series.n_rows * sizeof(double*) + LINE
+                                    + (series.per_lane + 8 * series.widest) * max(block, 1), 1)
+    if memory == NULL:
+        return no_memory()
+    describe(series, &wide)
+    wide.at = <double**>memory
+    wide.lanes = 0
+    while first < lanes and not code:
+        code = run_block(series, given, found, first, min(block, lanes - first), lanes, &wide,
+                         aligned(memory + series.n_rows * sizeof(double*)))
+        first += block
+    PyMem_RawFree(memory)
+    return code
+
+
+cdef void describe(Series series, SeriesCode* code) noexcept nogil:
+    code.steps = series.steps
+    code.n_steps = series.n_steps
+    code.terms = series.terms
+    code.parts = series.parts
+    code.n_parts = series.n_parts
+    code.orders = series.orders
+    code.groups = series.groups
+    code.n_groups = series.n_groups
+    code.members = series.members
+    code.n_members = series.n_members
+    code.feedback = series.feedback
+    code.n_feedback = series.n_feedback
+    code.degree = series.degree
+
+
+cdef int run_narrow(Series series, char** given, char** found) noexcept nogil:
+    cdef SeriesCode code
+    cdef int64_t stride = (series.degree + 8) & ~<int64_t>7
+    cdef int64_t places = (series.n_members if series.n_groups else series.n_steps) + series.n_feedback
+    cdef int64_t n = stride * series.n_rows
+    cdef int64_t nbytes = (n + series.scratch) * sizeof(double) + places * sizeof(SeriesPlace) + LINE
+    cdef char small[SMALL]
+    cdef char* whole = &small[0] if nbytes <= <int64_t>SMALL else <char*>PyMem_RawMalloc(nbytes)
+    cdef double* memory = <double*>aligned(whole)
+    cdef double* row
+    cdef int32_t i, k
+    cdef int failed = 0
+    if whole == NULL:
+        return no_memory()
+    memset(memory, 0, n * sizeof(double))
+    for i in range(series.n_rows):
+        if series.rows[i].constant != NULL:
+            memory[i * stride] = (<const double*>series.rows[i].constant)[0]
+    for i in range(series.n_inputs):
+        if series.rows[series.inputs[i].row].is_truth:
+            memory[series.inputs[i].row * stride] = given[i][0] != 0
+        else:
+            memcpy(memory + series.inputs[i].row * stride, given[i], series.inputs[i].count * sizeof(double))
+    describe(series, &code)
+    code.stride = stride
+    (series_kernels().groups if series.n_groups else series_kernels().narrow)(
+        &code, memory, <SeriesPlace*>(memory + n + series.scratch), memory + n)
+    for i in range(series.n_checks):
+        if memory[series.checks[i].row * stride] != (<const double*>series.checks[i].expected)[0]:
+            failed = GUARD_FAILED
+    for i in range(series.n_outputs):
+        row = memory + series.outputs[i].row * stride
+        memcpy(found[i], row, (series.degree + 1) * sizeof(double))
+        for k in range(series.degree + 1 if series.scales != NULL else 0):
+            if row[k] != 0.0:       # k! may be infinite
+                (<double*>found[i])[k] *= series.scales[k]
+    if whole != &small[0]:
+        PyMem_RawFree(whole)
+    return failed
+
+
+cdef int run_block(Series series, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                   SeriesCode* wide, char* memory) noexcept nogil:
+    """The lanes from `first` on."""
+    cdef int32_t part
+    cdef int code = 0
+    cdef bint is_new = lanes != wide.lanes      # else what all lanes have is in its place
+    if is_new:
+        place_rows(series, lanes, wide, memory)
+    place_constants(series, first, lanes, memory, is_new)
+    place_inputs(series, given, first, lanes, all_lanes, memory, is_new)
+    if series.has_plans or series.n_feedback:
+        code = run_orders(series, wide, memory)
+    else:
+        series_kernels().wide(wide, 0, series.n_steps, 0, 0)
+        if fails(series, lanes, memory):
+            return GUARD_FAILED
+        for part in range(series.n_parts):
+            series_kernels().wide(wide, series.parts[part - 1] if part else 0, series.parts[part], 1, series.degree)
+    if not code:
+        give_outputs(series, found, first, lanes, all_lanes, memory)
+    return code
+
+
+cdef int run_orders(Series series, SeriesCode* wide, char* memory) noexcept nogil:
+    """All steps, order by order: those by plans are done here. Of integrals the last order takes none."""
+    cdef int32_t i, k, order
+    cdef int32_t end = max(1, series.degree) if series.n_feedback else series.degree + 1
+    cdef int code = 0
+    cdef SeriesStep* step
+    for k in range(end):
+        for i in range(series.n_steps):
+            step = &series.steps[i]
+            order = k - step.lag
+            if order < 0:
                 continue
-            if row.is_truth:        # constant; bytes there, which are the same in all lanes or have them
-                for lane in range(lanes * row.size):
-                    (<double*>(memory + row.at * lanes))[lane] = given[i][
-                        first * row.size + lane if self.inputs[i].has_lanes else lane % row.size] != 0
-                continue
-            for k in range(self.inputs[i].count):
-                to = memory + row.at * lanes + k * nbytes * lanes
-                if self.inputs[i].has_lanes:
-                    memcpy(to, given[i] + (k * all_lanes + first) * nbytes, nbytes * lanes)
-                    continue
-                for lane in range(lanes):
-                    memcpy(to + lane * nbytes, given[i] + k * nbytes, nbytes)
-
-    cdef void give_outputs(self, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                           char* memory) noexcept nogil:
-        cdef int32_t i, k
-        cdef int64_t nbytes
-        cdef Row* row
-        for i in range(self.n_outputs):
-            row = &self.rows[self.outputs[i].row]
-            nbytes = row.size * sizeof(double)
-            for k in range(self.degree + 1):
-                if k > row.top:
-                    memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
-                else:
-                    self.give_row(<double*>(found[i] + (k * all_lanes + first) * nbytes),
-                                  self.at(self.outputs[i].row, k, lanes, memory), row.size * lanes, k)
-
-    cdef inline void give_row(self, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
-        """Coefficient k of an output, as it is asked for."""
-        cdef int64_t e
-        if self.scales == NULL:
-            memcpy(found, row, n * sizeof(double))
-            return
-        for e in range(n):
-            found[e] = self.scales[k] * row[e]
-
-    cdef bint fails(self, int64_t lanes, char* memory) noexcept nogil:
-        """Whether a guard does."""
-        cdef int32_t i
-        cdef int64_t lane
-        cdef Row* row
-        for i in range(self.n_checks):
-            row = &self.rows[self.checks[i].row]
-            for lane in range(lanes):
-                if memcmp(self.lane_of(self.checks[i].row, 0, lane, lanes, memory, NULL), self.checks[i].expected,
-                          row.size * row.itemsize):
-                    return True
-        return False
-
-    cdef void feed_back(self, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-        cdef int32_t i
-        cdef int64_t e
-        cdef double* to
-        cdef double* slope
-        for i in range(self.n_feedback):
-            to = self.at(self.feedback[2 * i], k + 1, lanes, memory)
-            for e in range(self.rows[self.feedback[2 * i]].size * lanes):
-                if k <= self.rows[self.feedback[2 * i + 1]].top:
-                    slope = self.at(self.feedback[2 * i + 1], k, lanes, memory)
-                    to[e] = slope[e] / self.divisors[k]
-                else:
-                    to[e] = 0.0
-
-    # ---- steps by plans
-
-    cdef void take_rate(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-        cdef double* x
-        cdef double* p
-        cdef int64_t e
-        if k > step.top:
-            return
-        x = self.at(step.a, k + 1, lanes, memory)
-        p = self.at(step.out, k, lanes, memory)
-        for e in range(self.rows[step.out].size * lanes):
-            p[e] = (k + 1) * x[e]
-
-    cdef void take_integral(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                            double* zeros) noexcept nogil:
-        cdef double* slope = self.coefficient(step.a, k - 1, lanes, memory, zeros)
-        cdef double* p = self.at(step.out, k, lanes, memory)
-        cdef int64_t e
-        for e in range(self.rows[step.out].size * lanes):
-            p[e] = slope[e] / k
-
-    cdef int run_plan(self, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
-                      double* zeros) noexcept nogil:
-        """The plan of a step on coefficient k of its operands, where these have one."""
-        cdef char* few[FEW]
-        cdef char** at = few
-        cdef char* out[MOST_RESULTS]
-        cdef char* truths = NULL
-        cdef char* free
-        cdef int32_t i, row
-        cdef int64_t lane
-        cdef int64_t n = self.truths_of(step) if step.takes_bytes else 0
-        cdef int code = 0
-        if step.n_operands > FEW:
-            at = <char**>PyMem_RawCalloc(step.n_operands, sizeof(char*))
-        if n:
-            truths = <char*>PyMem_RawMalloc(n)
-        if at == NULL or (n and truths == NULL):
-            code = no_memory()
-        for lane in range(0 if code else lanes):
-            free = truths
-            for i in range(step.n_operands):
-                row = self.terms[step.operands + i].h
-                at[i] = self.lane_of(row, k if self.rows[row].is_real else 0, lane, lanes, memory, zeros)
-                if n and self.rows[row].is_truth:
-                    at[i] = as_bytes(<double*>at[i], self.rows[row].size, free)
-                    free += self.rows[row].size
-            for i in range(step.n_results):
-                row = step.out + i
-                if n and self.rows[row].is_truth:
-                    out[i] = free
-                    free += self.rows[row].size
-                else:
-                    out[i] = self.lane_of(row, k, lane, lanes, memory, zeros)
-            code = plan.run(at, out, 1)
-            if code:
-                break
-            for i in range(step.n_results):
-                row = step.out + i
-                if n and self.rows[row].is_truth:
-                    as_doubles(out[i], self.rows[row].size, <double*>self.lane_of(row, k, lane, lanes, memory, zeros))
-        PyMem_RawFree(truths)
-        if at != few:
-            PyMem_RawFree(at)
-        return code
-
-    cdef int64_t truths_of(self, const SeriesStep* step) noexcept nogil:
-        """How many booleans the operands and results of a step have in one lane: rows hold them as doubles."""
-        cdef int64_t found = 0
-        cdef int32_t i, row
-        for i in range(step.n_operands):
-            row = self.terms[step.operands + i].h
-            found += self.rows[row].size if self.rows[row].is_truth else 0
-        for i in range(step.n_results):
-            row = step.out + i
-            found += self.rows[row].size if self.rows[row].is_truth else 0
-        return found
-
-    cdef int plan_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
-        if step.top_b == INTEGRAL:
-            self.take_integral(step, k, lanes, memory, zeros)
-            return 0
-        if step.top_b == EACH:
-            return self.run_plan(<Plan>step.more, step, k, lanes, memory, zeros)
-        return self.matrix_rule(step, k, lanes, memory, zeros)
-
-    cdef int matrix_rule(self, SeriesStep* step, int32_t k, int64_t lanes, char* memory, double* zeros) noexcept nogil:
-        """Coefficient k of a product; or of x p = y, or x p = 1, from those of x p."""
-        cdef int32_t x = self.terms[step.operands].h
-        cdef int32_t y = step.out if step.top_b != PAIRS else self.terms[step.operands + 1].h
-        cdef int32_t first = 0 if step.top_b == PAIRS else 1
-        cdef int64_t size = self.rows[step.out].size
-        cdef int64_t lane, e
-        cdef int32_t j
-        cdef int code = 0
-        cdef double* p
-        cdef double* sums
-        cdef char* part
-        cdef char* pair[2]
-        cdef void* product = step.more if step.top_b == PAIRS else step.call
-        for lane in range(lanes):
-            p = <double*>self.lane_of(step.out, k, lane, lanes, memory, zeros)
-            sums = <double*>self.lane_of(step.c, 0, lane, lanes, memory, zeros)
-            part = self.lane_of(step.a, 0, lane, lanes, memory, zeros)
-            memset(sums, 0, size * sizeof(double))
-            for j in range(max(first, k - self.rows[y].top), min(k, self.rows[x].top) + 1):
-                pair[0] = self.lane_of(x, j, lane, lanes, memory, zeros)
-                pair[1] = self.lane_of(y, k - j, lane, lanes, memory, zeros)
-                code = (<Plan>product).run(pair, &part, 1)
-                if code:
-                    return code
-                for e in range(size):
-                    sums[e] += (<double*>part)[e]
-            if step.top_b == PAIRS:
-                memcpy(p, sums, size * sizeof(double))
-                continue
-            if step.top_b == SOLVE:
-                pair[1] = self.lane_of(self.terms[step.operands + 1].h, k, lane, lanes, memory, zeros)
-                for e in range(size):
-                    sums[e] = (<double*>pair[1])[e] - sums[e]
-                pair[0] = self.lane_of(x, 0, lane, lanes, memory, zeros)
-                pair[1] = <char*>sums
-                part = <char*>p
-                code = (<Plan>step.more).run(pair, &part, 1)
-            else:
-                for e in range(size):
-                    sums[e] = -sums[e]
-                pair[0] = self.lane_of(step.out, 0, lane, lanes, memory, zeros)
-                pair[1] = <char*>sums
-                part = <char*>p
-                code = (<Plan>product).run(pair, &part, 1)
+            if step.rule == SERIES_PLAN and step.top_b == RATE:
+                take_rate(series, step, order, wide.lanes, memory)
+            elif (step.rule != SERIES_PLAN if order else step.value != VALUE_PLAN):
+                series_kernels().wide(wide, i, i + 1, order, order)
+            elif order == 0:
+                code = run_plan(series, <Plan>step.more, step, 0, wide.lanes, memory, NULL)
+            elif order <= step.top:
+                code = plan_rule(series, step, order, wide.lanes, memory, wide.zeros)
             if code:
                 return code
+        if k == 0 and fails(series, wide.lanes, memory):
+            return GUARD_FAILED
+        if k < series.degree:
+            feed_back(series, k, wide.lanes, memory)
+    return 0
+
+
+# ---- wide rows ------------------------------------------------------------------------------------------------------
+
+cdef void place_rows(Series series, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil:
+    cdef int32_t i
+    wide.lanes = lanes
+    for i in range(series.n_rows):
+        wide.at[i] = place_of(series, i, 0, lanes, memory)
+    wide.zeros = <double*>(memory + series.per_lane * lanes)
+    memset(wide.zeros, 0, 8 * series.widest * lanes)
+
+
+cdef inline double* place_of(Series series, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+    """Coefficient k of a row."""
+    return <double*>(memory + series.rows[row].at * lanes) + k * series.rows[row].size * lanes
+
+
+cdef inline double* coefficient(Series series, int32_t row, int32_t k, int64_t lanes, char* memory,
+                                double* zeros) noexcept nogil:
+    return place_of(series, row, k, lanes, memory) if k <= series.rows[row].top else zeros
+
+
+cdef inline char* lane_of(Series series, int32_t row, int32_t k, int64_t lane, int64_t lanes, char* memory,
+                          double* zeros) noexcept nogil:
+    """Coefficient k of a row in one lane."""
+    if k > series.rows[row].top:
+        return <char*>zeros
+    if not series.rows[row].is_real:
+        return memory + series.rows[row].at * lanes + lane * series.rows[row].size * series.rows[row].itemsize
+    return <char*>(place_of(series, row, k, lanes, memory) + lane * series.rows[row].size)
+
+
+cdef void place_constants(Series series, int64_t first, int64_t lanes, char* memory, bint is_new) noexcept nogil:
+    cdef int32_t i
+    cdef int64_t lane, nbytes
+    for i in range(series.n_rows):
+        if series.rows[i].constant != NULL and (is_new or series.rows[i].has_lanes):
+            nbytes = series.rows[i].size * series.rows[i].itemsize
+            for lane in range(lanes):
+                memcpy(memory + series.rows[i].at * lanes + lane * nbytes,
+                       series.rows[i].constant + ((first + lane) * nbytes if series.rows[i].has_lanes else 0), nbytes)
+
+
+cdef void place_inputs(Series series, char** given, int64_t first, int64_t lanes, int64_t all_lanes, char* memory,
+                       bint is_new) noexcept nogil:
+    cdef int32_t i, k
+    cdef int64_t lane, nbytes
+    cdef Row* row
+    cdef char* to
+    for i in range(series.n_inputs):
+        row = &series.rows[series.inputs[i].row]
+        nbytes = row.size * row.itemsize
+        if not (is_new or series.inputs[i].has_lanes):
+            continue
+        if row.is_truth:        # constant; bytes there, which are the same in all lanes or have them
+            for lane in range(lanes * row.size):
+                (<double*>(memory + row.at * lanes))[lane] = given[i][
+                    first * row.size + lane if series.inputs[i].has_lanes else lane % row.size] != 0
+            continue
+        for k in range(series.inputs[i].count):
+            to = memory + row.at * lanes + k * nbytes * lanes
+            if series.inputs[i].has_lanes:
+                memcpy(to, given[i] + (k * all_lanes + first) * nbytes, nbytes * lanes)
+                continue
+            for lane in range(lanes):
+                memcpy(to + lane * nbytes, given[i] + k * nbytes, nbytes)
+
+
+cdef void give_outputs(Series series, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
+                       char* memory) noexcept nogil:
+    cdef int32_t i, k
+    cdef int64_t nbytes
+    cdef Row* row
+    for i in range(series.n_outputs):
+        row = &series.rows[series.outputs[i].row]
+        nbytes = row.size * sizeof(double)
+        for k in range(series.degree + 1):
+            if k > row.top:
+                memset(found[i] + (k * all_lanes + first) * nbytes, 0, nbytes * lanes)
+            else:
+                give_row(series, <double*>(found[i] + (k * all_lanes + first) * nbytes),
+                         place_of(series, series.outputs[i].row, k, lanes, memory), row.size * lanes, k)
+
+
+cdef inline void give_row(Series series, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
+    """Coefficient k of an output, as it is asked for."""
+    cdef int64_t e
+    if series.scales == NULL:
+        memcpy(found, row, n * sizeof(double))
+        return
+    for e in range(n):
+        found[e] = series.scales[k] * row[e]
+
+
+cdef bint fails(Series series, int64_t lanes, char* memory) noexcept nogil:
+    """Whether a guard does."""
+    cdef int32_t i
+    cdef int64_t lane
+    cdef Row* row
+    for i in range(series.n_checks):
+        row = &series.rows[series.checks[i].row]
+        for lane in range(lanes):
+            if memcmp(lane_of(series, series.checks[i].row, 0, lane, lanes, memory, NULL), series.checks[i].expected,
+                      row.size * row.itemsize):
+                return True
+    return False
+
+
+cdef void feed_back(Series series, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+    cdef int32_t i
+    cdef int64_t e
+    cdef double* to
+    cdef double* slope
+    for i in range(series.n_feedback):
+        to = place_of(series, series.feedback[2 * i], k + 1, lanes, memory)
+        for e in range(series.rows[series.feedback[2 * i]].size * lanes):
+            if k <= series.rows[series.feedback[2 * i + 1]].top:
+                slope = place_of(series, series.feedback[2 * i + 1], k, lanes, memory)
+                to[e] = slope[e] / series.divisors[k]
+            else:
+                to[e] = 0.0
+
+
+# ---- steps by plans -------------------------------------------------------------------------------------------------
+
+cdef void take_rate(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
+    cdef double* x
+    cdef double* p
+    cdef int64_t e
+    if k > step.top:
+        return
+    x = place_of(series, step.a, k + 1, lanes, memory)
+    p = place_of(series, step.out, k, lanes, memory)
+    for e in range(series.rows[step.out].size * lanes):
+        p[e] = (k + 1) * x[e]
+
+
+cdef void take_integral(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                        double* zeros) noexcept nogil:
+    cdef double* slope = coefficient(series, step.a, k - 1, lanes, memory, zeros)
+    cdef double* p = place_of(series, step.out, k, lanes, memory)
+    cdef int64_t e
+    for e in range(series.rows[step.out].size * lanes):
+        p[e] = slope[e] / k
+
+
+cdef int run_plan(Series series, Plan plan, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                  double* zeros) noexcept nogil:
+    """The plan of a step on coefficient k of its operands, where these have one."""
+    cdef char* few[FEW]
+    cdef char** at = few
+    cdef char* out[MOST_RESULTS]
+    cdef char* truths = NULL
+    cdef char* free
+    cdef int32_t i, row
+    cdef int64_t lane
+    cdef int64_t n = truths_of(series, step) if step.takes_bytes else 0
+    cdef int code = 0
+    if step.n_operands > FEW:
+        at = <char**>PyMem_RawCalloc(step.n_operands, sizeof(char*))
+    if n:
+        truths = <char*>PyMem_RawMalloc(n)
+    if at == NULL or (n and truths == NULL):
+        code = no_memory()
+    for lane in range(0 if code else lanes):
+        free = truths
+        for i in range(step.n_operands):
+            row = series.terms[step.operands + i].h
+            at[i] = lane_of(series, row, k if series.rows[row].is_real else 0, lane, lanes, memory, zeros)
+            if n and series.rows[row].is_truth:
+                at[i] = as_bytes(<double*>at[i], series.rows[row].size, free)
+                free += series.rows[row].size
+        for i in range(step.n_results):
+            row = step.out + i
+            if n and series.rows[row].is_truth:
+                out[i] = free
+                free += series.rows[row].size
+            else:
+                out[i] = lane_of(series, row, k, lane, lanes, memory, zeros)
+        code = plan.run(at, out, 1)
+        if code:
+            break
+        for i in range(step.n_results):
+            row = step.out + i
+            if n and series.rows[row].is_truth:
+                as_doubles(out[i], series.rows[row].size, <double*>lane_of(series, row, k, lane, lanes, memory, zeros))
+    PyMem_RawFree(truths)
+    if at != few:
+        PyMem_RawFree(at)
+    return code
+
+
+cdef int64_t truths_of(Series series, const SeriesStep* step) noexcept nogil:
+    """How many booleans the operands and results of a step have in one lane: rows hold them as doubles."""
+    cdef int64_t found = 0
+    cdef int32_t i, row
+    for i in range(step.n_operands):
+        row = series.terms[step.operands + i].h
+        found += series.rows[row].size if series.rows[row].is_truth else 0
+    for i in range(step.n_results):
+        row = step.out + i
+        found += series.rows[row].size if series.rows[row].is_truth else 0
+    return found
+
+
+cdef int plan_rule(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                   double* zeros) noexcept nogil:
+    if step.top_b == INTEGRAL:
+        take_integral(series, step, k, lanes, memory, zeros)
         return 0
+    if step.top_b == EACH:
+        return run_plan(series, <Plan>step.more, step, k, lanes, memory, zeros)
+    return matrix_rule(series, step, k, lanes, memory, zeros)
+
+
+cdef int matrix_rule(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory,
+                     double* zeros) noexcept nogil:
+    """Coefficient k of a product; or of x p = y, or x p = 1, from those of x p."""
+    cdef int32_t x = series.terms[step.operands].h
+    cdef int32_t y = step.out if step.top_b != PAIRS else series.terms[step.operands + 1].h
+    cdef int32_t first = 0 if step.top_b == PAIRS else 1
+    cdef int64_t size = series.rows[step.out].size
+    cdef int64_t lane, e
+    cdef int32_t j
+    cdef int code = 0
+    cdef double* p
+    cdef double* sums
+    cdef char* part
+    cdef char* pair[2]
+    cdef void* product = step.more if step.top_b == PAIRS else step.call
+    for lane in range(lanes):
+        p = <double*>lane_of(series, step.out, k, lane, lanes, memory, zeros)
+        sums = <double*>lane_of(series, step.c, 0, lane, lanes, memory, zeros)
+        part = lane_of(series, step.a, 0, lane, lanes, memory, zeros)
+        memset(sums, 0, size * sizeof(double))
+        for j in range(max(first, k - series.rows[y].top), min(k, series.rows[x].top) + 1):
+            pair[0] = lane_of(series, x, j, lane, lanes, memory, zeros)
+            pair[1] = lane_of(series, y, k - j, lane, lanes, memory, zeros)
+            code = (<Plan>product).run(pair, &part, 1)
+            if code:
+                return code
+            for e in range(size):
+                sums[e] += (<double*>part)[e]
+        if step.top_b == PAIRS:
+            memcpy(p, sums, size * sizeof(double))
+            continue
+        if step.top_b == SOLVE:
+            pair[1] = lane_of(series, series.terms[step.operands + 1].h, k, lane, lanes, memory, zeros)
+            for e in range(size):
+                sums[e] = (<double*>pair[1])[e] - sums[e]
+            pair[0] = lane_of(series, x, 0, lane, lanes, memory, zeros)
+            pair[1] = <char*>sums
+            part = <char*>p
+            code = (<Plan>step.more).run(pair, &part, 1)
+        else:
+            for e in range(size):
+                sums[e] = -sums[e]
+            pair[0] = lane_of(series, step.out, 0, lane, lanes, memory, zeros)
+            pair[1] = <char*>sums
+            part = <char*>p
+            code = (<Plan>product).run(pair, &part, 1)
+        if code:
+            return code
+    return 0
 
 
 cdef char* as_bytes(const double* x, int64_t n, char* p) noexcept nogil:

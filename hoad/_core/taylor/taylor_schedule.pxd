@@ -28,15 +28,11 @@ cdef class Ordering:
     cdef int32_t cap_ends
 
     cpdef tuple row(self, int32_t i)
-    cpdef bint takes_reals(self, int32_t i) except -1
     cpdef int32_t top(self, int32_t operand) except? -2
-    cdef object highest(self, int32_t i, object choose)
     cdef int lay_out(self) except -1
     cdef int ask(self, object operand, int32_t ahead) except -1
     cdef int32_t begin(self, int32_t i) noexcept
     cdef int32_t end(self, int32_t i, int32_t order) noexcept
-    cdef int check_laid_out(self) except -1
-    cdef list needs(self, int32_t i, set seen)
 
 cpdef bint is_multilinear(Primitive primitive, list tops)
 cpdef tuple unsigned(Closure closure, int32_t operand)

@@ -99,7 +99,7 @@ cdef class Ordering:
             raise IndexError(f"node {operand} of {len(self.tops)} nodes that were gone through")
         return self.tops[operand] if operand >= 0 else 0
 
-    cpdef bint takes_reals(self, int32_t i) except -1:
+    def takes_reals(self, int32_t i):
         """Whether what a node is made of is float64, or whole numbers."""
         cdef AbstractValue aval
         for k in <list>self.row(i)[2]:
@@ -141,30 +141,8 @@ cdef class Ordering:
                 if k >= 0:
                     lag = max(lag, <int32_t>self.lags[k] + is_rate)
             self.lags.append(lag)
-            self.tops.append(self.highest(i, choose))
+            self.tops.append(highest(self, i, choose))
             i += 1
-
-    cdef object highest(self, int32_t i, choose):
-        """The highest order of a node."""
-        cdef Primitive primitive
-        cdef AbstractValue aval
-        cdef int32_t k
-        cdef bint inexact = False
-        name, primitive, operands, _, aval = self.row(i)
-        if name == "input":
-            return min(self.given[i] - 1, self.degree) if aval.inexact else 0
-        if name == "result":
-            return self.degree if i in self.integrands else 0
-        tops = [self.top(operand) for operand in <list>operands]
-        if primitive.series == "rate":
-            return tops[0] - 1
-        if not any(tops):
-            return 0
-        for k in range(i, i + primitive.nout):
-            aval = aval_of(operand_aval(self.closure.graph, k))
-            inexact = inexact or aval.inexact
-            self.is_real = self.is_real and (aval.is_float64 or not aval.inexact)
-        return choose(i, tops) if inexact else 0
 
     # ---- what is asked for
 
@@ -226,23 +204,7 @@ cdef class Ordering:
                     heapq.heappush(wanted, (-(self.asks[k].ahead + (0 if k < own else order)), self.asks[k].node))
         self.tops = [max(top, 0) for top in asked]
 
-    cdef int check_laid_out(self) except -1:
-        if self.cap_ends < 2 * self.closure.graph.size or len(self.tops) != self.closure.graph.size:
-            raise ValueError("nodes have an order once all were gone through, and what nothing asks for was left out")
-        return 0
-
     # ---- in which order
-
-    cdef list needs(self, int32_t i, set seen):
-        """The nodes that a node needs in the same pass over all steps, but those that were seen."""
-        cdef int32_t k
-        cdef int32_t lag = self.lags[i]
-        cdef list found = []
-        for k in range(self.begin(i), self.end(i, self.tops[i])):
-            node = self.asks[k].node
-            if <int32_t>self.lags[node] + self.asks[k].ahead == lag and node not in seen:
-                found.append(node)
-        return found
 
     def order(self):
         """The nodes that are needed, each behind those it needs in the same pass."""
@@ -251,12 +213,12 @@ cdef class Ordering:
         cdef list found = []
         cdef set seen = set(self.closure.inputs)
         cdef list wanted = [x for x in (*self.outputs, *[x for x, _ in self.guards]) if x >= 0]
-        self.check_laid_out()
+        check_laid_out(self)
         while wanted:
             stack = [wanted.pop()]
             while stack:
                 node = stack[len(stack) - 1]
-                missing = self.needs(node, seen) if node not in seen else []
+                missing = needs(self, node, seen) if node not in seen else []
                 if missing:
                     stack.extend(missing)
                     continue
@@ -281,7 +243,7 @@ cdef class Ordering:
         cdef dict lowest = {}       # the first node that is reached from one that is in no set yet
         cdef dict behind = {}
         cdef dict following = {}    # how many of those behind a node were looked at
-        self.check_laid_out()
+        check_laid_out(self)
         for node in order:
             self.top(node)          # which raises if there is no such node
             asks = [self.asks[k].node for k in range(self.begin(node), self.end(node, self.tops[node]))]
@@ -311,6 +273,47 @@ cdef class Ordering:
                         for x in found[len(found) - 1]:
                             del lowest[x]
         return found
+
+
+cdef object highest(Ordering ordering, int32_t i, choose):
+    """The highest order of a node."""
+    cdef Primitive primitive
+    cdef AbstractValue aval
+    cdef int32_t k
+    cdef bint inexact = False
+    name, primitive, operands, _, aval = ordering.row(i)
+    if name == "input":
+        return min(ordering.given[i] - 1, ordering.degree) if aval.inexact else 0
+    if name == "result":
+        return ordering.degree if i in ordering.integrands else 0
+    tops = [ordering.top(operand) for operand in <list>operands]
+    if primitive.series == "rate":
+        return tops[0] - 1
+    if not any(tops):
+        return 0
+    for k in range(i, i + primitive.nout):
+        aval = aval_of(operand_aval(ordering.closure.graph, k))
+        inexact = inexact or aval.inexact
+        ordering.is_real = ordering.is_real and (aval.is_float64 or not aval.inexact)
+    return choose(i, tops) if inexact else 0
+
+
+cdef int check_laid_out(Ordering ordering) except -1:
+    if ordering.cap_ends < 2 * ordering.closure.graph.size or len(ordering.tops) != ordering.closure.graph.size:
+        raise ValueError("nodes have an order once all were gone through, and what nothing asks for was left out")
+    return 0
+
+
+cdef list needs(Ordering ordering, int32_t i, set seen):
+    """The nodes that a node needs in the same pass over all steps, but those that were seen."""
+    cdef int32_t k
+    cdef int32_t lag = ordering.lags[i]
+    cdef list found = []
+    for k in range(ordering.begin(i), ordering.end(i, ordering.tops[i])):
+        node = ordering.asks[k].node
+        if <int32_t>ordering.lags[node] + ordering.asks[k].ahead == lag and node not in seen:
+            found.append(node)
+    return found
 
 
 cdef list ending(list path, node):

@@ -1,0 +1,1 @@
+"""Which nodes depend on some nodes, and which nodes some need."""

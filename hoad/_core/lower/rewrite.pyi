@@ -1,0 +1,1 @@
+"""What the passes over the steps of a program share."""
