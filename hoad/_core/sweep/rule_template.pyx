@@ -16,6 +16,7 @@ from hoad._core.base.call_watch cimport unwatched
 from hoad._core.trace.calls cimport record_call
 from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
 from hoad._core.sweep.derived cimport assemble, item, negative, zeros
+from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.sweep.flags cimport is_slope, is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
@@ -66,6 +67,7 @@ from hoad._core.graph.tape cimport (
     int64_t,
     node_operands,
     operand_aval,
+    uint8_t,
     uint16_t,
 )
 
@@ -83,11 +85,6 @@ from hoad.errors import HoadError, NoRuleError, RuleError, count as counted
 cdef enum:
     FEW = 64
 
-    DEPENDS_ON_INPUT = 1
-    REPLACED = 2
-    NEEDED = 4
-    ENTERS_AS_CONSTANT = 8
-
 
 @cython.final
 cdef class RuleTemplate:
@@ -102,9 +99,9 @@ cdef class RuleTemplate:
     cdef int finish(self, list outputs) except -1:
         """Keep these outputs and what they need."""
         cdef Graph graph = self.graph
-        cdef int32_t i, k, n
-        cdef const int32_t* operands
-        cdef bytearray needed = bytearray(graph.size)
+        cdef int32_t i, k
+        cdef bytearray marks = bytearray(graph.size + 2)
+        cdef uint8_t* needed = marks_in(marks) + 2
         self.n_outputs = len(outputs)
         self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
         if self.outputs == NULL:
@@ -115,12 +112,7 @@ cdef class RuleTemplate:
                 needed[self.outputs[i]] = 1
         for k in range(graph.n_guards):
             needed[graph.guards[k].node] = 1
-        for i in range(graph.size - 1, -1, -1):
-            if needed[i]:
-                operands = node_operands(graph, i, &n)
-                for k in range(n):
-                    if operands[k] >= 0:
-                        needed[operands[k]] = 1
+        mark_needed(graph, 0, graph.size, needed)
         self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
         if self.steps == NULL:
             raise MemoryError
@@ -168,22 +160,36 @@ cdef class RuleTemplate:
     cdef list replay(self, Builder builder, list inputs, list leaves):
         """Emit the nodes with operands `leaves` in place of the nodes `inputs`; the operands of the outputs.
 
-        An output that is the symbolic zero is one of zeros: whoever asks for it is not a sweep.
+        What depends on no input and has a value enters as a constant. An output that is the symbolic zero is one of
+        zeros: whoever asks for it is not a sweep.
         """
-        cdef int32_t[::1] place = array("i", [ZERO]) * max(1, self.graph.size)
-        cdef bytearray state = replayed(self, inputs)
+        cdef Graph graph = self.graph
+        cdef int32_t[::1] place = array("i", [ZERO]) * max(1, graph.size)
+        cdef bytearray depends = bytearray(graph.size)
+        cdef bytearray ends = bytearray(graph.size)
+        cdef bytearray marks = bytearray(graph.size + 2)
         cdef int32_t k, i
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
-        for i in range(self.graph.size):
-            if state[i] & ENTERS_AS_CONSTANT:
-                place[i] = operand_of(builder.graph, self.graph.value_of(i))
-            elif state[i] & NEEDED and not state[i] & REPLACED:
+            depends[inputs[k]] = 1
+        mark_dependents(graph, 0, graph.size, marks_in(depends))
+        for i in range(graph.size):
+            ends[i] = not depends[i] and graph.nodes[i].flags & F_VALUED != 0
+        for i in inputs:
+            ends[i] = 1
+        for k in range(self.n_outputs):
+            if self.outputs[k] >= 0:
+                marks[2 + self.outputs[k]] = 1
+        mark_needed(graph, 0, graph.size, marks_in(marks) + 2, marks_in(ends))
+        for i in range(graph.size):
+            if marks[2 + i] and not ends[i]:
                 place[i] = emitted(self, builder, i, &place[0])
+            elif marks[2 + i] and not depends[i]:
+                place[i] = operand_of(builder.graph, graph.value_of(i))
         found = []
         for k in range(self.n_outputs):
             i = placed(self, builder, self.outputs[k], &place[0])
-            found.append(zeros(builder.graph, operand_aval(self.graph, self.outputs[k])) if i == ZERO else i)
+            found.append(zeros(builder.graph, operand_aval(graph, self.outputs[k])) if i == ZERO else i)
         return found
 
 
@@ -205,35 +211,6 @@ cdef int inline_scalar(RuleTemplate template, Builder builder, const int32_t* le
         elif template.scalar.negated[k] and outputs[k] != ZERO:
             outputs[k] = negative(builder, outputs[k])
     return 0
-
-
-cdef bytearray replayed(RuleTemplate template, list inputs):
-    """What `replay` does with each node: what depends on no input and has a value enters as a constant."""
-    cdef Graph graph = template.graph
-    cdef bytearray state = bytearray(graph.size)
-    cdef int32_t i, k, n
-    cdef const int32_t* operands
-    for i in inputs:
-        state[i] = REPLACED | DEPENDS_ON_INPUT
-    for i in range(graph.size):
-        operands = node_operands(graph, i, &n)
-        for k in range(n):
-            if operands[k] >= 0 and state[operands[k]] & DEPENDS_ON_INPUT:
-                state[i] |= DEPENDS_ON_INPUT
-    for k in range(template.n_outputs):
-        if template.outputs[k] >= 0:
-            state[template.outputs[k]] |= NEEDED
-    for i in range(graph.size - 1, -1, -1):
-        if not state[i] & NEEDED or state[i] & REPLACED:
-            continue
-        if not state[i] & DEPENDS_ON_INPUT and graph.nodes[i].flags & F_VALUED:
-            state[i] |= ENTERS_AS_CONSTANT
-            continue
-        operands = node_operands(graph, i, &n)
-        for k in range(n):
-            if operands[k] >= 0:
-                state[operands[k]] |= NEEDED
-    return state
 
 
 cdef int32_t emitted(RuleTemplate template, Builder builder, int32_t i, const int32_t* place) except? -1:

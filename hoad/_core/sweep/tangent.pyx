@@ -7,7 +7,6 @@ template of the forward sweep. The same step is a proof that the rule is linear,
 import numpy as np
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from cpython.ref cimport Py_INCREF
 
 cimport cython
 
@@ -25,12 +24,12 @@ from hoad._core.graph.primitive cimport (
     signature,
     node_signature,
 )
+from hoad._core.graph.reach cimport mark_needed
+from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
-    ARITY,
     AVAL_FLOAT,
     F_BOOL,
     F_WIDE,
-    F_OBJ,
     F_VALUED,
     OP_ASSEMBLE,
     OP_IDENTITY,
@@ -133,69 +132,20 @@ cdef Graph renumbered(RuleTemplate vjp, Signature sig, uint64_t active):
     """The graph of the vjp template with a tangent leaf for every operand put behind its leaves."""
     cdef Graph source = vjp.graph
     cdef Graph graph = Graph(source.valued)
+    cdef dict place = {i: i for i in range(vjp.n_leaves)}
     cdef int32_t i, k
-    cdef int32_t* place
-    cdef Node* node
     for i in range(vjp.n_leaves):
         new_input(graph, aval_of(operand_aval(source, i)))
     for aval in sig.avals:
         new_input(graph, aval)
     graph.thread = 0
-    for k in range(source.n_consts):
-        copy_const(graph, source, k)
-    place = <int32_t*>PyMem_RawMalloc((source.size + 1) * sizeof(int32_t))
-    if place == NULL:
-        raise MemoryError
-    try:
-        for i in range(source.size):
-            place[i] = shifted(vjp, i)
-            if i < vjp.n_leaves:
-                continue
-            node = &source.nodes[i]
-            if node.flags & F_WIDE:
-                copy_wide(graph, source, i, place)
-            else:
-                graph.push(node.op, node.flags & ~F_VALUED, place[node.a] if node.a >= 0 else node.a,
-                           place[node.b] if ARITY[node.op] == 2 and node.b >= 0 else node.b, 0.0)
-        for i in range(source.size if source.valued else 0):
-            if source.nodes[i].flags & F_VALUED:
-                graph.set_object(place[i], source.value_of(i))
-    finally:
-        PyMem_RawFree(place)
+    for i in range(vjp.n_leaves, source.size):
+        place[i] = copy_node(graph, source, i, place)
+        if source.valued and source.nodes[i].flags & F_VALUED:
+            graph.set_object(place[i], source.value_of(i))
     for k in range(source.n_guards):
-        graph.add_guard(shifted(vjp, source.guards[k].node), source.guards[k].expected, source.guards[k].is_object)
+        graph.add_guard(place[source.guards[k].node], source.guards[k].expected, source.guards[k].is_object)
     return graph
-
-
-cdef int copy_const(Graph graph, Graph source, int32_t k) except -1:
-    cdef int32_t i = graph.push_const(source.consts[k].aval)
-    graph.consts[i] = source.consts[k]
-    if source.consts[k].aval > 1:
-        Py_INCREF(<object>source.consts[k].value.o)
-    return 0
-
-
-cdef int copy_wide(Graph graph, Graph source, int32_t i, const int32_t* place) except -1:
-    cdef Node* node = &source.nodes[i]
-    cdef WideNode* wide = &source.wide_nodes[node.a]
-    cdef int32_t k
-    cdef int32_t behind = 1 if node.op == OP_RESULT else 0
-    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc((wide.count + 2) * sizeof(int32_t))
-    if operands == NULL:
-        raise MemoryError
-    try:
-        for k in range(wide.count):
-            operands[k] = source.pool[wide.first + k]
-            if operands[k] >= 0:
-                operands[k] = place[operands[k]]
-        if behind:
-            operands[wide.count] = source.pool[wide.first + wide.count]
-        graph.push_wide(node.op, node.flags & ~(F_VALUED | F_OBJ), <object>wide.sig, operands, wide.count + behind,
-                        node.b)
-        graph.wide_nodes[graph.n_wide_nodes - 1].count = wide.count
-    finally:
-        PyMem_RawFree(operands)
-    return 0
 
 
 cdef int check_transposed(RuleTemplate template, int32_t node, int nout) except -1:
@@ -217,7 +167,8 @@ cdef class ForwardSweep:
     cdef Graph graph
     cdef Builder builder
     cdef int32_t low, high
-    cdef uint8_t* needed
+    cdef uint8_t* marks
+    cdef uint8_t* needed        # behind two marks more, as `mark_needed` asks
     cdef int32_t* dot
     cdef bint notes
     cdef list kept              # templates in use
@@ -234,33 +185,20 @@ cdef class ForwardSweep:
         self.notes = notes
         self.kept = []
         self.n_quick = 4 * primitive_count()
-        self.needed = <uint8_t*>take_zeroed(size)
+        self.marks = <uint8_t*>take_zeroed(size + 2)
+        self.needed = self.marks + 2
         self.dot = <int32_t*>take(size * sizeof(int32_t))
         self.quick = <void**>PyMem_RawCalloc(self.n_quick, sizeof(void*))
-        if not (self.needed and self.dot and self.quick):
+        if not (self.marks and self.dot and self.quick):
             raise MemoryError
         for i in range(size):
             self.dot[i] = ZERO
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
-        give(self.needed, size)
+        give(self.marks, size + 2)
         give(self.dot, size * sizeof(int32_t))
         PyMem_RawFree(self.quick)
-
-    cdef int mark_needed(self, list targets) except -1:
-        cdef int32_t i, k, n
-        cdef const int32_t* operands
-        for i in targets:
-            if i >= self.low:
-                self.needed[i - self.low] = 1
-        for i in range(self.high - 1, self.low - 1, -1):
-            if self.needed[i - self.low]:
-                operands = node_operands(self.graph, i, &n)
-                for k in range(n):
-                    if operands[k] >= self.low:
-                        self.needed[operands[k] - self.low] = 1
-        return 0
 
     cdef inline int32_t tangent(self, int32_t operand) noexcept:
         return self.dot[operand - self.low] if operand >= self.low else ZERO
@@ -386,7 +324,10 @@ cdef list tangent_sweep(Graph graph, Builder builder, list targets, list wrt, li
     low = min(wrt)
     high = past_results(graph, <int32_t>max(wrt + targets) + 1)
     sweep = ForwardSweep(graph, builder, low, high, notes)
-    sweep.mark_needed(targets)
+    for i in targets:
+        if i >= low:
+            sweep.needed[i - low] = 1
+    mark_needed(graph, low, high, sweep.needed)
     builder.learn(low, high)
     for node, tangent in zip(wrt, tangents):
         i = node
