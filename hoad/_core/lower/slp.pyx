@@ -95,6 +95,7 @@ cdef class Grouping:
     cdef int find_levels(self) except -1:
         cdef int32_t i, k, level
         cdef int32_t noticed = 0
+        cdef int32_t* level_of = self.level
         cdef Step* step
         cdef ArrayStep* array_step
         for i in range(self.n):
@@ -103,15 +104,14 @@ cdef class Grouping:
                 array_step = &self.program.array_steps[step.a]
                 level = 1
                 for k in range(array_step.first, array_step.first + array_step.n_in):
-                    level = max(level, 1 + self.level[self.program.places[k]])
+                    level = max(level, 1 + level_of[self.program.places[k]])
                 if is_noticed(self.program, i):
                     noticed = level = max(level, noticed + 1)
                 for k in range(array_step.n_out):
-                    self.level[self.result(i, k)] = level
+                    level_of[self.result(i, k)] = level
             else:
-                level = self.level[step.a] if step.form == ITEM_STEP else (
-                    1 + max(self.level[step.a], self.level[step.b]))
-                self.level[step.out] = level
+                level = level_of[step.a] if step.form == ITEM_STEP else 1 + max(level_of[step.a], level_of[step.b])
+                level_of[step.out] = level
             self.levels = max(self.levels, level + 1)
         return 0
 
@@ -119,16 +119,17 @@ cdef class Grouping:
         cdef int32_t i, k
         cdef Step* step
         cdef uint64_t key
+        cdef uint64_t* formula = self.formula
         for i in range(self.n):
             step = &self.steps[i]
             if step.form == ARRAY_STEP:
                 for k in range(self.program.array_steps[step.a].n_out):
-                    self.formula[self.result(i, k)] = mixed(<uint64_t>i, 3)
+                    formula[self.result(i, k)] = mixed(<uint64_t>i, 3)
             elif step.form == ITEM_STEP:
-                self.formula[step.out] = mixed(<uint64_t>step.a, 1)
+                formula[step.out] = mixed(<uint64_t>step.a, 1)
             else:
-                key = mixed(<uint64_t>step.op + 4, self.formula[step.a])
-                self.formula[step.out] = mixed(key, self.formula[step.b]) if ARITY[step.op] == 2 else key
+                key = mixed(<uint64_t>step.op + 4, formula[step.a])
+                formula[step.out] = mixed(key, formula[step.b]) if ARITY[step.op] == 2 else key
 
     cdef int find_groups(self, bint by_formula) except -1:
         """Number the groups in the order in which they come; an item is in none."""

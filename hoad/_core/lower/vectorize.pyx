@@ -8,7 +8,7 @@ operations as they stand; views are read where they look.
 cimport cython
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memset
 
 from hoad._core.base.blocks cimport give, reserve, take_zeroed
 from hoad._core.graph.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
@@ -100,6 +100,7 @@ cdef class Vectorizer(Fusion):
     cdef int32_t n
     cdef int32_t registers          # before vector operations had theirs
     cdef IsomorphicGroups groups    # of the steps on numbers, where they are worth it
+    cdef int32_t* order             # steps, group by group
     cdef dict known                 # arrays that are there before the program runs: which preset, by register
     cdef dict constants             # numbers that are there before the program runs, by register
     cdef uint16_t logical_not
@@ -140,6 +141,7 @@ cdef class Vectorizer(Fusion):
     cdef int make_tables(self) except -1:
         """Room for what is known of each step: of a program that stays as it is, none."""
         cdef int32_t i, k
+        cdef int32_t* maker
         cdef ArrayStep* array_step
         cdef int64_t rows = max(self.n, 1)
         cdef int64_t registers = max(self.registers, 1)
@@ -155,14 +157,15 @@ cdef class Vectorizer(Fusion):
         self.number = self.moved + registers
         self.placement = <uint8_t*>(self.number + registers)
         self.loaded = self.placement + rows
+        memset(self.vector, 0xFF, rows * sizeof(int32_t))       # NONE
+        maker = self.maker
         for i in range(self.n):
-            self.vector[i] = NONE
             if self.steps[i].form == ARRAY_STEP:
                 array_step = &self.program.array_steps[self.steps[i].a]
                 for k in range(array_step.n_out):
-                    self.maker[self.program.places[array_step.first + array_step.n_in + k]] = i + 1
+                    maker[self.program.places[array_step.first + array_step.n_in + k]] = i + 1
                 continue
-            self.maker[self.steps[i].out] = i + 1
+            maker[self.steps[i].out] = i + 1
             if self.steps[i].form == ITEM_STEP:
                 self.placement[i] = AN_ITEM
         return 0
@@ -181,6 +184,7 @@ cdef class Vectorizer(Fusion):
             return False
         self.make_tables()
         if self.groups is not None:
+            self.order = self.groups.order
             for i in range(self.groups.n_groups):
                 self.split(self.groups.starts[i], self.groups.starts[i + 1])
         else:
@@ -234,7 +238,7 @@ cdef class Vectorizer(Fusion):
     cdef int leave(self, int32_t first, int32_t end) except -1:
         cdef int32_t j
         for j in range(first, end):
-            self.place(self.groups.order[j])
+            self.place(self.order[j])
         return 0
 
     cdef int locate(self, int32_t first, int32_t end) except -1:
@@ -243,7 +247,7 @@ cdef class Vectorizer(Fusion):
         cdef int32_t count = end - first
         reserve(<void**>&self.found, &self.cap_found, 2 * <int64_t>count, sizeof(At))
         for j in range(count):
-            i = self.groups.order[first + j]
+            i = self.order[first + j]
             self.found[j] = self.where(self.steps[i].a)
             self.found[count + j] = self.where(self.steps[i].b)
         return 0
@@ -272,7 +276,7 @@ cdef class Vectorizer(Fusion):
     cdef void reverse(self, int32_t first, int32_t end) noexcept:
         end -= 1
         while first < end:
-            self.groups.order[first], self.groups.order[end] = self.groups.order[end], self.groups.order[first]
+            self.order[first], self.order[end] = self.order[end], self.order[first]
             first += 1
             end -= 1
 
@@ -293,7 +297,7 @@ cdef class Vectorizer(Fusion):
 
     cdef int add_vector(self, int32_t first, int32_t count, int32_t start, int32_t stop) except -1:
         """A vector operation of the members from `start` to `stop` of a group of so many."""
-        cdef int32_t op = self.steps[self.groups.order[first + start]].op
+        cdef int32_t op = self.steps[self.order[first + start]].op
         cdef VectorOp* vector = new_vector(self, OPERATION, op, stop - start, ARITY[op])
         cdef int32_t j, i, side
         vector.first = first + start
@@ -301,7 +305,7 @@ cdef class Vectorizer(Fusion):
             self.describe(&vector.source[side], self.found + side * count + start, stop - start)
         join(self)
         for j in range(stop - start):
-            i = self.groups.order[first + start + j]
+            i = self.order[first + start + j]
             self.vector[i] = self.n_vectors - 1
             self.at[i] = j
             self.placement[i] = IN_A_VECTOR
@@ -777,7 +781,7 @@ cdef class Vectorizer(Fusion):
         cdef int32_t j
         cdef Step* step
         for j in range(vector.count):
-            step = &self.steps[self.groups.order[vector.first + j]]
+            step = &self.steps[self.order[vector.first + j]]
             self.keep_register(step.a if side == 0 else step.b)
         return 0
 
@@ -790,7 +794,7 @@ cdef class Vectorizer(Fusion):
         cdef int32_t j, register
         cdef Step* step
         for j in range(vector.count):
-            step = &self.steps[self.groups.order[vector.first + j]]
+            step = &self.steps[self.order[vector.first + j]]
             register = step.a if side == 0 else step.b
             table[j] = self.steps[self.maker[register] - 1].b if vector.source[side].kind == IN_ARRAY else (
                 self.now(register))
