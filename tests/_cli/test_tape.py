@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from display.reading import tables
-from display.test_dot import parsed
+from _display.reading import tables
+from _display.test_dot import parsed
 
 from hoad._cli import bench
 from hoad._cli import main as cli

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core.agreement import by_complex_steps, by_differences
-from core.programs import ARGUMENTS, BINARY, CONSTANTS, UNARY, Step, run, steps
+from _core.programs import ARGUMENTS, BINARY, CONSTANTS, UNARY, Step, run, steps
+from _numpy.agreement import by_complex_steps, by_differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -25,14 +25,6 @@ class Stream(io.TextIOWrapper):
         return self.buffer.getvalue().decode(self.encoding)
 
 
-@pytest.fixture(autouse=True)
-def _no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The width and the colours are what a test says, whatever the shell around it exports."""
-    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-
-
 @pytest.fixture
 def stream() -> Callable[..., Stream]:
     return Stream

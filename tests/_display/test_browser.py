@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.programs import HOSTILE, PROGRAMS, branching, by_hand, chain, rosenbrock
+from _display.programs import HOSTILE, PROGRAMS, branching, by_hand, chain, rosenbrock
 
 import hoad
 from hoad._display import page as making

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.programs import HOSTILE, PROGRAMS
+from _display.programs import HOSTILE, PROGRAMS
 
 import hoad
 from hoad import ArgumentError

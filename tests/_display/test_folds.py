@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.pages import explored
-from display.programs import chain
+from _display.pages import explored
+from _display.programs import chain
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.pages import explored
-from display.programs import PROGRAMS, branching, by_hand, chain, factors
-from display.reading import tables
+from _display.pages import explored
+from _display.programs import PROGRAMS, branching, by_hand, chain, factors
+from _display.reading import tables
 
 import hoad
 from hoad import ArgumentError

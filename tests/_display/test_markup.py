@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from display.programs import HOSTILE, PROGRAMS
-from display.reading import tables
+from _display.programs import HOSTILE, PROGRAMS
+from _display.reading import tables
 
 import hoad
 from hoad import ArgumentError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.reading import evaluated, tables
+from _display.reading import evaluated, tables
 
 import hoad
 from hoad._display import format_program

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from display.pages import explored
-from display.programs import HOSTILE, PROGRAMS, by_hand, chain
-from display.reading import tables
+from _display.pages import explored
+from _display.programs import HOSTILE, PROGRAMS, by_hand, chain
+from _display.reading import tables
 
 import hoad
 from hoad._display import columns

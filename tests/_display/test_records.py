@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display.programs import PROGRAMS, branching, by_hand, chain, rosenbrock
-from display.reading import tables
+from _display.programs import PROGRAMS, branching, by_hand, chain, rosenbrock
+from _display.reading import tables
 
 import hoad
 from hoad._program.tape import Constant

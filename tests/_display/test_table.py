@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from display import programs
-from display.reading import tables
+from _display import programs
+from _display.reading import tables
 
 import hoad
 from hoad._display import format_program

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from nans.finding import error_of, marked
+from _inspect.finding import error_of, marked
 
 import hoad
 from hoad._core.trace.context import WATCHERS

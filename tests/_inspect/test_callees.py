@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nans.finding import error_of, marked
+from _inspect.finding import error_of, marked
 
 import hoad
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from nans.finding import marked
+from _inspect.finding import marked
 
 import hoad
 

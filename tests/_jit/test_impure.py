@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jit.impure_rows import CHANGED, MODULES, PURE, REFUSED, SETUP, SETUP_OF_FILES, SETUP_OF_PURE, SETUP_OF_REFUSED
+from _jit.impure_rows import CHANGED, MODULES, PURE, REFUSED, SETUP, SETUP_OF_FILES, SETUP_OF_PURE, SETUP_OF_REFUSED
 
 import hoad
 

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from jit import models
+from _jit import models
+from quality.project import TESTS
 
 import hoad
 from hoad._core.base.blocks import blocks_taken
@@ -1189,9 +1190,8 @@ def test_another_process() -> None:
         "import pickle, sys, numpy as np; f, program = pickle.loads(sys.stdin.buffer.read()); "
         "print(f(1.25, -0.5), program.evaluate(np.array([1.0, -2.0, 3.0])).tolist())"
     )
-    where = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:0] = {[where, *sys.path]!r}; {code}"],
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {[str(TESTS), *sys.path]!r}; {code}"],
         input=data,
         capture_output=True,
         check=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.test_spectral import mixed, symmetric
+from _numpy.test_spectra import mixed, symmetric
 from mpmath import mp
 from rules.modes import along, words
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import assert_same, by_differences
+from _numpy.agreement import assert_same, by_differences
 from rules.modes import along, words
 
 import hoad

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import assert_same, check
+from _numpy.agreement import assert_same, check
 
 import hoad
 

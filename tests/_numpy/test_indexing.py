@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import assert_same, check
+from _numpy.agreement import assert_same, check
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

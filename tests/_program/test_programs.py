@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import same
+from _numpy.agreement import same
 
 import hoad
 from hoad._program.program import Program

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers.kinds import Named, Plain, X
+from _pytree.kinds import Named, Plain, X
 
 import hoad
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers.kinds import CASES, GRADIENT, HESSIAN, X, Y, constants_of, loss
+from _pytree.kinds import CASES, GRADIENT, HESSIAN, X, Y, constants_of, loss
 
 import hoad
 from hoad._pytree.containers import flatten

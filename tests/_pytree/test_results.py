@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers.kinds import CASES, Plain, X, constants_of
+from _pytree.kinds import CASES, Plain, X, constants_of
 
 import hoad
 from hoad._core.record.recording import differentiating

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers.kinds import CASES, Checking, Frozen, Layer, MyDict, MyList, Named, Plain, X, Y
+from _pytree.kinds import CASES, Checking, Frozen, Layer, MyDict, MyList, Named, Plain, X, Y
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -173,7 +173,7 @@ import ctypes
 import sys
 
 sys.path.insert(0, sys.argv[1])
-from test_memory import DRIVERS, same
+from test_blocks import DRIVERS, same
 
 hook = ctypes.PyDLL(sys.argv[2])
 hook.hook()

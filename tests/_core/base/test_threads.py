@@ -7,12 +7,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import threadpoolctl
+from quality.project import TESTS
 
 import hoad
 from hoad._core.base import threads as core
@@ -251,7 +251,7 @@ def printed(code: str, **variables: str) -> list[str]:
     """What a fresh process prints, as words."""
     names = ("HOAD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = {name: value for name, value in os.environ.items() if name not in names} | variables
-    where = f"import sys; sys.path[:0] = {[str(Path(__file__).parents[1]), *sys.path]!r}\n"
+    where = f"import sys; sys.path[:0] = {[str(TESTS), *sys.path]!r}\n"
     done = subprocess.run(
         [sys.executable, "-c", where + PRELUDE + code], env=environment, capture_output=True, text=True, timeout=120
     )

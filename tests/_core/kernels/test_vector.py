@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from quality.project import CORE, ROOT
 
 import hoad
 from hoad._core.kernels import vector
 from hoad._core.record.recording import lowered
 
-HOUSE = Path(hoad.__file__).parents[1]
+INSTALLED = Path(hoad.__file__).parents[1]
 TARGETS = vector.targets()
 ONE, TWO = vector.names()
 DIGITS = 60
@@ -436,7 +437,7 @@ print(vector.target(), float(error), sep="\\n")
 def in_process(code: str, kernels: str | None) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if name != "HOAD_KERNELS"}
     env |= {} if kernels is None else {"HOAD_KERNELS": kernels}
-    return subprocess.run([sys.executable, "-c", code], cwd=HOUSE, env=env, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", code], cwd=INSTALLED, env=env, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("kernels", [None, "", *TARGETS])
@@ -470,13 +471,12 @@ def test_this_file_by_every_target(kernels: str) -> None:
         "-k",
         "lanes or arrays or near",
     ]
-    env = os.environ | {"HOAD_KERNELS": kernels, "PYTHONPATH": str(HOUSE)}
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], env=env, capture_output=True, text=True)
+    env = os.environ | {"HOAD_KERNELS": kernels, "PYTHONPATH": str(INSTALLED)}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
 
 
 @pytest.mark.slow
 def test_polynomials_are_those_of_the_script() -> None:
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, root / "tools" / "minimax.py"], capture_output=True, text=True, check=True)
-    assert done.stdout == (root / "hoad" / "_core" / "kernels" / "vector_polynomials.h").read_text()
+    done = subprocess.run([sys.executable, ROOT / "tools" / "minimax.py"], capture_output=True, text=True, check=True)
+    assert done.stdout == (CORE / "kernels" / "vector_polynomials.h").read_text()

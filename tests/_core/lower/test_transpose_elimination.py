@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.test_bits import require_bits
-from engine.test_schedules import require_same
+from _core.runtime.test_bits import require_bits
+from _core.runtime.test_schedules import require_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

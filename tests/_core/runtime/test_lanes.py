@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.loops import Step, steps, turn
-from engine.test_bits import SPECIAL, require_bits
+from _core.runtime.loops import Step, steps, turn
+from _core.runtime.test_bits import SPECIAL, require_bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

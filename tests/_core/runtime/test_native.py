@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.test_bits import require_bits
+from _core.runtime.test_bits import require_bits
 
 import hoad
 from hoad._core.graph.primitive import primitives

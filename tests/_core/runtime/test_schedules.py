@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.loops import SHAPES, Step, steps
+from _core.runtime.loops import SHAPES, Step, steps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import evaluate, evaluate_lanes

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from core.programs import ARGUMENTS, Step, run, steps
+from _core.programs import ARGUMENTS, Step, run, steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
+from quality.project import ROOT
 
 import hoad
 from hoad._core.kernels.vector import targets
@@ -20,7 +21,7 @@ from hoad._transform.expansion import series_of
 from hoad.ode import taylor_integrate
 
 X = 0.3
-HOUSE = Path(hoad.__file__).parents[1]
+INSTALLED = Path(hoad.__file__).parents[1]
 
 # Each of a number of like terms, by hoad and by mpmath; none of their factors is a short series.
 TERMS: dict[str, Callable[[Any, Any, float], Any]] = {
@@ -154,6 +155,6 @@ def test_a_chain_of_pendulums_beside_its_energy() -> None:
 def test_this_file_by_every_target(kernels: str) -> None:
     run = "import sys; del sys.path[0]; import pytest; sys.exit(pytest.main(sys.argv[1:]))"  # not from the sources
     command = [sys.executable, "-c", run, "-q", "-p", "no:cacheprovider", __file__, "-k", "terms or powers or chain"]
-    env = os.environ | {"HOAD_KERNELS": kernels, "PYTHONPATH": str(HOUSE)}
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], env=env, capture_output=True, text=True)
+    env = os.environ | {"HOAD_KERNELS": kernels, "PYTHONPATH": str(INSTALLED)}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

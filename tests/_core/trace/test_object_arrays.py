@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import by_complex_steps
+from _numpy.agreement import by_complex_steps
 
 import hoad
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.agreement import by_complex_steps, by_differences, same
+from _numpy.agreement import by_complex_steps, by_differences, same
 
 import hoad
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops.unrolled import unrolled
+from _drivers.scan.unrolled import unrolled
 
 import hoad
 from hoad._transform import loops as room

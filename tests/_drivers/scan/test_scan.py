@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _drivers.scan.unrolled import nested, unrolled, vector_loss
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loops.unrolled import nested, unrolled, vector_loss
 
 import hoad
 from hoad._transform import loops as room

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vmap import workers
+from _drivers.vmap import workers
+from quality.project import TESTS
 
 import hoad
 from hoad._core.graph.primitive import primitive_named
@@ -346,7 +347,7 @@ def test_dask_with_a_worker_killed_in_mid_run(fuse: Path, client: Any) -> None:
 BY_MPI = """
 import numpy as np
 from mpi4py.futures import MPIPoolExecutor
-from vmap import workers
+from _drivers.vmap import workers
 import hoad
 
 def results(**how):
@@ -371,7 +372,7 @@ def test_mpi_gives_the_bits_of_one_process(tmp_path: Path) -> None:
         pytest.skip("there is no mpiexec")
     script = tmp_path / "script.py"
     script.write_text(BY_MPI, encoding="utf-8")
-    path = [str(Path(hoad.__file__).parents[1]), str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    path = [str(Path(hoad.__file__).parents[1]), str(TESTS), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [found, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path).rstrip(os.pathsep)},

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from assignment.programs import advanced_index, basic_index
+from _numpy.assignment.programs import advanced_index, basic_index
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

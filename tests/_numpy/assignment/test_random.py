@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from assignment.programs import OPERATIONS, Program, flattened, run
+from _numpy.assignment.programs import OPERATIONS, Program, flattened, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
