@@ -466,7 +466,7 @@ SINGULAR = [  # an operation on the series of t, what its message calls it, and 
 @pytest.mark.parametrize(("make", "name", "order"), SINGULAR, ids=[name for _, name, _ in SINGULAR])
 def test_singular_points(make: Callable[[TaylorSeries], Any], name: str, order: int | None) -> None:
     """What has no coefficients is told, with the line, and no warning of NumPy's besides."""
-    with pytest.raises(DomainError, match=name + r".*test_expansion\.py") as raised:
+    with pytest.raises(DomainError, match=name + r".*test_taylor_series\.py") as raised:
         make(VARIABLE(4))
     if order is not None:
         assert f"The highest order that exists is {order}:" in str(raised.value)
@@ -496,12 +496,12 @@ def test_the_way_around_a_square_root() -> None:
         (lambda s: np.isfinite(s), ArgumentError, r"np.isfinite of a TaylorSeries .*booleans .*s\[0\]"),
         (lambda s: s > 0, ArgumentError, r"booleans .*np.where\(s\[0\] > 0, s, 0\)"),
         (lambda s: np.allclose(s, s), NoRuleError, r"np.allclose .*boolean .*s\.coefficients"),
-        (lambda s: np.sum([s, s]), NoRuleError, r"np.sum would take .*test_expansion.py.*sum\(\[s, u\]\)"),
+        (lambda s: np.sum([s, s]), NoRuleError, r"np.sum would take .*test_taylor_series.py.*sum\(\[s, u\]\)"),
         (lambda s: np.mean([s, s]), NoRuleError, r"np.mean would take .*sum\(\[s, u\]\) / 2"),
         (lambda s: np.vectorize(abs)(s), NoRuleError, r"np.vectorize would take"),
         (lambda s: np.linalg.norm([s, s]), NoRuleError, r"^np\.linalg\.norm would take"),
         (lambda s: np.fft.fft([s, s]), NoRuleError, r"^np\.fft\.fft would take"),
-        (lambda s: np.polyval(s, 2.0), ShapeError, r"highest power first.*test_expansion.*s\(t\).*s\.at\(x\)\."),
+        (lambda s: np.polyval(s, 2.0), ShapeError, r"highest power first.*test_taylor_series.*s\(t\).*s\.at\(x\)\."),
         (lambda s: np.polyval(p=s, x=s), ShapeError, r"highest power first"),
         (lambda s: TaylorSeries([s, s]), ArgumentError, r"list with series.*np.stack"),
         (lambda s: TaylorSeries(s, 1.0), ArgumentError, r"about 0.0 for the point 1.0.*s.coefficients, point"),
