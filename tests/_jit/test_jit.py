@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-import tracemalloc
 import types
 import warnings
 import weakref
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from _jit import models
+from policy.memory import traced
 from quality.project import TESTS
 
 import hoad
@@ -631,22 +631,12 @@ def test_a_replay_allocates_nothing(f: Any, x: Any, into: bool, monkeypatch: pyt
     many = 1000 if len(x) < 1000 else 10
     for _ in range(3):
         gradient(x, out=out)
-    gc.collect()
     blocks = blocks_taken()
-    tracemalloc.start()
-    try:
-        gradient(x, out=out)
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        for _ in range(many):
-            gradient(x, out=out)
-        now, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    left, peak = traced(lambda: gradient(x, out=out), many, warm=1)
     assert blocks_taken() == blocks
-    assert now - before < 100  # the number that counts
+    assert left < 100  # the number that counts
     workspace = 8 * 250 if f is multiplied else 0  # of LAPACK's, which NumPy takes and gives back: traced from 2.5 on
-    assert peak - before < 200 + workspace + (0 if into else 400 + x.nbytes)
+    assert peak < 200 + workspace + (0 if into else 400 + x.nbytes)
 
 
 def test_a_recording_keeps_no_large_arrays_but_its_inputs() -> None:
@@ -658,13 +648,8 @@ def test_a_recording_keeps_no_large_arrays_but_its_inputs() -> None:
 
     x = np.linspace(0.0, 1.0, 50_000)
     g = hoad.jit(f)
-    tracemalloc.start()
-    try:
-        g(x)
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] < 1.5 * x.nbytes
-    finally:
-        tracemalloc.stop()
+    left, _ = traced(lambda: (g(x), gc.collect())[1])
+    assert left < 1.5 * x.nbytes
     tape = g.program(x)[0]
     np.testing.assert_allclose(tape.nodes[-1].result, f(x), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(g(x / 2), f(x / 2), rtol=1e-12, atol=1e-12)
@@ -1026,14 +1011,10 @@ def test_a_captured_array_is_kept_once() -> None:
     a = np.arange(2.0**18)
     given = a[::2]  # a view that is not contiguous, too
     f = hoad.jit(lambda x: a @ np.sin(x * a) + given @ np.sin(given * x))
-    tracemalloc.start()
-    try:
-        first = f(0.0)
-        kept = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert first == 0.0
-    assert kept < 1.5 * a.nbytes + given.nbytes
+    found = []
+    left, _ = traced(lambda: found.append(f(0.0)))
+    assert found == [0.0]
+    assert left < 1.5 * a.nbytes + given.nbytes
     a[7] = -1e9  # and what is kept is still compared
     np.testing.assert_allclose(f(1e-30), 1e-30 * (a @ a + given @ given), rtol=1e-12)
 

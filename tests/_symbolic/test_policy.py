@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 import pickle
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from policy.memory import growth
 
 import hoad
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError
@@ -165,13 +167,10 @@ def use(k: int) -> None:
 
 
 def test_ten_thousand_expressions_leave_nothing() -> None:
+    numbers = itertools.count()
     gc.disable()  # nothing of them lies in a cycle
-    try:
-        for _ in range(2):  # the interpreter's free lists fill up in the first round
-            before = sys.getallocatedblocks()
-            for k in range(10_000 // 4):  # four expressions or more each
-                use(k)
-        assert sys.getallocatedblocks() - before < 500
+    try:  # four expressions or more each
+        assert growth(lambda: use(next(numbers)), 10_000 // 4, sys.getallocatedblocks, 500) < 500
     finally:
         gc.enable()
 
