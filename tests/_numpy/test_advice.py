@@ -240,6 +240,8 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
         (lambda x: stats.norm.logpdf(x, 0.0, 1.0), "stats.norm.logpdf", "stats.*.logpdf"),
         (lambda x: special.factorial(x), "special.factorial", ""),
     ):
+        if name == "special.factorial" and np.lib.NumpyVersion(scipy.__version__) < "1.15.0":
+            continue  # this SciPy refuses what is no number of Python's itself
         with pytest.raises(
             hoad.TracedValueError,
             match=rf"^scipy\.{re.escape(name)} of a traced value cannot be recorded \(test_advice\.py:\d+\)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,8 @@ A = np.array([[3.0, 0.5, -1.0], [0.25, 2.0, 0.75], [1.0, -0.5, 4.0]])
 T = np.arange(24.0).reshape(2, 3, 4) / 7 - 1.5
 EMPTY = np.zeros((0, 3))
 POSITIVE = np.array([[0.5, 1.25, 2.0], [0.1, 3.0, 0.7]])
+
+CLIPS_BY_KEYWORDS = "min" in inspect.signature(np.clip).parameters  # since NumPy 2.1
 
 Case = tuple[str, Callable[[Any], Any], Any]
 
@@ -161,7 +164,7 @@ CHOICES: list[Case] = [
     ("where of a number", lambda x: np.where(x > 0, x * x, x), np.array(S)),
     ("clip", lambda x: np.clip(x, -0.5, 1.0), M),
     ("clip, one side", lambda x: np.clip(x, None, 1.0), M),
-    ("clip, keywords", lambda x: np.clip(x, min=-0.5, max=1.0), M),
+    *([("clip, keywords", lambda x: np.clip(x, min=-0.5, max=1.0), M)] if CLIPS_BY_KEYWORDS else []),
     ("clip, traced bound", lambda x: np.clip(x, x[0, 1], x[1, 0]), M),
     ("x.clip", lambda x: x.clip(-0.5, 1.0), M),
     ("x.clip(max=)", lambda x: x.clip(max=1.0), M),

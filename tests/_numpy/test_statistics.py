@@ -150,11 +150,21 @@ def test_a_single_row_of_the_second_argument_is_one_variable(m: Any, y: Any, ddo
     np.testing.assert_allclose(found, np.cov(x, other, rowvar=False, ddof=ddof), rtol=1e-14)
 
 
-def test_two_rows_of_columns_are_refused_as_by_numpy() -> None:
+def test_a_single_row_of_the_first_argument_is_what_numpy_has() -> None:
+    """Several variables; one before NumPy 2.2, and then two rows are two."""
     x = np.arange(3.0)[None]
-    for f in (np.cov, lambda *args, **options: hoad.grad(lambda x: np.cov(x, x, **options)[0, 0])(x)):
-        with pytest.raises(ValueError, match=r"dimension|shapes"):
-            f(x, x, rowvar=False)
+    wanted = np.cov(x, rowvar=False, ddof=0)
+    np.testing.assert_array_equal(hoad.jvp(lambda x: np.cov(x, rowvar=False, ddof=0), (x,), (x,))[0], wanted)
+    calls = (
+        lambda: np.cov(x, x, rowvar=False),
+        lambda: hoad.jvp(lambda x: np.cov(x, x, rowvar=False), (x,), (x,))[0],
+    )
+    for call in calls:
+        if wanted.ndim:
+            with pytest.raises(ValueError, match=r"dimension|shapes"):
+                call()
+        else:
+            np.testing.assert_array_equal(call(), np.ones((2, 2)))
 
 
 @pytest.mark.parametrize("weights", [[1.0, -1.0], np.array([[1, 0, 2], [-1, 3, 2]])])
