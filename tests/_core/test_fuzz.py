@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from _core.programs import ARGUMENTS, BINARY, CONSTANTS, UNARY, Step, run, steps
@@ -118,11 +120,16 @@ def test_every_operation_is_reached() -> None:
         assert made > 0, op
 
 
-def test_each_operation_alone() -> None:
-    for op in range(len(UNARY) + len(BINARY)):
-        for k in range(len(ARGUMENTS)):
-            for parameter in range(0, 30, 11):
-                program = [(0, 0, 0, 0), (op, 1, parameter, parameter), (2, 2, 0, 1)]
+@pytest.mark.parametrize("op", range(len(UNARY) + len(BINARY)))
+def test_each_operation_alone(op: int) -> None:
+    """With three parameters; where an operation takes no notice of them, once."""
+    for k, x in enumerate(ARGUMENTS):
+        seen = set()
+        for parameter in range(0, 30, 11):
+            program = [(0, 0, 0, 0), (op, 1, parameter, parameter), (2, 2, 0, 1)]
+            tape = pickle.dumps(hoad.record(lambda x, program=program: run(program, x), x))
+            if tape not in seen:
+                seen.add(tape)
                 check_first(program, k)
                 check_second(program, k)
 

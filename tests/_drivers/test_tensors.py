@@ -622,7 +622,7 @@ def test_directions_of_any_size(c: float) -> None:
     assert_allclose([along(v), compiled(v), compiled(v)], want, rtol=1e-13)
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 13), (2, 40), (3, 13)])
+@pytest.mark.parametrize(("n", "k"), [(2, 13), (2, 40), pytest.param(3, 13, marks=pytest.mark.slow)])
 def test_tensors_of_high_order_keep_their_digits(n: int, k: int) -> None:
     x = np.array([0.3, -0.4, 0.5])[:n]
     indices = multi_indices(n, k)

@@ -5,6 +5,7 @@ Beside the same functions as polynomials of the matrix, which know no eigenvalue
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -29,10 +30,15 @@ def turned(*w: float) -> np.ndarray:
     return symmetric(Q * np.array(w) @ Q.T)
 
 
+@functools.cache
+def coefficients_of(exact: Function, centre: float) -> list[float]:
+    with mp.workdps(40):
+        return [float(c) for c in mp.taylor(exact, centre, TERMS)]
+
+
 def power_series(exact: Function, a: Any, centre: float) -> Any:
     """f(A) for A about a multiple of I."""
-    with mp.workdps(40):
-        coefficients = [float(c) for c in mp.taylor(exact, centre, TERMS)]
+    coefficients = coefficients_of(exact, centre)
     moved = a - centre * np.eye(3)
     found = coefficients[-1] * np.eye(3)
     for c in coefficients[-2::-1]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 from quality.project import ROOT
+from rules import oracle
 
 import hoad
 from hoad._core.kernels.vector import targets
@@ -44,11 +45,15 @@ def total(name: str, count: int) -> Callable[[Any], Any]:
 
 
 @functools.cache
+def exact_term(name: str, slope: float) -> list[Any]:
+    """The coefficients of one term to degree 49."""
+    return oracle.coefficients(lambda t: TERMS[name](mp, t, mp.mpf(slope)), X, 49)
+
+
 def exact(name: str, count: int, degree: int) -> list[float]:
+    terms = [exact_term(name, slope) for slope in slopes_of(count)]
     with mp.workdps(60):
-        x = mp.mpf(X)
-        series = mp.taylor(lambda t: sum(TERMS[name](mp, t, mp.mpf(c)) for c in slopes_of(count)), x, degree)
-        return [float(c) for c in series]
+        return [float(mp.fsum(c)) for c in zip(*terms, strict=True)][: degree + 1]
 
 
 def grouped(f: Callable[[Any], Any], degree: int) -> bool:
