@@ -366,6 +366,8 @@ def test_the_branch_is_that_of_a_plain_call(pattern: str, driver: str) -> None:
     for name, x in ARGUMENTS.items():
         if not is_for(driver, x):
             continue
+        if pattern == "round" and isinstance(x, np.complexfloating) and hasattr(x, "__round__"):
+            continue  # which NumPy 2.0 does with a warning, and later ones do not
         wanted = choose(x)
         try:
             found = DRIVERS[driver](square(choose), x)
