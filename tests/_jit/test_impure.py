@@ -9,6 +9,7 @@ import decimal
 import functools
 import gc
 import importlib
+import importlib.metadata
 import locale
 import operator
 import os
@@ -133,12 +134,27 @@ def test_what_changes_by_itself_is_refused(expression: str, files: Path, tmp_pat
         jitted.program(1.0)
 
 
+# What SciPy before 1.15 computes by code that looks at signatures, or at the process, at every call.
+DECORATED = {
+    "scipy.special.comb(5,2)",
+    "scipy.linalg.eigh(np.eye(2))[0][0]",
+    "scipy.integrate.simpson(a)",
+    "scipy.spatial.ConvexHull([[0,0],[0,1],[1,0]]).volume",
+}
+SCIPY = importlib.metadata.version("scipy")
+
+
 @pytest.mark.parametrize("expression", PURE)
 def test_what_does_not_change_is_replayed(expression: str, tmp_path: Path) -> None:
     names = known(tmp_path)
     exec(SETUP_OF_PURE, names)
     f = made(names, expression)
     jitted = hoad.jit(f)
+    if expression in DECORATED and np.lib.NumpyVersion(SCIPY) < "1.15.0":
+        with pytest.warns(hoad.JitWarning, match="runs without compilation"):
+            found = [jitted(1.0) for _ in range(3)]
+        np.testing.assert_equal(found, [f(1.0)] * 3)
+        return
     expected = [jitted(1.0) for _ in range(3)]
     entered = []
     sys.setprofile(lambda frame, *_: entered.append(frame.f_code))
