@@ -20,6 +20,7 @@ COLUMN_GAP = "  "
 
 FUNCTIONS = {name: getattr(np, name) for name in np.__all__ if callable(getattr(np, name, None))}
 FUNCTIONS |= {"solve": np.linalg.solve, "inv": np.linalg.inv, "det": np.linalg.det}
+FUNCTIONS |= {"reshape": lambda x, shape: np.reshape(x, shape)}  # NumPy's takes this name from 2.1 on
 FUNCTIONS |= {"astype": lambda x, dtype: np.asarray(x).astype(dtype), "index": np.s_}
 FUNCTIONS |= {"direction": ufuncs.direction, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
 FUNCTIONS |= {name: getattr(ufuncs, name) for name in ("slope", "smooth", "powlog1", "powlog2", "powlog3")}
