@@ -185,4 +185,4 @@ define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order
 define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
 define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
 vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))
-slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series
+slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series  # type: ignore[attr-defined]
