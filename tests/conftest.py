@@ -29,6 +29,11 @@ except ImportError as error:
 settings.register_profile("hoad", deadline=None, derandomize=bool(os.environ.get("CI")), print_blob=True)
 settings.load_profile("hoad")
 
+# The width and the colours of what is printed are what a test says, whatever the shell around it exports.
+for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+os.environ["TERM"] = "xterm"
+
 
 def pytest_report_header() -> str:
     return f"hoad {hoad.__version__} from {os.path.dirname(hoad.__file__)}, numpy {np.__version__}"

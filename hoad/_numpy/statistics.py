@@ -109,6 +109,10 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False) -> An
     return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
 
 
+# Before NumPy 2.2 a single row of m is one variable too.
+ROW_IS_ONE = np.ndim(np.cov(np.zeros((1, 2)), rowvar=False, ddof=0)) == 0
+
+
 @implements(np.cov)
 def cov(
     m: Any,
@@ -124,7 +128,7 @@ def cov(
     only_defaults("cov", fweights=fweights, aweights=aweights, dtype=dtype)
     rows = [np.atleast_2d(inexact(x)) for x in ((m,) if y is None else (m, y))]
     if not rowvar:  # a single row of y is one variable, as NumPy has it, and one of m is several
-        rows[0] = rows[0] if np.ndim(m) < 2 else rows[0].T
+        rows[0] = rows[0] if np.ndim(m) < 2 or (ROW_IS_ONE and len(rows[0]) == 1) else rows[0].T
         rows[1:] = [x if len(x) == 1 else x.T for x in rows[1:]]
     dtype = np.result_type(*[x.dtype for x in rows], np.float64)
     x = concatenate([x.astype(dtype) for x in rows])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import pickle
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
+from policy.memory import traced
 
 import hoad
 from hoad.ode import odeint
@@ -269,7 +269,7 @@ def test_a_stiff_nonlinear_equation_at_second_order() -> None:
 
 
 def test_memory_does_not_grow_with_the_steps() -> None:
-    steps = []
+    found = []
 
     def peak(tolerance: float) -> int:
         def f(y0: Any) -> Any:
@@ -277,16 +277,10 @@ def test_memory_does_not_grow_with_the_steps() -> None:
             return np.sum(odeint(lambda y, t: -y * np.cos(t), y0, [0.0, 4.0], **options)[-1] ** 2)
 
         y0 = np.linspace(0.5, 1.0, 4000)
-        tracemalloc.start()
-        try:
-            gradient = hoad.grad(f)(y0)
-            steps.append(gradient)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        return traced(lambda: found.append(hoad.grad(f)(y0)))[1]
 
     few, many = peak(1e-3), peak(1e-8)  # some 20 and 900 steps of 32 kB each
-    np.testing.assert_allclose(steps[1], 2 * np.linspace(0.5, 1.0, 4000) * np.exp(-2 * np.sin(4.0)), rtol=1e-6)
+    np.testing.assert_allclose(found[1], 2 * np.linspace(0.5, 1.0, 4000) * np.exp(-2 * np.sin(4.0)), rtol=1e-6)
     assert many < 1.5 * few
 
 

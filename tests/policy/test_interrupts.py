@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quality.project import CORE
+from quality.project import CORE, TESTS
 
 import hoad
 
-TESTS = Path(__file__).parents[1]
 BUILTINS = {"bool", "int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "Scalar", "Array"}
 
 STORM = """
@@ -60,7 +59,9 @@ def test_an_interrupt_while_an_operand_is_looked_at(f: Callable[[Any], Any]) -> 
 
 def test_cython_checks_every_isinstance() -> None:
     """Of a display of classes, Cython asks each by itself, and takes an exception for a yes."""
-    for path in CORE.glob("*.pyx"):
+    paths = list(CORE.rglob("*.pyx"))
+    assert len(paths) > 50
+    for path in paths:
         for display in re.findall(r"isinstance\(.*?, \(([^()]*)\)\)", path.read_text()):
             assert {name.strip() for name in display.split(",")} <= BUILTINS, f"{path.name}: ({display}) needs a name"
 

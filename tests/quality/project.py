@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests"
 PACKAGE = ROOT / "hoad"
 CORE = PACKAGE / "_core"
 # The folders of the compiled core, from the ground up.

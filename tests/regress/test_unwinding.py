@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from policy.memory import LEAST_OBJECTS, growth, objects_held
 
 import hoad
 
@@ -278,16 +279,8 @@ ASKED: dict[str, Callable[[hoad.Program], Any]] = {
 def test_nothing_grows(name: str) -> None:
     """Objects of Python's, after many rounds of what makes and drops tapes."""
     program = hoad.record(lambda x: np.sin(x) * x if x > 0 else x, 1.0)
-
-    def left_by(rounds: int) -> int:
-        before = sys.getallocatedblocks()
-        for _ in range(rounds):
-            ASKED[name](program)
-        gc.collect()
-        return sys.getallocatedblocks() - before
-
-    left_by(50)
-    assert min(left_by(100) for _ in range(4)) < 50  # caches fill now and then; a leak is there every time
+    found = growth(lambda: ASKED[name](program), 100, objects_held, LEAST_OBJECTS)
+    assert found < LEAST_OBJECTS
 
 
 def test_long_lists_of_tapes_end_without_recursion() -> None:

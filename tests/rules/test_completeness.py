@@ -26,7 +26,7 @@ _FLOAT = intern_aval(np.dtype(np.float64), ())
 def _declared_later(primitive: Primitive) -> bool:
     """Those of users (and of tests), those that run programs and those of spectra, which have tests of their own."""
     if primitive.name.startswith(("spectral", "singular")):
-        return True  # tests/core/test_spectral.py
+        return True  # tests/_numpy/test_spectra.py
     return primitive.of_programs or getattr(primitive.function, "__module__", None) == "hoad.rules.registry"
 
 

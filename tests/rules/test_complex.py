@@ -22,7 +22,7 @@ from rules.cases import CASES as REAL_CASES
 from rules.cases import Structured
 from rules.complex_cases import CASES, Complex
 from rules.modes import multi_indices, words
-from rules.oracle import SPARE_DIGITS, STEP_DIGITS, partial, stencil
+from rules.oracle import SPARE_DIGITS, STEP_DIGITS, partial, stencil, sure
 from rules.test_completeness import PRIMITIVES
 
 import hoad
@@ -34,7 +34,7 @@ UNDERFLOW = 1e-290
 
 holomorphic = pytest.mark.parametrize("case", [c for c in CASES if c.holomorphic], ids=lambda case: case.name)
 others = pytest.mark.parametrize("case", [c for c in CASES if not c.holomorphic], ids=lambda case: case.name)
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name, scope="module")
 
 
 def mpc(z: Any) -> Any:
@@ -52,11 +52,12 @@ def derivative(f: Callable[..., Any], point: Sequence[complex], orders: Sequence
     with mp.workdps(STEP_DIGITS * total + SPARE_DIGITS):
         z = [mpc(item) for item in point]
         steps = [abs(item) * mp.mpf(10) ** -STEP_DIGITS for item in z]
-        value = mp.mpc(0)
+        value, size = mp.mpc(0), mp.zero
         for places in _product([stencil(n) for n in orders]):
             at = [item + k * h for item, (k, _), h in zip(z, places, steps, strict=True)]
-            value += math.prod(w for _, w in places) * f(*at)
-        return complex(value / math.prod((h**n for h, n in zip(steps, orders, strict=True)), start=mp.one))
+            term = math.prod(w for _, w in places) * f(*at)
+            value, size = value + term, size + abs(term)
+        return complex(sure(value, size) / math.prod((h**n for h, n in zip(steps, orders, strict=True)), start=mp.one))
 
 
 def _product(sets: list[Any]) -> list[tuple[Any, ...]]:

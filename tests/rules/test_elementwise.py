@@ -25,7 +25,8 @@ POINTS = {1: 16, 2: 8}
 POINTS_SPECIAL = {1: 6, 2: 3}  # whose oracles take their time
 UNDERFLOW = 1e-300
 
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+# All tests of a case follow each other, so that they find the values of mpmath in the same process.
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name, scope="module")
 
 
 @functools.cache

@@ -6,6 +6,7 @@ that not one digit is left.
 
 from __future__ import annotations
 
+import functools
 import math
 import pickle
 import subprocess
@@ -27,6 +28,7 @@ from hoad._core.graph.primitive import Primitive, primitive_named
 from hoad.rules.special import gamma
 
 ORDER = 50
+CYLINDER_DIGITS = 250
 
 
 def _kernel(name: str) -> Callable[..., list[Any]]:
@@ -367,18 +369,23 @@ def _combined(at: dict[int, Any], before: int, after: int) -> list[Any]:
     ]
 
 
+@functools.cache
+def _cylinder(kind: str, v: Any, x: Any) -> Any:
+    """Jᵥ, Iᵥ, Yᵥ or Kᵥ; functions of several orders ask for the same ones."""
+    with mp.workdps(CYLINDER_DIGITS):
+        if kind in "yk" and v == int(v):
+            return second_kind(v, x, -1 if kind == "y" else 1)
+        return {"j": mp.besselj, "i": mp.besseli, "y": mp.bessely, "k": mp.besselk}[kind](v, x)
+
+
 def _cylinder_series(kind: str, v: float, x: float) -> list[Any]:
     """From f of the orders about v: J and I by their power series, Y and K by recurrence from two of them."""
     v, x = mp.mpf(v), mp.mpf(x)
     span = range(-ORDER - 1, ORDER + 2)
     if kind in "ji":
-        known = mp.besselj if kind == "j" else mp.besseli
-        return _combined({j: known(v + j, x) for j in span}, 1, -1 if kind == "j" else 1)
+        return _combined({j: _cylinder(kind, v + j, x) for j in span}, 1, -1 if kind == "j" else 1)
     sign = -1 if kind == "y" else 1
-    if v == int(v):
-        at = {n: second_kind(n, x, sign) for n in (mp.zero, mp.one)}
-    else:
-        at = {n: (mp.bessely if kind == "y" else mp.besselk)(n, x) for n in (mp.mpf(-0.5), mp.mpf(0.5))}
+    at = {n: _cylinder(kind, n, x) for n in map(mp.mpf, (0, 1) if v == int(v) else (-0.5, 0.5))}
     first, last = max(at), min(at)
     while first <= v + ORDER + 1:  # f₊₁ = ± f₋₁ + 2v/x f, with + for K
         at[first + 1] = sign * at[first - 1] + 2 * first / x * at[first]
@@ -406,7 +413,7 @@ def test_kernels_of_bessel_functions(name: str, kind: str, v: float) -> None:
     orders = (v,) if (name, kind, v) in WITH_ORDER else ()
     got = np.array(_kernel(f"scipy.special.{name}")(*orders, np.array(places), ORDER))
     for j, x in enumerate(places):
-        with mp.workdps(250):
+        with mp.workdps(CYLINDER_DIGITS):
             want = _cylinder_series(kind, v, x)
             if name.endswith("e"):
                 want = times_exponential(want, -1 if kind == "i" else 1, mp.mpf(x))
@@ -514,10 +521,11 @@ def test_series_of_elliptic_integrals(name: str, exact: Callable[[Any], Any]) ->
     for m in (0.0, 1e-12, -1e-12, 1e-6, 0.01, -0.01, 0.3, 0.9, 0.999, -1.0, -30.0):
         with mp.workdps(60):
             # about a circle well within the singularity at m = 1, on which the trapezoidal rule gives all digits
-            radius, n = (1 - mp.mpf(m)) / 2, 256
-            on_circle = [exact(m + radius * mp.expjpi(mp.mpf(2 * j) / n)) for j in range(n)]
+            radius, half = (1 - mp.mpf(m)) / 2, 64
+            roots = [mp.expjpi(mp.mpf(j) / half) for j in range(half + 1)]  # the upper half; the rest is its mirror
+            on_circle = [exact(m + radius * root) * (1 if 0 < j < half else 0.5) for j, root in enumerate(roots)]
             want = [
-                mp.re(mp.fsum(y * mp.expjpi(-mp.mpf(2 * j * k) / n) for j, y in enumerate(on_circle))) / n / radius**k
+                mp.fsum(mp.re(y * root**-k) for y, root in zip(on_circle, roots, strict=True)) / half / radius**k
                 for k in range(order + 1)
             ]
         got = np.asarray(f(hoad.TaylorSeries.variable(order, m)))

@@ -33,8 +33,8 @@ cdef enum:
 cdef dict IS_OWN = {}
 cdef dict ORIGINS = {}
 cdef dict IS_SOLVER = {}
-# Code of the standard library that gives something else at every call, or keeps what it has read from outside the
-# process, so that only its being entered tells; by module, the names of the code, None for all.
+# Code of the standard library, and of SciPy before 1.15, that gives something else at every call, or keeps what it has
+# read from outside the process, so that only its being entered tells; by module, the names of the code, None for all.
 CHANGING_CODE = {
     "getpass": None,
     "importlib": frozenset(["import_module"]),  # by a name that is computed; SciPy imports its own parts so
@@ -42,9 +42,11 @@ CHANGING_CODE = {
     "mimetypes": None,
     "os": frozenset(["__getitem__", "__iter__", "__len__", "copy", "getenv", "getenvb"]),    # of the environment
     "platform": None,
+    "scipy.linalg._interpolative_backend": None,    # draws random numbers in Fortran
     "sysconfig": None,
     "threading": frozenset(["active_count", "current_thread", "enumerate"]),
 }
+BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
 # The instructions of a[i] = x.
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
@@ -116,16 +118,18 @@ cdef int origin_of(str filename) except -1:
 cdef int find_origin(str filename) except -1:
     if filename.startswith(HOAD):
         return Origin.HOADS
-    if is_part_of("scipy", filename):
-        return Origin.SCIPYS
     name = standard_name(filename)
     if name in CHANGING_CODE:
         return Origin.CHANGING
+    if is_part_of("scipy", filename):
+        return Origin.SCIPYS
     return Origin.LIBRARYS if name is not None or filename.startswith(OWN_FOLDERS) else Origin.USERS
 
 
 cpdef str standard_name(str filename):
-    """What a file of the standard library is called in `CHANGING_CODE`, None for any other."""
+    """What a file is called in `CHANGING_CODE`: one of the standard library, or of SciPy; None for any other."""
+    if filename.endswith(BACKEND):
+        return "scipy.linalg._interpolative_backend"
     if filename.startswith("<frozen "):
         return filename[8:-1]
     if filename.startswith(LIBRARY) and f"-packages{os.sep}" not in filename:

@@ -162,6 +162,12 @@ def slope_of_kve(v, x, *, n):
     return math.factorial(n) * kve_series(v, x, n)[n]
 
 
+def slope_of_kve_series(v, x, degree, *, n):
+    """The coefficients of the n-th derivative, (k + n)!/k! of those of eˣ Kᵥ(x)."""
+    found = kve_series(v, x, degree + n)
+    return [math.perm(k + n, n) * found[k + n] for k in range(degree + 1)]
+
+
 def _i1e(g, p, x):
     """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
     y = -2.0 * np.absolute(x)
@@ -179,3 +185,4 @@ define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order
 define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
 define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
 vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))
+slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series  # type: ignore[attr-defined]
