@@ -193,7 +193,8 @@ def test_python_functions_of_scipy_say_what_to_write() -> None:
             hoad.TracedValueError, match=r"^scipy\.special\.\w+ of a traced value .*\(test_special_functions"
         ):
             hoad.jacobian(f)(x)
-    assert hoad.grad(sc.softplus)(0.5) == pytest.approx(sc.expit(0.5), rel=1e-15)
+    if hasattr(sc, "softplus"):  # which newer SciPys have
+        assert hoad.grad(sc.softplus)(0.5) == pytest.approx(sc.expit(0.5), rel=1e-15)
 
 
 # ---- the table and its library --------------------------------------------------------------------------------------
