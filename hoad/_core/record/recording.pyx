@@ -171,7 +171,7 @@ cdef class Recording:
     def broadcast(self, int operand, tuple shape):
         """An operand at a shape."""
         cdef AbstractValue aval = intern_aval(aval_of(operand_aval(self.graph, operand)).dtype, shape)
-        return Builder(self.graph).broadcast(operand, aval.number)
+        return broadcast(Builder(self.graph), operand, aval.number)
 
     def ones(self, int like):
         """An operand of ones shaped like another, which products do not see."""

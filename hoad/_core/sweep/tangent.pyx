@@ -139,8 +139,9 @@ cdef Graph renumbered(RuleTemplate vjp, Signature sig, uint64_t active):
     for aval in sig.avals:
         new_input(graph, aval)
     graph.thread = 0
-    for i in range(vjp.n_leaves, source.size):
-        place[i] = copy_node(graph, source, i, place)
+    for i in range(source.size):
+        if i >= vjp.n_leaves:
+            place[i] = copy_node(graph, source, i, place)
         if source.valued and source.nodes[i].flags & F_VALUED:
             graph.set_object(place[i], source.value_of(i))
     for k in range(source.n_guards):
