@@ -467,3 +467,29 @@ def test_oblong_matrices(k: int, shape: tuple[int, int]) -> None:
     """The zeros outside of the shorter side are equal eigenvalues of the symmetric matrix: nothing depends on them."""
     a, directions = RNG.normal(size=shape), [RNG.normal(size=shape) for _ in range(4)]
     check(lambda a: np.linalg.svdvals(a)[k], lambda a: values(a)[k], a, directions)
+
+
+# By the name of NumPy's function: what the user's function of that name does, and its rule.
+NAMESAKES: dict[str, tuple[Function, Callable[..., Any]]] = {
+    "negative": (lambda x: x**2, lambda g, p, x: (2 * x * g,)),
+    "square": (lambda x: x**3, lambda g, p, x: (3 * x**2 * g,)),
+    "reshape": (lambda x: x**2 + x**4, lambda g, p, x: ((2 * x + 4 * x**3) * g,)),
+}
+
+
+@pytest.mark.parametrize("name", NAMESAKES)
+def test_an_operation_of_the_users_is_not_taken_for_numpys_of_that_name(name: str) -> None:
+    function, rule = NAMESAKES[name]
+
+    def own(x: Any) -> Any:
+        return function(x)
+
+    own.__name__ = own.__qualname__ = name
+    operation = hoad.primitive(own)
+    hoad.defvjp(operation, rule)
+
+    def exact(a: Any) -> Any:
+        _, v = mp.eigsy(a)
+        return sum(function(sum(v[i, k] * mp.mpf(float(C[i])) for i in range(4))) ** 2 for k in range(4))
+
+    check(lambda a: np.sum(operation(np.linalg.eigh(a)[1].T @ C) ** 2), exact, turned(1, 2, 3.5, 5), DIRECTIONS, 2)
