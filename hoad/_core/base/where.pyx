@@ -46,7 +46,7 @@ CHANGING_CODE = {
     "sysconfig": None,
     "threading": frozenset(["active_count", "current_thread", "enumerate"]),
 }
-BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
+cdef str BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
 # The instructions of a[i] = x.
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
