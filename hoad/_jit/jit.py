@@ -528,7 +528,7 @@ class _Given:
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
     def environment(self, signature: CallSignature, reader: Reader, live: Sequence[Any]) -> Environment:
-        """What the function reads as it is now: a environment that is there already, if it is so."""
+        """What the function reads as it is now: an environment that is there already, where nothing changed."""
         former = (r.environment for r in signature.recorded if _are(r.live, live) and r.environment.change() is None)
         return next(former, None) or reader.environment(live)
 

@@ -19,7 +19,7 @@ from hoad._numpy.registry import operand_at
 from hoad._numpy.reordered import Source, operand_and_order, restored
 from hoad._ops import primitives as prim
 
-# The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0, by transform.taylor. A
+# The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0; given by the layer above. A
 # pair, of which the second is that for items that are held; None for a function that has none.
 taylor_of: list[Callable[[Callable[[Any], Any], Any, int], tuple[Any, Any] | None]] = []
 

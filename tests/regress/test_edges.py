@@ -221,3 +221,13 @@ def test_a_slice_of_a_program_without_its_inputs() -> None:
             use(program[1:])
         with pytest.raises(hoad.ShapeError, match="lacks tape 3"):
             use(hoad.Program([*third[:2], third[3]]))
+
+
+def test_the_place_of_an_item_is_not_taken_for_a_register() -> None:
+    n = 1_000_000
+    x = np.full(n, 2.0)
+    x[-1] = 3.0
+    for f, value in ((lambda x: x[n - 1] * x[0], 6.0), (lambda x: x[n - 1] * x[0] + np.sum(x[:3] * x[3:6]), 18.0)):
+        program = hoad.record(f, x)
+        assert program(x) == program.evaluate(x) == value
+        assert hoad.jit(f)(x) == value

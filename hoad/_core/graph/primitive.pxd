@@ -50,7 +50,7 @@ cdef class Primitive:
     cdef public str rule_name
     cdef public object jvp              # jvp(dots, p, *operands), where its author wrote one
     cdef public object batch            # (params, *operands) for all lanes at once, lanes first
-    cdef public object native           # (params, *avals) -> Native in place of its function, or None
+    cdef public object native           # (params, *avals) -> NativeCall in place of its function, or None
     cdef public bint elementwise        # acts element by element: sums over broadcast axes are the sweep's business
     cdef public bint per_call
     cdef public bint of_programs        # its first parameter is a program
@@ -82,7 +82,7 @@ cdef class Signature:
     cdef readonly tuple results         # AbstractValue of each result
     cdef uint64_t hash
     cdef public object plan             # how the engine evaluates it
-    cdef dict templates                 # (mode, active operands) -> Template
+    cdef dict templates                 # (mode, active operands) -> RuleTemplate
     cdef int version
 
 cdef Primitive primitive_of(int op)

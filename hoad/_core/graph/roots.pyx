@@ -32,7 +32,7 @@ cdef bint has_root(Graph graph, int32_t operand, int depth) noexcept:
 
 
 cdef object smoothed(object result, uint16_t op, object x, object y):
-    """`result`, which is ``op(x, y)``, with the derivatives of what it is without a root, if that is found."""
+    """`result`, which is ``op(x, y)``; if a form of it without the root is found, with the derivatives of that form."""
     return find_smooth(op, x, y, result)
 
 

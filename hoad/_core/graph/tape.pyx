@@ -451,7 +451,7 @@ cdef class Graph:
 
     cdef int rewind(self, Scope to) except -1:
         """Forget all rows beyond `to`. The caller has made sure that nothing refers to them."""
-        cdef int32_t k = 3 * (to.start - self.notes_start)
+        cdef int64_t k = 3 * <int64_t>(to.start - self.notes_start)
         drop_beyond(self, to)
         while self.bodies is not None and <int32_t>self.bodies[-1][0] >= to.start:
             self.bodies.pop()

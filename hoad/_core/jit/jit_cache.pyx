@@ -86,7 +86,7 @@ cdef class Zeros:
 
 
 cdef class Workspace:
-    """The memory of one run; with the GIL, so without the locks of a `Space`."""
+    """The memory of one run, which holds the GIL and so needs no lock, as a `Space` of the runtime does."""
 
     def __dealloc__(self):
         give(self.memory, self.size)

@@ -4,8 +4,8 @@ The code is a row of int32: a word for what to do, the number of the result, tho
 the second alone reads the first are one word: what is between them stays in a register of the processor. Each is rounded
 by itself, so that results are those of the two. */
 
-#ifndef HOAD_SERIAL_H
-#define HOAD_SERIAL_H
+#ifndef HOAD_SCALAR_BYTECODE_H
+#define HOAD_SCALAR_BYTECODE_H
 
 #include <stdint.h>
 
@@ -49,7 +49,7 @@ typedef double (*SerialCall2)(double, double);
 #define NEXT(words) c += (words); continue
 #endif
 
-static void run_serial(const int32_t* c, double* u, void* const* functions)
+static void run_bytecode(const int32_t* c, double* u, void* const* functions)
 {
     union { double number; const double* array; } at;
     double x, y, z;

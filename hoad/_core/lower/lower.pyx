@@ -61,7 +61,7 @@ from hoad._core.graph.primitive import primitive_named
 
 cnp.import_array()
 
-cdef int SMOOTH = -1        # whose value is its first operand; the second has its derivatives
+cdef int SMOOTH = -1        # smooth(x, y) has the value of x and the derivatives of y
 
 cdef enum:
     DEPENDS = 1         # on an input

@@ -20,7 +20,8 @@ cdef void count_reads(Lowered program, int32_t* reads) noexcept:
                 count_read(program.places[k], reads)
         elif i < program.first_varying:
             reads[step.a] += 1
-            reads[step.b] += step.form == SCALAR_STEP and ARITY[step.op] == 2
+            if step.form == SCALAR_STEP and ARITY[step.op] == 2:    # of an item, b is no register but its place
+                reads[step.b] += 1
     for k in range(program.n_outputs):
         count_read(program.outputs[k].register, reads)
     for k in range(program.n_checks):

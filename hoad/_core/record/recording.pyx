@@ -533,13 +533,20 @@ cdef class Extension:
 
 def compute_values(Graph graph, int start, int end):
     """Give the nodes of ``[start, end)`` their values, but for those that depend on an input without one."""
-    cdef int32_t i
+    cdef int32_t i, k, n
+    cdef const int32_t* operands
     cdef bytearray missing = bytearray(end)
+    cdef list wanted = []
     for i in range(end):
-        if graph.nodes[i].op == OP_INPUT and not graph.nodes[i].flags & F_VALUED:
-            missing[i] = 1
-    mark_dependents(graph, 0, end, marks_in(missing))
-    wanted = [i for i in range(start, end) if not missing[i] and not graph.nodes[i].flags & F_VALUED]
+        if graph.nodes[i].flags & F_VALUED:
+            continue
+        operands = node_operands(graph, i, &n)
+        missing[i] = 1 if graph.nodes[i].op == OP_INPUT else 0
+        for k in range(n):
+            if operands[k] >= 0 and missing[operands[k]]:
+                missing[i] = 1
+        if not missing[i] and i >= start:
+            wanted.append(i)
     if wanted:
         lower(graph, wanted, [], [], 0, 0, True).execute([], 1)
 

@@ -26,7 +26,7 @@ cdef extern from "scalar_bytecode.h" nogil:
         S_SUBTRACT_ADD, S_SUBTRACT_SUBTRACT, S_SUBTRACT_FROM, S_SUBTRACT_MULTIPLY
         S_MULTIPLY_ADD, S_MULTIPLY_SUBTRACT, S_MULTIPLY_FROM, S_MULTIPLY_MULTIPLY
         S_ITEM, S_CALL1, S_CALL2, S_END
-    void run_serial(const int32_t* code, double* u, void** functions) noexcept
+    void run_bytecode(const int32_t* code, double* u, void** functions) noexcept
 
 
 cdef enum:
@@ -35,14 +35,14 @@ cdef enum:
 
 @cython.final
 cdef class ScalarBytecode:
-    """Steps as code for `run_serial`."""
+    """Steps as code for `run_bytecode`."""
 
     def __dealloc__(self):
         give(self.code, self.capacity * sizeof(int32_t))
         give(self.functions, self.cap_functions * sizeof(void*))
 
     cdef void run(self, Slot* u) noexcept nogil:
-        run_serial(self.code, <double*>u, self.functions)
+        run_bytecode(self.code, <double*>u, self.functions)
 
 
 cdef inline void add_word(ScalarBytecode bytecode, int32_t what) noexcept:

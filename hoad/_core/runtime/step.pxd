@@ -1,4 +1,4 @@
-"""The steps of a lowered program that have a number or nothing for a result: what runs and what rewrites them."""
+"""The steps of a lowered program, which the interpreter runs and the passes of lowering rewrite."""
 
 from libc.stdint cimport int32_t, uint16_t
 

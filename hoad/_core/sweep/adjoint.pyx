@@ -234,7 +234,7 @@ cdef class Sweep:
         cdef int32_t low = self.low
         cdef State* state = self.state
         cdef State of_a, of_b, found
-        # then an operand before `low` is a float64 constant or none, and `state[-1]` speaks for it
+        # In a sweep from node 0, operands before it are float64 constants: `state[-1]` is the state of them all.
         cdef bint alone = low == 0 and not self.graph.has_truths
         state[-1] = SPECIAL
         for i in wrt:

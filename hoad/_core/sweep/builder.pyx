@@ -17,7 +17,7 @@ from hoad._core.sweep.simplification cimport (
     skip_broadcasts,
     strengthen,
     transposed_back,
-    with_zeros,
+    decided_by_zeros,
 )
 from hoad._core.sweep.slopes cimport product_of_slopes
 from hoad._core.sweep.support cimport with_support
@@ -54,7 +54,7 @@ cdef class Builder(Appender):
         operands[0] = a
         operands[1] = b
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
-            return with_zeros(self, primitive_of(op), operands, ARITY[op], AVAL_FLOAT)
+            return decided_by_zeros(self, primitive_of(op), operands, ARITY[op], AVAL_FLOAT)
         if is_product(op) and is_sloped(self.graph, a) and is_sloped(self.graph, b):
             found = product_of_slopes(self, a, b, AVAL_FLOAT)
             if found != NOTHING:
@@ -109,7 +109,7 @@ cdef class Builder(Appender):
         cdef int32_t avals[FEW]
         cdef int32_t i, found
         cdef uint16_t op = primitive.op
-        found = with_zeros(self, primitive, operands, count, aval)
+        found = decided_by_zeros(self, primitive, operands, count, aval)
         if found != NOTHING:
             return found
         if count > FEW:

@@ -103,6 +103,7 @@ cdef bint has_no_zero(Graph graph, int32_t operand) except -1:
 cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept:
     """The flags of ``op(a, b)`` on numbers: a boolean, strong zeros, slopes."""
     cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
+    bind()
     if absorbs(op) or op == OP_MASK:
         flags |= F_STRONG
     elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY or op == SMOOTH:
@@ -119,7 +120,10 @@ cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexc
 cdef uint16_t wide_flags(Graph graph, Primitive primitive, const int32_t* operands, int32_t count) noexcept:
     """Those of a node with an extension row."""
     cdef int32_t i
-    cdef uint16_t flags = F_STRONG if is_strong_result(graph, primitive, operands, count) else 0
+    cdef uint16_t flags = 0
+    bind()
+    if is_strong_result(graph, primitive, operands, count):
+        flags |= F_STRONG
     if is_slope(primitive.op):
         flags |= F_SLOPED
     elif carries_slopes(primitive.op):

@@ -26,6 +26,7 @@ from hoad._core.graph.tape cimport (
     ARITY,
     AVAL_BOOL,
     AVAL_FLOAT,
+    F_WIDE,
     OP_ADD,
     OP_DIVIDE,
     OP_IDENTITY,
@@ -94,8 +95,8 @@ cdef uint16_t strengthen(Graph graph, uint16_t op, int32_t* a, int32_t* b) excep
     return op
 
 
-cdef int32_t with_zeros(Appender builder, Primitive primitive, const int32_t* operands, int32_t count,
-                        int32_t aval) except? -1:
+cdef int32_t decided_by_zeros(Appender builder, Primitive primitive, const int32_t* operands, int32_t count,
+                              int32_t aval) except? -1:
     """The result if symbolic zeros among the operands decide it."""
     cdef int32_t i
     cdef int32_t zeros = 0
@@ -112,7 +113,9 @@ cdef int32_t with_zeros(Appender builder, Primitive primitive, const int32_t* op
         return broadcast(builder, i, aval)
     if op == OP_SELECT:
         return masked(builder, operands, aval)
-    if INFO[op].multilinear or zeros == count or op == OP_MASK or (
+    if zeros == count and (INFO[op].linear or INFO[op].f1 == NULL):     # but not cos(0)
+        return ZERO
+    if INFO[op].multilinear or op == OP_MASK or (
             operands[0] == ZERO and (op == OP_DIVIDE or op == OP_STRONG_DIVIDE or op == OP_STRONG_MULTIPLY)):
         return ZERO
     for i in range(count):
@@ -163,7 +166,8 @@ cdef int32_t simplified(Appender builder, uint16_t op, const int32_t* operands, 
             return append_pair(builder, OP_SUBTRACT if op == OP_ADD else OP_ADD, a, x, aval)
     elif op == OP_POWER and holds(builder.graph, b, 2.0) and operand_aval(builder.graph, a) == aval:
         return append_pair(builder, OP_SQUARE, a, ZERO, aval)
-    if aval <= AVAL_BOOL and count <= 2:
+    if aval <= AVAL_BOOL and count <= 2 and operand_aval(builder.graph, a) <= AVAL_BOOL and (
+            count == 1 or operand_aval(builder.graph, b) <= AVAL_BOOL):
         return simplified_number(builder, op, a, b)
     return folded_complex(builder, primitive_of(op), operands, count, aval)
 
@@ -201,12 +205,12 @@ cdef int32_t append_pair(Appender builder, uint16_t op, int32_t a, int32_t b, in
     cdef int32_t operands[2]
     cdef int32_t avals[2]
     cdef int32_t count = 1 if b == ZERO else 2
-    if aval == AVAL_FLOAT:
-        return builder.emit(op, a, 0 if b == ZERO else b)
     operands[0] = a
     operands[1] = b
     avals[0] = operand_aval(builder.graph, a)
     avals[1] = avals[0] if b == ZERO else operand_aval(builder.graph, b)
+    if aval == AVAL_FLOAT and avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
+        return builder.emit(op, a, 0 if b == ZERO else b)
     return builder.push_wide(signature(primitive_of(op), None, avals, count), operands, count)
 
 
@@ -227,7 +231,7 @@ cdef int32_t simplified_number(Appender builder, uint16_t op, int32_t a, int32_t
     if op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH or op == OP_DIVIDE or op == OP_STRONG_DIVIDE:
         return signed(builder, op, a, b)
     if op == OP_ADD and is_op(graph, a, OP_NEGATIVE):
-        return builder.emit(OP_SUBTRACT, b, graph.nodes[a].a)
+        return builder.emit(OP_SUBTRACT, b, first_operand(graph, a))
     if op == OP_POWER and is_number(graph, b, 0.0):
         return graph.const_float(1.0)
     if op == OP_POWER and is_number(graph, b, -1.0):
@@ -259,15 +263,15 @@ cdef int32_t product(Appender builder, int32_t a, int32_t b) except? -1:
     if is_const(graph, a):
         if is_number(graph, a, -1.0):
             return negative(builder, b)
-        if is_integral(graph, a) and is_op(graph, b, OP_MULTIPLY):
+        if is_integral(graph, a) and is_op(graph, b, OP_MULTIPLY) and not graph.nodes[b].flags & F_WIDE:
             inner = graph.nodes[b].a
             if is_integral(graph, inner):
                 return builder.emit(OP_MULTIPLY, folded(graph, OP_MULTIPLY, a, inner), graph.nodes[b].b)
         if is_op(graph, b, OP_NEGATIVE):
-            return builder.emit(OP_MULTIPLY, folded(graph, OP_NEGATIVE, a, 0), graph.nodes[b].a)
+            return builder.emit(OP_MULTIPLY, folded(graph, OP_NEGATIVE, a, 0), first_operand(graph, b))
         return NOTHING
     if is_op(graph, a, OP_NEGATIVE) and is_op(graph, b, OP_NEGATIVE):
-        return builder.emit(OP_MULTIPLY, graph.nodes[a].a, graph.nodes[b].a)
+        return builder.emit(OP_MULTIPLY, first_operand(graph, a), first_operand(graph, b))
     if a == b:
         return builder.push(OP_SQUARE, a, 0)
     return signed(builder, OP_MULTIPLY, a, b)
@@ -281,9 +285,9 @@ cdef int32_t signed(Appender builder, uint16_t op, int32_t a, int32_t b) except?
     if op == OP_STRONG_MULTIPLY_BOTH and has_no_zero(graph, a):
         return builder.emit(OP_MULTIPLY, a, b)
     if is_op(graph, a, OP_NEGATIVE):
-        return negative(builder, builder.emit(op, graph.nodes[a].a, b))
+        return negative(builder, builder.emit(op, first_operand(graph, a), b))
     if is_op(graph, b, OP_NEGATIVE):
-        return negative(builder, builder.emit(op, a, graph.nodes[b].a))
+        return negative(builder, builder.emit(op, a, first_operand(graph, b)))
     return NOTHING
 
 

@@ -118,7 +118,7 @@ cdef int32_t ones(Appender builder, int32_t aval) except? -1:
 
 
 cdef int32_t with_operands(Appender builder, int32_t k, list operands) except? -1:
-    """The operation of a node on others."""
+    """The operation of a node on others; NOTHING where that is zero throughout."""
     cdef Signature sig = <Signature>builder.graph.wide_nodes[builder.graph.nodes[k].a].sig
     cdef cnp.ndarray table = np.array(operands, np.int32)
     cdef const int32_t* at = <int32_t*>cnp.PyArray_DATA(table)
@@ -126,4 +126,5 @@ cdef int32_t with_operands(Appender builder, int32_t k, list operands) except? -
     cdef int32_t aval = operand_aval(builder.graph, k)
     if sig.primitive.op == OP_ASSEMBLE:
         return assemble(builder, aval, at, count, sig.params[0], sig.params[1])
-    return builder.emit_wide(sig.primitive, sig.params, at, count, aval)
+    k = builder.emit_wide(sig.primitive, sig.params, at, count, aval)
+    return NOTHING if k == ZERO else k

@@ -268,11 +268,12 @@ cdef class ForwardSweep:
     cdef RuleTemplate template_at(self, int32_t i, uint64_t active, const int32_t* operands, int32_t count):
         """The jvp template of a node; that of an operation on float64 scalars is kept for the next of its kind."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef int32_t row = 4 * <int32_t>node.op + <int32_t>active
-        cdef bint plain = not node.flags & F_WIDE and row < self.n_quick
+        cdef bint plain = not node.flags & F_WIDE
+        cdef int32_t row = 4 * <int32_t>node.op + <int32_t>active if plain else 0
         cdef int32_t k
         cdef RuleTemplate template
         cdef Signature sig
+        plain = plain and row < self.n_quick
         for k in range(count if plain else 0):
             plain = plain and operand_aval(self.graph, operands[k]) == AVAL_FLOAT
         if plain and self.quick[row] != NULL:

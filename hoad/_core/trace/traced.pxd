@@ -18,7 +18,7 @@ cdef class Scalar:
     cdef Graph graph
     cdef int32_t node
     cdef bint truth         # a boolean
-    cdef uint8_t stands     # for what, as its class says
+    cdef uint8_t stands     # in whose place it is: one of the above, 0 for a number of NumPy's
     cdef double value
 
 cdef class Array:
@@ -32,7 +32,7 @@ cdef class Array:
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
     cdef int64_t made_at           # after how many entries of the graph it was made
-    cdef uint8_t stands         # for what, as its class says, where it has no axes
+    cdef uint8_t stands         # the same, where it has no axes
     cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
 
 cdef int check_own(Array x) except -1
