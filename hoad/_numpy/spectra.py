@@ -19,8 +19,8 @@ from hoad._numpy.registry import operand_at
 from hoad._numpy.reordered import Source, operand_and_order, restored
 from hoad._ops import primitives as prim
 
-# The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0; given by the layer above. A
-# pair, of which the second is that for items that are held; None for a function that has none.
+# The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0; given by the layer above.
+# A pair, of which the second is that for items that are held; None for a function that has none.
 taylor_of: list[Callable[[Callable[[Any], Any], Any, int], tuple[Any, Any] | None]] = []
 
 # Orders 1 to 4 of a derivative of a function of a matrix take so many coefficients; the others serve close eigenvalues.
