@@ -195,7 +195,7 @@ cdef int give_room(Fusion fusion, VectorOp* vector) except -1:
     """Keep the results of a vector operation: in its array, or in slots that follow each other."""
     vector.kept = True
     if vector.original != NONE:
-        fusion.vectors[vector.original].kept = True         # whose room it is
+        fusion.vectors[vector.original].kept = True         # in whose row of the block it is
     if vector.home == SLOTS and vector.base == NONE:
         vector.base = fusion.program.n_uniform
         more_registers(fusion.program, vector.count)

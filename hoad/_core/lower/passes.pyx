@@ -50,7 +50,7 @@ cdef int64_t bytes_of_arrays(Lowered program) noexcept:
 
 
 cdef int make_bytecode(Lowered program, const int32_t* reads, int32_t* maker, int32_t registers) except -1:
-    """Make code of the single steps that are left between others; `maker` is room for it."""
+    """Make code of the single steps that are left between others; `maker` is scratch memory for it."""
     cdef int32_t i = 0
     cdef int32_t kept = 0
     cdef int32_t first

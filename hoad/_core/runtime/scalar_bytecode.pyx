@@ -46,7 +46,7 @@ cdef class ScalarBytecode:
 
 
 cdef inline void add_word(ScalarBytecode bytecode, int32_t what) noexcept:
-    """One more word, for which there is room."""
+    """Append a word; the caller has reserved the memory."""
     bytecode.code[bytecode.n] = what
     bytecode.n += 1
 
@@ -123,7 +123,8 @@ cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t*
                                     int32_t registers):
     """The code of these steps.
 
-    `reads` counts how often each of so many registers is read, by anything; `maker` is room for as many zeros, left so.
+    `reads` counts how often each of so many registers is read, by anything; `maker` is scratch memory, zeros before and
+    after.
     """
     cdef ScalarBytecode made = ScalarBytecode.__new__(ScalarBytecode)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it

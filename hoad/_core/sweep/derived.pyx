@@ -60,6 +60,13 @@ cdef int32_t broadcast(Appender builder, int32_t operand, int32_t aval) except? 
     return builder.emit_wide(BROADCAST, (aval_of(aval).shape,), &operand, 1, aval)
 
 
+cdef int32_t ones(Graph graph, int32_t aval) except? -1:
+    """A constant of ones."""
+    if aval == AVAL_FLOAT:
+        return graph.const_float(1.0)
+    return graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
+
+
 cdef int32_t item(Appender builder, int32_t x, int32_t offset) except? -1:
     """x.ravel()[offset] of a float64 array."""
     cdef Node* node

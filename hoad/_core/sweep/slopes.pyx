@@ -10,7 +10,7 @@ What is linear in derivatives is all that a sweep emits, so factors are looked f
 element by element. This is exact where x is not 0: a product with ±1 does not round.
 """
 
-from hoad._core.sweep.derived cimport broadcast, negative
+from hoad._core.sweep.derived cimport broadcast, negative, ones
 from hoad._core.sweep.flags cimport is_slope, is_sloped
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport Signature, primitive_of, signature
@@ -41,8 +41,6 @@ from hoad._core.graph.tape cimport (
     operand_aval,
     uint16_t,
 )
-
-import numpy as np
 
 cdef enum:
     ONE = -2147483645           # the number 1, of any shape and dtype
@@ -203,13 +201,9 @@ cdef int32_t plus(Appender builder, uint16_t op, int32_t a, int32_t b) except? -
     return apply(builder, op, a, b)
 
 
-cdef int32_t ones(Appender builder, int32_t operand, int32_t aval) except? -1:
+cdef int32_t spelled_out(Graph graph, int32_t operand, int32_t aval) except? -1:
     """`operand`, as an array of this abstract value if it is ONE."""
-    if operand != ONE:
-        return operand
-    if aval == AVAL_FLOAT:
-        return builder.graph.const_float(1.0)
-    return builder.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
+    return ones(graph, aval) if operand == ONE else operand
 
 
 # ---- u + s v
@@ -246,12 +240,12 @@ cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32
         return 0
     if op == OP_ADD or op == OP_SUBTRACT:
         for k in range(4):
-            parts[k] = ones(builder, parts[k], operand_aval(builder.graph, slope))
+            parts[k] = spelled_out(builder.graph, parts[k], operand_aval(builder.graph, slope))
         even[0] = plus(builder, op, parts[0], parts[2])
         odd[0] = plus(builder, op, parts[1], parts[3])
     elif n == 1:
         for k in range(2):
-            parts[k] = ones(builder, parts[k], operand_aval(builder.graph, slope))
+            parts[k] = spelled_out(builder.graph, parts[k], operand_aval(builder.graph, slope))
         even[0] = parts[0] if op == OP_IDENTITY or parts[0] == ZERO else negative(builder, parts[0])
         odd[0] = parts[1] if op == OP_IDENTITY else negative(builder, parts[1])
     elif op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
@@ -267,7 +261,7 @@ cdef int32_t linear(Appender builder, uint16_t op, int32_t k, int32_t part, int3
     """A quotient, or a mask, of a part."""
     if part == ZERO:
         return ZERO
-    part = ones(builder, part, operand_aval(builder.graph, slope))
+    part = spelled_out(builder.graph, part, operand_aval(builder.graph, slope))
     return apply(builder, op, part, other) if k == 0 else apply(builder, op, other, part)
 
 
@@ -302,11 +296,11 @@ cdef int32_t product_of_slopes(Appender builder, int32_t a, int32_t b, int32_t a
         return NOTHING
     for odd in range(4):        # a sum takes no ONE: (1 + s v) has its 1 from a square of s
         if parts[odd] == ONE and parts[odd ^ 1] != ZERO:
-            parts[odd] = ones(builder, ONE, kind)
+            parts[odd] = spelled_out(builder.graph, ONE, kind)
     expand(builder, OP_MULTIPLY, parts, &even, &odd)
     if even == ONE and odd == ZERO:
-        return ones(builder, ONE, aval)
-    even = ones(builder, even, kind)
+        return spelled_out(builder.graph, ONE, aval)
+    even = spelled_out(builder.graph, even, kind)
     if odd != ZERO:
         odd = times(builder, OP_MULTIPLY, odd, slope)
         even = odd if even == ZERO else plus(builder, OP_ADD, even, odd)

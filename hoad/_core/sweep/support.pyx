@@ -7,7 +7,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from hoad._core.sweep.derived cimport assemble, broadcast
+from hoad._core.sweep.derived cimport assemble, broadcast, ones
 from hoad._core.sweep.flags cimport has_no_zero
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport INFO, K_STRIDED, Primitive, Signature, primitive_of
@@ -90,7 +90,7 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
             few[0] = operands[i]
             if aval_of(operand_aval(builder.graph, few[0])).inexact:
                 few[1] = support_of(builder, few[0], left)
-                operands[i] = few[1] if few[1] != NOTHING else ones(builder, operand_aval(builder.graph, few[0]))
+                operands[i] = few[1] if few[1] != NOTHING else ones(builder.graph, operand_aval(builder.graph, few[0]))
         return with_operands(builder, k, operands)
     if not count:
         return NOTHING
@@ -111,10 +111,6 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
     if op == OP_ADD or op == OP_SUBTRACT or few[0] == few[1]:
         return NOTHING
     return broadcast(builder, few[0] if few[1] == NOTHING else few[1], aval)
-
-
-cdef int32_t ones(Appender builder, int32_t aval) except? -1:
-    return builder.graph.const_object(np.ones(aval_of(aval).shape, aval_of(aval).dtype))
 
 
 cdef int32_t with_operands(Appender builder, int32_t k, list operands) except? -1:
