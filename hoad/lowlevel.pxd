@@ -8,11 +8,5 @@ The last two return HOAD_OK, or HOAD_BRANCH, HOAD_SINGULAR or HOAD_PYTHON and le
 """
 
 from hoad._core.runtime.lowlevel cimport (
-    HOAD_BRANCH,
-    HOAD_OK,
-    HOAD_PYTHON,
-    HOAD_SINGULAR,
-    hoad_call,
-    hoad_ode,
-    hoad_program,
+    HOAD_BRANCH, HOAD_OK, HOAD_PYTHON, HOAD_SINGULAR, hoad_call, hoad_ode, hoad_program,
 )

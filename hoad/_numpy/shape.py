@@ -12,7 +12,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, standing_for
+from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, representing
 from hoad._core.trace.views import as_written_to, copy_of
 from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
 from hoad._ops import primitives as prim
@@ -189,7 +189,7 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
 
 @implements(method="item")
 def item(x: Any, *index: Any) -> Any:
-    return standing_for(_item(x, index), PYTHON_NUMBER)
+    return representing(_item(x, index), PYTHON_NUMBER)
 
 
 def _item(x: Any, index: tuple[Any, ...]) -> Any:

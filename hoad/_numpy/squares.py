@@ -251,6 +251,4 @@ def _smooth(op: int, x: Any, y: Any, result: Any) -> Any:
 
 MULTIPLY, SQUARE = _known("multiply").op, _known("square").op
 
-bind_roots(
-    [_known(name).op for name in ROOTS], [_known(name).op for name in CARRIERS], _known("float_power").op, _smooth
-)
+bind_roots([_known(name).op for name in ROOTS], [_known(name).op for name in CARRIERS], _smooth)

@@ -29,7 +29,6 @@ from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.runtime.spectral import spectral
-from hoad._core.trace.traced import bind_operators
 from hoad._ops.adjugates import mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
 
@@ -813,8 +812,6 @@ SEARCHSORTED = Primitive(
     param_names=("side",),
     zero_derivative=True,
 )
-
-bind_operators()
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 

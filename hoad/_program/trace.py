@@ -12,7 +12,7 @@ import numpy as np
 
 from hoad._comparison.plain_calls import compared
 from hoad._core.base.where import is_library, is_public, name_running, wrapped_in
-from hoad._core.graph.norms import evened
+from hoad._core.graph.norms import replace_even_functions
 from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import advice_for
@@ -202,7 +202,7 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
         )
     parts = Parts(structure, leaves, places)
     found = [_operand(recording, leaves[k], driver) for k in places]
-    return evened(recording.graph, recording.start, found), parts
+    return replace_even_functions(recording.graph, recording.start, found), parts
 
 
 def output_name(parts: Parts | None, n: int) -> str | Name:
@@ -212,7 +212,7 @@ def output_name(parts: Parts | None, n: int) -> str | Name:
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
-    return evened(recording.graph, recording.start, [_operand(recording, result, driver)])[0]
+    return replace_even_functions(recording.graph, recording.start, [_operand(recording, result, driver)])[0]
 
 
 def _operand(recording: Recording, result: Any, driver: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hoad._comparison.plain_calls import compared
 from hoad._core.graph.inspect import guard_rows
-from hoad._core.graph.norms import evened
+from hoad._core.graph.norms import replace_even_functions
 from hoad._core.graph.primitive import rules_epoch
 from hoad._core.graph.subgraph import Subgraph
 from hoad._core.graph.tape import AbstractValue
@@ -67,7 +67,7 @@ class Apart:
             places = [k for k, operand in enumerate(picked) if operand is not None]
             self.parts = Parts(structure, leaves, places)
             del leaves
-            found = evened(d.graph, d.start, [operand for operand in picked if operand is not None], expanded)
+            found = replace_even_functions(d.graph, d.start, [operand for operand in picked if operand is not None], expanded)
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
             self.constants = [d.value(k) for k in self.segment.constants]
@@ -116,7 +116,7 @@ def captured_program(f: Callable[..., Any], values: Sequence[Any]) -> tuple[Prog
         traced = [d.input(x) for x in values]
         with telling_of_objects:
             made = f(*traced)
-        outputs = evened(d.graph, d.start, [d.operand(x) for x in made])
+        outputs = replace_even_functions(d.graph, d.start, [d.operand(x) for x in made])
         del traced, made
         segment = d.cut(outputs, whole=True)
         graph = d.graph

@@ -260,4 +260,4 @@ def _functions() -> list[int]:
     return [x.op for x in found] + _ops(["maximum", "minimum"])
 
 
-bind_evens(_ops(["hypot"]), _ops(["absolute", "fabs"]), _ops(MOVES), _functions(), SMOOTH.op, _replaced, is_same)
+bind_evens(_ops(["hypot"]), _ops(["absolute", "fabs"]), _ops(MOVES), _functions(), _replaced, is_same)

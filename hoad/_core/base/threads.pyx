@@ -85,7 +85,7 @@ def started():
 
 
 cdef int32_t allowed(int32_t asked) except -1:
-    """How many threads a run may use that was asked to use so many at most; 0 stands for as many as may be."""
+    """How many threads a run may use that was asked to use so many at most; 0 means as many as may be."""
     return 1 if asked == 1 else min(asked or <int32_t>MOST, most())
 
 

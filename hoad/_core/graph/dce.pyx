@@ -3,16 +3,7 @@
 from hoad._core.base.blocks cimport give, take, take_zeroed
 from hoad._core.graph.reach cimport mark_needed
 from hoad._core.graph.tape cimport (
-    ARITY,
-    F_WIDE,
-    F_VALUED,
-    OP_INPUT,
-    Const,
-    Scope,
-    Graph,
-    int32_t,
-    node_operands,
-    uint8_t,
+    ARITY, F_WIDE, F_VALUED, OP_INPUT, Const, Scope, Graph, int32_t, node_operands, uint8_t,
 )
 
 

@@ -4,17 +4,7 @@ import numpy as np
 
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
 from hoad._core.graph.tape cimport (
-    F_WIDE,
-    F_STRONG,
-    Const,
-    WideNode,
-    Graph,
-    Node,
-    Slot,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
+    F_WIDE, F_STRONG, Const, WideNode, Graph, Node, Slot, aval_of, int32_t, node_operands, operand_aval,
 )
 
 

@@ -7,22 +7,8 @@ by what `bind_evens` was given, in Python; here lies what looks at every node.
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
-    AVAL_FLOAT,
-    F_WIDE,
-    F_OBJ,
-    F_VALUED,
-    OP_POWER,
-    OP_SELECT,
-    OP_SQRT,
-    Graph,
-    Node,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
-    uint8_t,
-    uint16_t,
-    uint64_t,
+    AVAL_FLOAT, F_OBJ, F_VALUED, F_WIDE, OP_POWER, OP_SELECT, OP_SMOOTH, OP_SQRT, Graph, Node, aval_of, int32_t,
+    node_operands, operand_aval, uint16_t, uint64_t, uint8_t,
 )
 
 import numpy as np
@@ -54,10 +40,10 @@ cdef bint is_real(Graph graph, int32_t i):
     return aval == AVAL_FLOAT or aval_of(aval).dtype.kind == "f"
 
 
-def evened(Graph graph, int start, list outputs, bint of_abs=False):
+def replace_even_functions(Graph graph, int start, list outputs, bint of_abs=False):
     """The outputs, with the derivatives of even functions of norms where those are 0; of |x| as well if `of_abs`.
 
-    What was recorded stays as it is; what depends on such a function is recorded once more.
+    What was recorded is not changed; what depends on such a function is recorded once more.
     """
     cdef int32_t i
     cdef int32_t size = graph.size
@@ -194,7 +180,7 @@ cdef int merge(dict groups, set again, int32_t[::1] norm, int32_t start, int32_t
 cdef uint8_t[::1] used(Graph graph, int32_t start, list outputs):
     """1 for the nodes on which derivatives of the outputs depend, 2 for functions that are replaced already.
 
-    Not `mark_needed`: of a replaced function derivatives need what stands in its place alone.
+    Not `mark_needed`: of a replaced function derivatives need its replacement alone.
     """
     cdef uint8_t[::1] live = np.zeros(graph.size - start, dtype=np.uint8)
     cdef int32_t i, k, n, instead
@@ -333,11 +319,11 @@ def copy_dependent(Graph graph, int start, int end, dict place):
         place[i] = to
 
 
-def bind_evens(list sizes, list absolutes, list moves, list functions, int smooth, replaced, is_same):
+def bind_evens(list sizes, list absolutes, list moves, list functions, replaced, is_same):
     """Say which operations are norms, which move their items, which are functions, and who finds the even ones."""
     global replacements, equal
     for kind, ops in ((IS_SIZE, sizes), (IS_ABSOLUTE, absolutes), (IS_MOVE, moves), (IS_FUNCTION, functions),
-                      (IS_SMOOTH, [smooth])):
+                      (IS_SMOOTH, [OP_SMOOTH])):
         for op in ops:
             if op < MOST_OPERATIONS:
                 KINDS[op] = kind

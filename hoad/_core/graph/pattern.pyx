@@ -13,17 +13,7 @@ cimport numpy as cnp
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.graph.reach cimport mark_dependents, marks_in
 from hoad._core.graph.tape cimport (
-    F_WIDE,
-    OP_ASSEMBLE,
-    OP_ITEM,
-    OP_RESULT,
-    WideNode,
-    Graph,
-    Node,
-    aval_of,
-    int32_t,
-    int64_t,
-    node_operands,
+    F_WIDE, OP_ASSEMBLE, OP_ITEM, OP_RESULT, WideNode, Graph, Node, aval_of, int32_t, int64_t, node_operands,
     operand_aval,
 )
 

@@ -32,18 +32,18 @@ cdef void mark_needed(Graph graph, int32_t start, int32_t end, uint8_t* marks, c
         node = &graph.nodes[i]
         if not node.flags & F_WIDE:     # without branches that no one could predict
             n = arity[node.op]
-            marks[place(node.a if n else -1, start)] = 1
-            marks[place(node.b if n == 2 else -1, start)] = 1
+            marks[mark_index(node.a if n else -1, start)] = 1
+            marks[mark_index(node.b if n == 2 else -1, start)] = 1
             continue
         operands = node_operands(graph, i, &n)
         for k in range(n):
-            marks[place(operands[k], start)] = 1
+            marks[mark_index(operands[k], start)] = 1
         k = i + 1
         while k < end and graph.nodes[k].op == OP_RESULT:
             marks[k - start] = 1
             k += 1
 
 
-cdef inline int64_t place(int32_t operand, int32_t start) noexcept:
+cdef inline int64_t mark_index(int32_t operand, int32_t start) noexcept:
     """Where the mark of an operand is."""
     return max(<int64_t>operand - start, <int64_t>-1) + (operand >> 31)

@@ -7,7 +7,6 @@ cdef enum:
     DEEPEST = 3             # operations between a square and the root
 
 cdef uint8_t ROOTS[MOST_OPERATIONS]
-cdef int FLOAT_POWER
 
 cdef bint has_root(Graph graph, int32_t operand, int depth) noexcept
 

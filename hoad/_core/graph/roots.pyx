@@ -7,7 +7,6 @@ for a square is looked at here, without objects, and found to be one of a root o
 from hoad._core.graph.tape cimport OP_DIVIDE, Graph, int32_t, node_operands, uint16_t
 
 cdef object find_smooth = None
-cdef int FLOAT_POWER = -1
 
 cdef enum:
     IS_ROOT = 1
@@ -36,12 +35,11 @@ cdef object smoothed(object result, uint16_t op, object x, object y):
     return find_smooth(op, x, y, result)
 
 
-def bind_roots(list roots, list carriers, int float_power, smooth):
+def bind_roots(list roots, list carriers, smooth):
     """Say which operations are roots, through which a square passes, and who finds what it is without a root."""
-    global find_smooth, FLOAT_POWER
+    global find_smooth
     for op in roots:
         ROOTS[op] = IS_ROOT
     for op in carriers:
         ROOTS[op] = CARRIES
     find_smooth = smooth
-    FLOAT_POWER = float_power

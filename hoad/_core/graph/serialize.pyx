@@ -20,45 +20,13 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from hoad._core.graph.primitive cimport (
-    INFO,
-    K_CONCATENATE,
-    K_GATHER,
-    K_PUT,
-    K_PYTHON,
-    K_REDUCE,
-    K_STRIDED,
-    K_STRUCTURE,
-    K_UFUNC,
-    Primitive,
-    Signature,
+    INFO, K_CONCATENATE, K_GATHER, K_PUT, K_PYTHON, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Primitive, Signature,
     primitive_of,
 )
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_BOOL,
-    F_WIDE,
-    F_SLOPED,
-    F_STRONG,
-    OP_ASSEMBLE,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_RESULT,
-    OP_STOP,
-    AbstractValue,
-    WideNode,
-    Graph,
-    Guard,
-    Node,
-    Slot,
-    aval_of,
-    int32_t,
-    intern_aval,
-    node_operands,
-    operand_aval,
-    uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_SLOPED, F_STRONG, OP_ASSEMBLE, OP_IDENTITY, OP_INPUT, OP_ITEM,
+    OP_RESULT, OP_STOP, AbstractValue, WideNode, Graph, Guard, Node, Slot, aval_of, int32_t, intern_aval, node_operands,
+    operand_aval, uint16_t,
 )
 
 from hoad._core.graph.primitive import make_signature, signature_at
@@ -153,7 +121,7 @@ def graph_data(Graph graph, int end, int n_guards, describe, check):
         row[1, i] |= WIDE
         row[2, i] = -1 if sig is None else signature_index(signatures, sig, avals, operations, describe)
         row[3, i] = aval_index(avals, aval_of(node.b))
-        n = wide.count + (1 if node.op == OP_RESULT else 0)      # which result it is stands behind its operand
+        n = wide.count + (1 if node.op == OP_RESULT else 0)      # which result it is comes after its operand
         counts.append(n)
         for k in range(n):
             pool.append(graph.pool[wide.first + k])
@@ -389,7 +357,7 @@ cdef class Reading:
             if self.rows[1, i] & ~(STRONG | TRUTH | WIDE | SLOPED):
                 raise refused(f"node {i} has marks that are none")
             if self.owed and primitive.op != OP_RESULT:
-                raise refused(f"node {i} stands between the results of another")
+                raise refused(f"node {i} is between the results of another")
             if self.rows[1, i] & WIDE:
                 self.add_wide(i, primitive)
             else:
@@ -663,7 +631,7 @@ cdef object assembly(Primitive primitive, object params, tuple avals, tuple resu
 def node_rows(Graph graph, int end):
     """(primitive, flags, operands, place of an item or (dtype, shape), key of the signature) of the first nodes.
 
-    Behind the operand of a further result stands which it is.
+    After the operand of a further result comes which result it is.
     """
     cdef int32_t i, k, n
     cdef const int32_t* operands

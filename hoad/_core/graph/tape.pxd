@@ -37,6 +37,43 @@ cdef enum Op:
     OP_SELECT         # (c, x, y): x where c, else y
     OP_SQUARE
     OP_SQRT
+    OP_ABSOLUTE
+    OP_FLOOR
+    OP_CEIL
+    OP_TRUNC
+    OP_FLOOR_DIVIDE
+    OP_REMAINDER
+    OP_FLOAT_POWER
+    OP_LESS
+    OP_LESS_EQUAL
+    OP_GREATER
+    OP_GREATER_EQUAL
+    OP_EQUAL
+    OP_NOT_EQUAL
+    OP_LOGICAL_AND
+    OP_LOGICAL_OR
+    OP_LOGICAL_XOR
+    OP_LOGICAL_NOT
+    OP_REAL
+    OP_IMAG
+    OP_COMPLEX
+    OP_CONJUGATE
+    OP_SLOPE          # the derivative of an absolute value
+    OP_SMOOTH         # (x, y): the value of x, with the derivatives of y
+    OP_ASTYPE
+    OP_BROADCAST_TO
+    OP_RESHAPE
+    OP_TRANSPOSE
+    OP_GETITEM
+    OP_GATHER
+    OP_PUT
+    OP_CONCATENATE
+    OP_SUM
+    OP_MATMUL
+    OP_SOLVE
+    OP_INV
+    OP_SPECTRAL
+    OP_SINGULAR
     OP_FIRST_FREE
 
 cdef enum Flag:
@@ -185,7 +222,7 @@ cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
     return AVAL_BOOL if node.flags & F_BOOL else AVAL_FLOAT
 
 cdef inline const int32_t* node_operands(Graph graph, int32_t node, int32_t* count) noexcept:
-    """The operands of `node`, as a pointer that stands until the graph grows."""
+    """The operands of `node`, as a pointer that is valid until the graph grows."""
     cdef Node* row = &graph.nodes[node]
     cdef WideNode* wide
     if row.flags & F_WIDE:

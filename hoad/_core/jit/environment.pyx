@@ -60,7 +60,7 @@ cdef str DICT = "__dict__"
 
 
 cdef class _Absent:
-    """What stands for nothing where a tuple holds what was found."""
+    """The mark for nothing found, in a tuple of what was found."""
 
     def __repr__(self):
         return "ABSENT"

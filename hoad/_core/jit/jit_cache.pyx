@@ -200,7 +200,7 @@ cdef class CompiledTrace:
         return True
 
     cdef bint fits(self, object out) except -1:
-        """Whether what a run computes is all that is given, and can be written where it is asked for as it is."""
+        """Whether what a run computes is all that is given, and can be written to the result without conversion."""
         cdef int32_t k
         cdef int32_t n = self.lowered.n_outputs
         if self.has_constants:

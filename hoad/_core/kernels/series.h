@@ -1,7 +1,7 @@
 /* Taylor arithmetic: what is done to find the coefficients of all series of a program.
 
 A series is a row of coefficients c0, c1, ..., one for each power of t. The rows of a narrow program are numbers side by
-side; in a wide one each coefficient is a block of numbers, one a lane or an item. Steps come in parts, each of which is
+side; in one of blocks each coefficient is a block of numbers, one a lane or an item. Steps come in parts, each of which is
 done to the highest order before the next: coefficient k of a row needs coefficients k of rows before it, those of lower
 order of its part, and any of parts before. See Griewank and Walther (2008), table 13.2. */
 
@@ -80,7 +80,7 @@ typedef struct {
     int32_t n_feedback;
     int32_t degree;
     int64_t stride;             /* of narrow rows, in numbers */
-    double** at;                /* where wide rows begin */
+    double** at;                /* where rows of blocks begin */
     double* zeros;              /* as many as the largest coefficient has numbers */
     int64_t lanes;
 } SeriesCode;
@@ -119,7 +119,7 @@ typedef struct {
     void (*narrow)(const SeriesCode*, double* rows, SeriesPlace* places, double* kept);
     void (*groups)(const SeriesCode*, double* rows, SeriesPlace* places, double* kept);
     /* Some orders of the steps from one to before another; none of them is a plan. */
-    void (*wide)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);
+    void (*blocks)(const SeriesCode*, int32_t step, int32_t end, int32_t order, int32_t last);
 } SeriesKernels;
 
 #endif

@@ -104,7 +104,7 @@ TARGET("avx2,fma")
 #include "vector_formulas.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
-#include "vector_series_wide.h"
+#include "vector_series_blocks.h"
 END_TARGET
 
 TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
@@ -115,7 +115,7 @@ TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #include "vector_formulas.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
-#include "vector_series_wide.h"
+#include "vector_series_blocks.h"
 END_TARGET
 #endif
 
@@ -130,7 +130,7 @@ END_TARGET
 #include "vector_formulas.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
-#include "vector_series_wide.h"
+#include "vector_series_blocks.h"
 
 typedef struct {
     const char* name;

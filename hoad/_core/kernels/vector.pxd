@@ -72,7 +72,7 @@ cdef extern from "series.h" nogil:
     ctypedef struct SeriesKernels:
         void (*narrow)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept) noexcept nogil
         void (*groups)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept) noexcept nogil
-        void (*wide)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
+        void (*blocks)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
 
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil

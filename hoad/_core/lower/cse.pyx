@@ -9,16 +9,7 @@ from hoad._core.base.blocks cimport give, take_zeroed
 from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
-    ARITY,
-    OP_ADD,
-    OP_NEGATIVE,
-    OP_SUBTRACT,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
-    uint32_t,
-    uint64_t,
+    ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 
 cdef enum:

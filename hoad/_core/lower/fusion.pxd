@@ -81,7 +81,7 @@ cdef class Fusion:
 
 cdef VectorOp* new_vector(Fusion fusion, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL
 cdef int join(Fusion fusion) except -1
-cdef int give_room(Fusion fusion, VectorOp* vector) except -1
+cdef int keep_result(Fusion fusion, VectorOp* vector) except -1
 
 
 cdef inline bint may_join(const Source* source) noexcept:

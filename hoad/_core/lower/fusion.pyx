@@ -187,11 +187,11 @@ cdef int note_use(Fusion fusion, VectorOp* vector, Source* source) except -1:
         other.users += 1
         other.remembered = other.remembered or shift(fusion, vector, source) > 0
     else:
-        give_room(fusion, other)
+        keep_result(fusion, other)
     return 0
 
 
-cdef int give_room(Fusion fusion, VectorOp* vector) except -1:
+cdef int keep_result(Fusion fusion, VectorOp* vector) except -1:
     """Keep the results of a vector operation: in its array, or in slots that follow each other."""
     vector.kept = True
     if vector.original != NONE:

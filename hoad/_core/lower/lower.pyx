@@ -13,55 +13,20 @@ from cpython.object cimport PyObject
 
 from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.runtime.engine cimport (
-    ARRAY_STEP,
-    ITEM_STEP,
-    SCALAR_STEP,
-    ArrayStep,
-    GuardCheck,
-    Input,
-    Lowered,
-    Output,
-    Preset,
-    Step,
-    number,
+    ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, GuardCheck, Input, Lowered, Output, Preset, Step, number,
 )
 from hoad._core.ops.plan cimport Plan, plan_of
-from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Primitive, Signature
+from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Signature
 from hoad._core.lower.passes cimport run_passes
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_WIDE,
-    F_VALUED,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_POWER,
-    OP_RESULT,
-    OP_SQUARE,
-    OP_STOP,
-    AbstractValue,
-    WideNode,
-    Graph,
-    Guard,
-    Node,
-    Slot,
-    aval_of,
-    int32_t,
-    int64_t,
-    node_operands,
-    operand_aval,
-    past_results,
-    uint8_t,
-    uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, F_WIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_POWER, OP_RESULT, OP_SMOOTH,
+    OP_SQUARE, OP_STOP, AbstractValue, Graph, Guard, Node, Slot, WideNode, aval_of, int32_t, int64_t, node_operands,
+    operand_aval, past_results, uint16_t, uint8_t,
 )
 
-from hoad._core.graph.primitive import primitive_named
 
 cnp.import_array()
 
-cdef int SMOOTH = -1        # smooth(x, y) has the value of x and the derivatives of y
 
 cdef enum:
     DEPENDS = 1         # on an input
@@ -99,9 +64,6 @@ cdef class Lowering:
     def __cinit__(self, Graph graph, int32_t low, int32_t high, bint keep):
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
-        global SMOOTH
-        if SMOOTH < 0:
-            SMOOTH = (<Primitive>primitive_named("smooth")).op
         self.graph = graph
         self.program = Lowered.__new__(Lowered)
         self.program.graph = graph
@@ -174,12 +136,12 @@ cdef class Lowering:
             self.needed += 1
             node = &nodes[i]
             if not node.flags & F_WIDE:
-                n = 1 if node.op == SMOOTH and not self.keep else arity[node.op]
+                n = 1 if node.op == OP_SMOOTH and not self.keep else arity[node.op]
                 state[max(node.a - low, -1) if n else -1] |= NEEDED
                 state[max(node.b - low, -1) if n == 2 else -1] |= NEEDED
                 continue
             operands = node_operands(self.graph, i, &n)
-            n = 1 if node.op == SMOOTH and not self.keep else n
+            n = 1 if node.op == OP_SMOOTH and not self.keep else n
             for k in range(n):
                 if operands[k] >= low:
                     state[operands[k] - low] |= NEEDED
@@ -189,7 +151,7 @@ cdef class Lowering:
         return 0
 
     cdef inline bint is_known(self, int32_t i) noexcept:
-        """Whether a node's value can be taken as it is."""
+        """Whether a node's value can be taken without a step."""
         return not self.state[i - self.low] & DEPENDS and self.graph.nodes[i].flags & F_VALUED
 
     # ---- numbers that are computed once
@@ -230,8 +192,8 @@ cdef class Lowering:
 
     # ---- registers
 
-    cdef int make_room(self) except -1:
-        """Room for all steps and registers at once, lest the tables grow bit by bit."""
+    cdef int reserve_tables(self) except -1:
+        """Reserve all steps and registers at once, so that the tables do not grow bit by bit."""
         cdef Lowered program = self.program
         reserve(<void**>&program.steps, &program.cap_steps, self.needed, sizeof(Step))
         reserve(<void**>&program.uniform, &program.cap_uniform, self.needed + <int64_t>self.n_consts, sizeof(int64_t))
@@ -297,7 +259,7 @@ cdef class Lowering:
         return register if register != NONE else self.known_register(operand)
 
     cdef int32_t known_register(self, int32_t operand) except? -2147483648:
-        """A register for a constant, or for a node whose value is taken as it is."""
+        """A register for a constant, or for a node whose value is taken without a step."""
         cdef Slot slot
         cdef int32_t register
         if operand < 0:
@@ -346,7 +308,7 @@ cdef class Lowering:
         for i in range(self.low, self.high):
             if self.state[i - self.low] & NEEDED and self.state[i - self.low] & VARIES:
                 operands = node_operands(self.graph, i, &n)
-                n = 1 if self.graph.nodes[i].op == SMOOTH else n
+                n = 1 if self.graph.nodes[i].op == OP_SMOOTH else n
                 for k in range(n):
                     self.used(operands[k], i)
         for i in outputs:
@@ -364,7 +326,7 @@ cdef class Lowering:
     cdef inline int32_t shared(self, int32_t i) noexcept:
         """The operand whose register a node shares, or -1."""
         cdef Node* node = &self.graph.nodes[i]
-        cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH
+        cdef bint shares = node.op == OP_IDENTITY or node.op == OP_STOP or node.op == OP_SMOOTH
         if not shares and node.flags & F_WIDE and INFO[node.op].kind == K_STRIDED:
             shares = plan_of(<Signature>self.graph.wide_nodes[node.a].sig).is_copy
         if not shares:
@@ -375,7 +337,7 @@ cdef class Lowering:
         """Keep for later nodes the registers that node `i` is the last to use."""
         cdef int32_t k, n, operand, at
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
-        n = 1 if self.graph.nodes[i].op == SMOOTH else n
+        n = 1 if self.graph.nodes[i].op == OP_SMOOTH else n
         for k in range(n):
             operand = operands[k]
             while operand >= self.low and self.shared(operand) >= self.low:
@@ -407,7 +369,7 @@ cdef class Lowering:
                 continue
             if self.place[i - self.low] == NONE:
                 node = &self.graph.nodes[i]
-                if not varies and not node.flags & F_WIDE and node.op > OP_STOP and node.op != SMOOTH:
+                if not varies and not node.flags & F_WIDE and node.op > OP_STOP and node.op != OP_SMOOTH:
                     self.lower_scalar(i, node)
                     if not self.keep:
                         continue
@@ -425,7 +387,7 @@ cdef class Lowering:
         cdef Step* step
         if node.op == OP_INPUT:
             raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
-        if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == SMOOTH:
+        if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == OP_SMOOTH:
             a = self.graph.pool[self.graph.wide_nodes[node.a].first] if node.flags & F_WIDE else node.a
             self.place[i - self.low] = self.register_of(a)
             return 0
@@ -645,7 +607,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     if keep or once:
         lowering.compute_numbers()
     else:
-        lowering.make_room()
+        lowering.reserve_tables()
     lowering.place_inputs(inputs)
     lowering.lower_nodes(False)
     lowering.program.first_varying = lowering.program.n_steps

@@ -23,13 +23,13 @@ cimport cython
 from libc.math cimport sqrt
 
 from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature
-from hoad._core.graph.tape cimport OP_MULTIPLY, AbstractValue, int32_t, int64_t, intern_aval
+from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature, primitive_of
+from hoad._core.graph.tape cimport (
+    OP_BROADCAST_TO, OP_MATMUL, OP_MULTIPLY, OP_SUM, OP_TRANSPOSE, AbstractValue, int32_t, int64_t, intern_aval,
+)
 from hoad._core.lower.rewrite cimport count_reads, drop_buffers, new_array_step, new_buffer
 from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, ArrayStep, StepList
-
-from hoad._core.graph.primitive import primitive_named
 
 cdef enum:
     SMALLEST = 256          # numbers of a product: fewer take as long either way, and keep their roundings
@@ -173,7 +173,7 @@ cdef class MatmulRewrite:
         if product.size <= PIECE:
             pieces = None       # it is one, or many small ones that are not worth to be shared
         self.program.worth = max(self.program.worth, <int32_t>min(product.size // WORTH_A_THREAD, 1 << 16))
-        steps.append((primitive_named("matmul"), pieces, [aval for _, aval in operands],
+        steps.append((primitive_of(OP_MATMUL), pieces, [aval for _, aval in operands],
                       [*[register for register, _ in operands], self.place(i, 1)]))
         self.found[i] = steps
         for register in (x, y):
@@ -190,7 +190,7 @@ cdef class MatmulRewrite:
         shape = aval.shape
         while by >= 0:
             sig = signature_at(self.program, by)
-            if sig.primitive.name != "broadcast_to" or sig.params[0] != shape:
+            if sig.primitive.op != OP_BROADCAST_TO or sig.params[0] != shape:
                 break
             below = sig.avals[0]
             if self.program.uniform[self.place(by, 0)] < 0:     # a number, not in a buffer
@@ -225,7 +225,7 @@ cdef class MatmulRewrite:
         turned = tuple(sorted(range(len(sides)), key=lambda k: order.index(sides[k])))
         aval = intern_aval(product.dtype, tuple(shape))
         made = new_buffer(self.program, aval)
-        steps.append((primitive_named("transpose"), (turned,), [aval], [register, made]))
+        steps.append((primitive_of(OP_TRANSPOSE), (turned,), [aval], [register, made]))
         return made
 
     cdef int drop(self, int32_t i) except -1:
@@ -239,7 +239,7 @@ cdef class MatmulRewrite:
                 continue
             self.uses[register] -= 1
             by = self.maker_of(register)
-            if by >= 0 and self.uses[register] == 0 and signature_at(self.program, by).primitive.name == "broadcast_to":
+            if by >= 0 and self.uses[register] == 0 and signature_at(self.program, by).primitive.op == OP_BROADCAST_TO:
                 self.drop(by)
         return 0
 
@@ -267,7 +267,7 @@ cdef Signature signature_at(Lowered program, int32_t i):
 
 
 cdef bint is_sum(Signature sig):
-    return sig is not None and sig.primitive.name == "sum"
+    return sig is not None and sig.primitive.op == OP_SUM
 
 
 cdef int64_t numbers(shape, list kinds, str kind) except -1:

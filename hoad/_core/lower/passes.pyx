@@ -19,7 +19,7 @@ cdef enum:
 cdef int run_passes(Lowered program, bint once) except -1:
     """Rewrite the steps without lanes of a program.
 
-    What runs but once is left as it is unless its arrays are large: to arrange a step takes longer than to do it.
+    What runs but once is not changed unless its arrays are large: to arrange a step takes longer than to do it.
     """
     cdef int32_t registers
     cdef int32_t* reads

@@ -11,4 +11,4 @@ cdef class IsomorphicGroups:
     cdef int32_t* starts        # of each group in `order`, and where the last one ends
 
 cdef IsomorphicGroups isomorphic_groups(Lowered program)
-cdef bint is_noticed(Lowered program, int32_t i) noexcept
+cdef bint has_side_effects(Lowered program, int32_t i) noexcept

@@ -29,7 +29,7 @@ cdef IsomorphicGroups isomorphic_groups(Lowered program):
     return None if numbers < FEWEST else Grouping(program).find(numbers)
 
 
-cdef bint is_noticed(Lowered program, int32_t i) noexcept:
+cdef bint has_side_effects(Lowered program, int32_t i) noexcept:
     """Whether a step on arrays may raise, or run a function of the user's: those are done in their order."""
     return (<Plan>program.array_steps[program.steps[i].a].plan).may_fail()
 
@@ -94,7 +94,7 @@ cdef class Grouping:
 
     cdef int find_levels(self) except -1:
         cdef int32_t i, k, level
-        cdef int32_t noticed = 0
+        cdef int32_t last_effect = 0
         cdef int32_t* level_of = self.level
         cdef Step* step
         cdef ArrayStep* array_step
@@ -105,8 +105,8 @@ cdef class Grouping:
                 level = 1
                 for k in range(array_step.first, array_step.first + array_step.n_in):
                     level = max(level, 1 + level_of[self.program.places[k]])
-                if is_noticed(self.program, i):
-                    noticed = level = max(level, noticed + 1)
+                if has_side_effects(self.program, i):
+                    last_effect = level = max(level, last_effect + 1)
                 for k in range(array_step.n_out):
                     level_of[self.result(i, k)] = level
             else:

@@ -2,7 +2,7 @@
 
 A transpose need not be made where its readers can do without: operations element by element, and reductions, are the
 same on an array whose axes lie in another order. So a transpose is only another name for what it shows, and what is
-computed from it is laid out as it is, until something reads an array that wants its own order: a matrix product, an
+computed from it has its layout, until something reads an array that wants its own order: a matrix product, an
 index, the caller. Axes of length 1 lie nowhere; an *order* lists the others, those of the array by their rank, in the
 order in which memory has them.
 
@@ -13,7 +13,9 @@ question the one is taken for which the fewest numbers are to be put in another 
 cimport cython
 
 from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature
-from hoad._core.graph.tape cimport AbstractValue, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport (
+    OP_ASTYPE, OP_MATMUL, OP_TRANSPOSE, AbstractValue, aval_of, int32_t, int64_t, intern_aval,
+)
 from hoad._core.lower.rewrite cimport MOST_OPERANDS, new_array_step, new_buffer
 from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Step, StepList
@@ -101,7 +103,7 @@ cdef class TransposeElimination:
                      for orders, size in wanted]
         elif is_elementwise(sig):
             found = wanted if lengths_of((<AbstractValue>sig.results[0]).shape) == lengths else []
-        elif sig.primitive.name == "matmul" and 1 not in aval.shape[aval.ndim - 2:]:
+        elif sig.primitive.op == OP_MATMUL and 1 not in aval.shape[aval.ndim - 2:]:
             found = [(frozenset([own, own[:-2] + own[:-3:-1]]), aval.size)]
         else:
             found = [(frozenset([own]), aval.size)]
@@ -335,7 +337,7 @@ cdef list axes_shown(Signature sig):
 
 
 cdef bint is_transpose(Signature sig):
-    return sig.primitive.kind == K_STRIDED and sig.primitive.name == "transpose"
+    return sig.primitive.kind == K_STRIDED and sig.primitive.op == OP_TRANSPOSE
 
 
 cdef bint is_reduction(Signature sig):
@@ -344,7 +346,7 @@ cdef bint is_reduction(Signature sig):
 
 cdef bint is_elementwise(Signature sig):
     """Whether a step acts number by number, with broadcasting."""
-    if sig.primitive.name == "astype" and sig.primitive.qualified is None:
+    if sig.primitive.op == OP_ASTYPE:
         return True
     return sig.primitive.kind == K_UFUNC and len(sig.results) == 1 and len(sig.avals) <= MOST_OPERANDS
 

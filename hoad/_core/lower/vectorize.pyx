@@ -2,71 +2,41 @@
 
 Isomorphic steps on single numbers make a vector operation. Where the operands of its members follow each other in
 memory they are read as they lie, else they are gathered. Operations on arrays, element by element, are vector
-operations as they stand; views are read where they look.
+operations unchanged; views are read in the array they show.
 """
 
 cimport cython
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memset
 
 from hoad._core.base.blocks cimport give, reserve, take_zeroed
 from hoad._core.graph.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
 from hoad._core.graph.tape cimport (
-    ARITY,
-    OP_ADD,
-    OP_MASK,
-    OP_POWER,
-    OP_SELECT,
-    OP_SQUARE,
-    OP_STRONG_MULTIPLY,
+    ARITY, OP_ADD, OP_LOGICAL_NOT, OP_MASK, OP_MATMUL, OP_POWER, OP_SELECT, OP_SQUARE, OP_STRONG_MULTIPLY,
     AbstractValue,
 )
 from hoad._core.lower.fusion cimport (
-    COPY,
-    IN_ARRAY,
-    IN_SLOT,
-    IN_VECTOR,
-    NONE,
-    OPERATION,
-    STORE,
-    SUM,
-    SUMS_ALONG,
-    ZEROS,
-    Fusion,
-    Source,
-    VectorOp,
-    give_room,
-    join,
-    new_vector,
+    COPY, IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Fusion, Source, VectorOp,
+    keep_result, join, new_vector,
 )
 from hoad._core.lower.loop_codegen cimport generate_loop
 from hoad._core.lower.rewrite cimport add_preset, drop_buffers, more_registers
-from hoad._core.lower.slp cimport IsomorphicGroups, is_noticed, isomorphic_groups
+from hoad._core.lower.slp cimport IsomorphicGroups, has_side_effects, isomorphic_groups
 from hoad._core.ops.plan cimport Plan, product_of_views
 from hoad._core.runtime.access_pattern cimport (
-    COLUMNS,
-    ELEMENTWISE,
-    PIECES,
-    SUMS,
-    TOTAL,
-    VIEW,
-    AccessPattern,
-    Rowwise,
-    is_truth,
-    rowwise,
+    COLUMNS, ELEMENTWISE, PIECES, SUMS, TOTAL, VIEW, AccessPattern, Rowwise, is_truth, rowwise,
 )
 from hoad._core.runtime.engine cimport ARRAY_STEP, FUSED_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Step, StepList
 from hoad._core.runtime.fused_loop cimport FusedLoop
 
-from hoad._core.graph.primitive import primitive_named
 from hoad._core.ops.plan import contiguous_strides
 
 cdef enum:
     SHORTEST = 16           # a vector operation of fewer members is left to single steps
     WIDEST_CUT = 24         # members of one for each piece that it may be cut to, lest it gathers
     LONGEST_ALONE = 1 << 20     # numbers that one thread may sum along an axis
-    FEWEST_APART = 16           # sums apart from each other, of more
+    FEWEST_APART = 16           # separate sums, of more
     LONGEST = 1 << 30       # numbers of a row
     LINE = 8                # numbers of a line of the cache
     LARGE = 1 << 12         # numbers of a view that do not stay in the first cache with all their lines
@@ -103,9 +73,8 @@ cdef class Vectorizer(Fusion):
     cdef int32_t* order             # steps, group by group
     cdef dict known                 # arrays that are there before the program runs: which preset, by register
     cdef dict constants             # numbers that are there before the program runs, by register
-    cdef uint16_t logical_not
     cdef set truths                 # registers of arrays of booleans that fused loops meet
-    cdef int32_t noticed            # the stage of the latest step that is noticed from outside
+    cdef int32_t last_effect            # the stage of the latest step with side effects
     # of each register
     cdef int32_t* maker             # the step that makes it, plus one
     cdef int32_t* moved             # where it went, plus one
@@ -120,7 +89,7 @@ cdef class Vectorizer(Fusion):
     cdef char* memory
     cdef At* found                  # the operands of a group, on both sides
     cdef int32_t cap_found
-    cdef bint sees_through          # a product reads an operand through a view
+    cdef bint reads_through_views          # a product reads an operand through a view
     cdef Step* extra                # steps that compute the number of an array of equal ones, and their stages
     cdef int32_t* extra_stage
     cdef int32_t n_extra, cap_extra, cap_extra_stage
@@ -130,7 +99,6 @@ cdef class Vectorizer(Fusion):
         self.n = program.first_varying
         self.steps = program.steps
         self.registers = program.n_uniform
-        self.logical_not = primitive_named("logical_not").op
         self.constants = {
             program.presets[k].register: program.presets[k].value.d for k in range(program.n_presets)
             if program.uniform[program.presets[k].register] < 0}
@@ -139,7 +107,7 @@ cdef class Vectorizer(Fusion):
                       if program.uniform[program.presets[k].register] == 0}
 
     cdef int make_tables(self) except -1:
-        """Room for what is known of each step: of a program that stays as it is, none."""
+        """The tables of what is known of each step; a program that is not changed has none."""
         cdef int32_t i, k
         cdef int32_t* maker
         cdef ArrayStep* array_step
@@ -190,10 +158,10 @@ cdef class Vectorizer(Fusion):
         else:
             for i in range(self.n):
                 self.place(i)
-        if self.n_vectors == 0 and not self.sees_through:
+        if self.n_vectors == 0 and not self.reads_through_views:
             return False
         self.find_what_is_needed()
-        self.forget_room()
+        self.drop_unread_buffers()
         return True
 
     cdef bint has_rows(self) except -1:
@@ -327,7 +295,7 @@ cdef class Vectorizer(Fusion):
             source.kind = IN_SLOT
             for j in range(count):
                 if found[j].kind == IN_VECTOR:
-                    give_room(self, &self.vectors[found[j].of])
+                    keep_result(self, &self.vectors[found[j].of])
         if source.kind == IN_ARRAY:
             self.keep_array(source.of)
         return 0
@@ -369,38 +337,38 @@ cdef class Vectorizer(Fusion):
             rows = self.rows_of(i)
             if rows is not None and self.place_rows(i, rows):
                 return 0
-            self.see_through(i, array_step)
+            self.read_through_views(i, array_step)
             for k in range(array_step.first, array_step.first + array_step.n_in):
                 self.wait_for(i, self.program.places[k])
-            if is_noticed(self.program, i):
-                self.stage[i] = self.noticed = max(self.stage[i], self.noticed)
+            if has_side_effects(self.program, i):
+                self.stage[i] = self.last_effect = max(self.stage[i], self.last_effect)
         self.stages = max(self.stages, self.stage[i] + 1)
         return 0
 
-    cdef int see_through(self, int32_t i, ArrayStep* step) except -1:
-        """Let a matrix product read its operands where views show them, if BLAS can: a transpose is not copied."""
+    cdef int read_through_views(self, int32_t i, ArrayStep* step) except -1:
+        """Let a matrix product read its operands through views, if BLAS can: a transpose is not copied."""
         cdef Signature sig = (<Plan>step.plan).signature
         cdef Plan plan
         cdef int32_t k
-        if sig.primitive.name != "matmul" or (<Plan>step.plan).kind != K_GUFUNC:
+        if sig.primitive.op != OP_MATMUL or (<Plan>step.plan).kind != K_GUFUNC:
             return 0
-        sights = [self.sight(self.program.places[step.first + k], (<AbstractValue>sig.avals[k]).shape)
-                  for k in range(2)]
-        seen = [None if sight is None or not is_matrix(aval, sight[1]) else sight[1]
-                for sight, aval in zip(sights, sig.avals)]
+        views = [self.view_of(self.program.places[step.first + k], (<AbstractValue>sig.avals[k]).shape)
+                 for k in range(2)]
+        seen = [None if view is None or not is_matrix(aval, view[1]) else view[1]
+                for view, aval in zip(views, sig.avals)]
         if seen == [None, None]:
             return 0
         plan = product_of_views(sig, seen)
-        self.sees_through = True
+        self.reads_through_views = True
         self.program.alive.append(plan)
         step.plan = <void*>plan
         for k in range(2):
             if seen[k] is not None:
-                self.program.places[step.first + k] = <int32_t>sights[k][0]
+                self.program.places[step.first + k] = <int32_t>views[k][0]
         return 0
 
-    cdef object sight(self, int32_t register, shape):
-        """(the register that is seen at a shape through a view, strides in bytes); None where there is no such view."""
+    cdef object view_of(self, int32_t register, shape):
+        """(the register that a view of this shape reads, its strides in bytes); None where there is no such view."""
         cdef int32_t i = self.maker[register] - 1 if 0 <= register < self.registers else -1
         cdef Plan plan
         cdef Signature sig
@@ -415,7 +383,7 @@ cdef class Vectorizer(Fusion):
         found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
         if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
             return None
-        below = self.sight(x, (<AbstractValue>sig.avals[0]).shape)
+        below = self.view_of(x, (<AbstractValue>sig.avals[0]).shape)
         through = None if below is None else composed(shape, strides, sig.avals[0], below[1])
         return (x, list(strides)) if through is None else (below[0], through)
 
@@ -531,7 +499,7 @@ cdef class Vectorizer(Fusion):
                 source[0], source[2] = made.source[0], source[1]
                 self.find_zero(&source[1])
                 vector.op, vector.sides = OP_SELECT, 3
-        elif made.op == self.logical_not:
+        elif made.op == OP_LOGICAL_NOT:
             if vector.op == OP_SELECT:
                 source[1], source[2] = source[2], source[1]
             else:
@@ -718,7 +686,7 @@ cdef class Vectorizer(Fusion):
         if i < 0 or self.loaded[i]:
             return 0
         if self.placement[i] == IN_A_VECTOR:
-            give_room(self, &self.vectors[self.vector[i]])
+            keep_result(self, &self.vectors[self.vector[i]])
         elif self.placement[i] == AN_ITEM or self.placement[i] == A_VIEW or self.placement[i] == ONE_NUMBER:
             self.loaded[i] = True
         return 0
@@ -800,8 +768,8 @@ cdef class Vectorizer(Fusion):
                 self.now(register))
         return table
 
-    cdef int forget_room(self) except -1:
-        """Arrays that no one reads in memory need no buffer."""
+    cdef int drop_unread_buffers(self) except -1:
+        """Drop the buffers of arrays that nothing reads from memory."""
         cdef Lowered program = self.program
         cdef VectorOp* vector
         cdef int32_t k, side
@@ -810,7 +778,7 @@ cdef class Vectorizer(Fusion):
             for side in range(vector.sides):
                 if vector.source[side].kind == IN_ARRAY and not self.is_in_memory(vector.source[side].of):
                     raise RuntimeError(
-                        f"register {vector.source[side].of} is read, but not kept; this is an error in hoad")
+                        f"register {vector.source[side].of} is read but not kept; this is an error in hoad")
         return drop_buffers(program, {program.owned[k] for k in range(program.n_owned)
                                       if not self.is_in_memory(program.owned[k])})
 
@@ -926,6 +894,6 @@ cdef bint is_matrix(aval, strides) except -1:
 
 
 cdef inline bint follows(At* found, int32_t start, int32_t j) noexcept:
-    """Whether member j stands where the first two of a piece say."""
+    """Whether member j is where the first two of a piece say."""
     return (found[j].kind == found[start].kind and found[j].of == found[start].of
             and found[j].index - found[start].index == (j - start) * (found[start + 1].index - found[start].index))

@@ -16,21 +16,10 @@ cimport numpy as cnp
 
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.graph.primitive cimport (
-    INFO,
-    K_CONCATENATE,
-    K_GATHER,
-    K_GUFUNC,
-    K_NATIVE,
-    K_PUT,
-    K_PYTHON,
-    K_REDUCE,
-    K_STRIDED,
-    K_STRUCTURE,
-    K_UFUNC,
-    Primitive,
-    Signature,
+    INFO, K_CONCATENATE, K_GATHER, K_GUFUNC, K_NATIVE, K_PUT, K_PYTHON, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC,
+    Primitive, Signature,
 )
-from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue
+from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE, AbstractValue
 from hoad._core.base.threads cimport share
 from hoad._core.kernels.vector cimport Kernel1, Kernel2, is_faster
 
@@ -243,12 +232,12 @@ cdef class Plan:
             strides.append([0 if d < lead or (aval.shape[d - lead] == 1 and m != 1) else own[d - lead]
                             for d, m in enumerate(outer)])
             core_steps.append(own[aval.ndim - n:])
-        if primitive.name == "matmul":
+        if primitive.op == OP_MATMUL:
             core_steps = matmul_steps(sig, core_steps)
         self.empty = 0 in outer
-        self.may_be_singular = primitive.name in ("solve", "inv")
-        self.is_product = primitive.name == "matmul" and not outer
-        if primitive.name == "matmul" and sig.params is not None:
+        self.may_be_singular = primitive.op == OP_SOLVE or primitive.op == OP_INV
+        self.is_product = primitive.op == OP_MATMUL and not outer
+        if primitive.op == OP_MATMUL and sig.params is not None:
             self.piece_rows, self.piece_columns = sig.params
         self.core_dims = integers([1] + core)
         self.core_steps = integers([0] * len(core_steps) + [s for steps in core_steps for s in steps])
@@ -482,7 +471,7 @@ cdef class Plan:
         return 0
 
     cdef int run_pieces(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        """A matrix product piece by piece of the result, each of which is as it is however many threads there are."""
+        """A matrix product piece by piece of the result; the pieces do not depend on the number of threads."""
         cdef Pieces shared
         cdef int64_t parts = (self.pieces() + self.pieces_a_part() - 1) // self.pieces_a_part()
         cdef int64_t part
@@ -851,7 +840,7 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
 
 
 cdef int raise_within(Signature sig, list values) except -1:
-    """Raise what a native run gave `FAILED_WITHIN` for, by the function that it stands for."""
+    """Raise what a native run gave `FAILED_WITHIN` for, by the function that it runs."""
     sig.primitive.function(sig.params, *values)
     raise RuntimeError(f"{sig.primitive.name} failed, but not when it was run again; this is an error in hoad")
 

@@ -13,14 +13,7 @@ from hoad._core.runtime.engine cimport GuardCheck, Lowered, Registers
 from hoad._core.graph.primitive cimport Primitive, primitive_of
 from hoad._core.graph.reach cimport mark_dependents
 from hoad._core.graph.tape cimport (
-    AbstractValue,
-    Graph,
-    Guard,
-    aval_of,
-    int32_t,
-    int64_t,
-    operand_aval,
-    uint8_t,
+    OP_ASTYPE, AbstractValue, Graph, Guard, aval_of, int32_t, int64_t, operand_aval, uint8_t,
 )
 
 cnp.import_array()
@@ -90,7 +83,7 @@ cdef object on_grids(Graph graph):
     for i in range(graph.size):
         primitive = primitive_of(graph.nodes[i].op)
         marks[i] = primitive.may_round or (
-            primitive.name == "astype" and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
+            primitive.op == OP_ASTYPE and aval_of(operand_aval(graph, i)).dtype.char not in "dD")
     mark_dependents(graph, 0, graph.size, &marks[0])
     return marks
 

@@ -24,26 +24,8 @@ from hoad._core.record.guard_calibration cimport settle
 from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    F_OBJ,
-    F_STRONG,
-    F_VALUED,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_MASK,
-    OP_RESULT,
-    OP_STOP,
-    ZERO,
-    AbstractValue,
-    Scope,
-    Graph,
-    Node,
-    aval_of,
-    int32_t,
-    intern_aval,
-    node_operands,
-    operand_aval,
-    uint16_t,
+    AVAL_BOOL, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT, OP_STOP, ZERO,
+    AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval, uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
@@ -52,7 +34,7 @@ from hoad._core.base.where cimport here
 from hoad._core.graph.inspect import swept_by
 from hoad._core.trace.coerce import new_input
 from hoad._core.trace.context import RUNNING, WATCHERS, running
-from hoad._core.graph.primitive import primitive_named
+
 from hoad._core.trace.traced import graph_of, is_traced
 
 cdef enum:
@@ -127,7 +109,7 @@ cdef class Recording:
         return self.graph.value_of(operand)
 
     def seed_input(self, int like, bint strong=False):
-        """An input without a value, shaped like an operand; `strong` if its zeros stand for no dependence."""
+        """An input without a value, shaped like an operand; `strong` if its zeros mean no dependence."""
         cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         new_input(self.graph, aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape), False)
         if strong:
@@ -164,7 +146,7 @@ cdef class Recording:
         cdef int32_t[2] pair
         pair[0] = place
         pair[1] = self.graph.const_object(np.arange(float(aval.size)).reshape(aval.shape) % step)
-        pair[0] = builder.emit_wide(primitive_named("equal"), None, pair, 2, truth.number)
+        pair[0] = builder.emit_wide(primitive_of(OP_EQUAL), None, pair, 2, truth.number)
         pair[1] = self.graph.const_object(np.array(value, made.dtype))
         return builder.emit_wide(primitive_of(OP_MASK), None, pair, 2, made.number)
 
@@ -388,7 +370,7 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
         op = graph.nodes[i].op
         if depends[i - start] and not (
                 primitive_of(op).elementwise or op == OP_IDENTITY or op == OP_STOP or op == OP_RESULT
-                or (primitive_of(op).name == "astype" and primitive_of(op).qualified is None)):
+                or op == OP_ASTYPE):
             depends[i - start] = 2
     mark_dependents(graph, start, high, marks_in(depends))      # what passed through one of these taints what it meets
     return output < start or depends[output - start] < 2
@@ -503,7 +485,7 @@ cdef class Extension:
         BUSY.discard(id(self.graph))
 
     def input(self, aval, bint strong=False):
-        """A new input of this abstract value; `strong` if its zeros stand for no dependence."""
+        """A new input of this abstract value; `strong` if its zeros mean no dependence."""
         new_input(self.graph, aval, False)
         if strong:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG

@@ -10,16 +10,9 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hoad._core.ops.plan cimport Plan
 from hoad._core.graph.primitive cimport (
-    INFO,
-    K_CONCATENATE,
-    K_NATIVE,
-    K_REDUCE,
-    K_STRIDED,
-    K_STRUCTURE,
-    K_UFUNC,
-    Signature,
+    INFO, K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature,
 )
-from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_MASK, OP_SELECT, AbstractValue
+from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_ASTYPE, OP_MASK, OP_SELECT, AbstractValue
 
 from hoad._core.ops.plan import broadcast_strides, contiguous_strides, merge
 
@@ -114,7 +107,7 @@ cdef Rowwise with_truths(Plan plan, Signature sig):
         return elementwise(sig)
     if plan.kind == K_STRIDED:
         return view(plan, sig)
-    if plan.kind == K_NATIVE and sig.primitive.name == "astype" and is_truth(sig.avals[0]):
+    if plan.kind == K_NATIVE and sig.primitive.op == OP_ASTYPE and is_truth(sig.avals[0]):
         return unchanged(sig)
     return None
 

@@ -24,15 +24,7 @@ from cpython.object cimport PyObject
 from hoad._core.base.threads cimport allowed
 from hoad._core.kernels.vector cimport selection_kernel
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_VALUED,
-    OP_ASSEMBLE,
-    OP_SELECT,
-    AbstractValue,
-    aval_of,
-    operand_aval,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, OP_ASSEMBLE, OP_MATMUL, OP_SELECT, AbstractValue, aval_of, operand_aval,
 )
 
 from hoad.errors import DTypeError, GuardError, RuleError, ShapeError, count as counted
@@ -88,7 +80,7 @@ cdef class Lowered:
     def products(self):
         """How many steps are matrix products."""
         cdef int32_t i
-        return sum([(<Plan>self.array_steps[self.steps[i].a].plan).signature.primitive.name == "matmul"
+        return sum([(<Plan>self.array_steps[self.steps[i].a].plan).signature.primitive.op == OP_MATMUL
                     for i in range(self.n_steps) if self.steps[i].form == ARRAY_STEP])
 
     @property

@@ -6,17 +6,7 @@ from hoad._core.base.blocks cimport give, reserve, take_zeroed
 from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
-    ARITY,
-    OP_ADD,
-    OP_DIVIDE,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_SQUARE,
-    OP_SUBTRACT,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
+    ARITY, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t,
 )
 
 cdef extern from "scalar_bytecode.h" nogil:

@@ -578,7 +578,7 @@ cdef class Spectral(NativeCall):
     cdef int64_t doubles, at_left, at_right, at_conjugates, at_one, at_two, at_turned, at_core, at_table, at_spare
     cdef int64_t at_w, at_reference, at_c, at_sums, at_found, at_flags
 
-    cdef int64_t room_for(self, size) except -1:
+    cdef int64_t allocate(self, size) except -1:
         cdef int64_t at = self.doubles
         self.doubles += size
         return at
@@ -586,23 +586,23 @@ cdef class Spectral(NativeCall):
     cdef int lay_out(self) except -1:
         """Find out what memory a call takes."""
         n, parts, longer = self.n, self.parts, max(self.m, self.p)
-        self.at_left = self.room_for(parts * self.m * n)
-        self.at_right = self.room_for(parts * self.p * n)
-        self.at_conjugates = self.room_for(parts * (self.m + self.p) * n)
-        self.at_one = self.room_for(parts * longer * max(longer, n))
-        self.at_two = self.room_for(parts * longer * max(longer, n))
-        self.at_found = self.room_for(parts * self.m * self.p + self.rows * n)
+        self.at_left = self.allocate(parts * self.m * n)
+        self.at_right = self.allocate(parts * self.p * n)
+        self.at_conjugates = self.allocate(parts * (self.m + self.p) * n)
+        self.at_one = self.allocate(parts * longer * max(longer, n))
+        self.at_two = self.allocate(parts * longer * max(longer, n))
+        self.at_found = self.allocate(parts * self.m * self.p + self.rows * n)
         if self.k:
-            self.at_turned = self.room_for((self.k + 1) * parts * n * n)
-            self.at_core = self.room_for(parts * n * n)
+            self.at_turned = self.allocate((self.k + 1) * parts * n * n)
+            self.at_core = self.allocate(parts * n * n)
             self.table_size = int(n) ** (self.k + 1)
-            self.at_table = self.room_for(self.table_size)
-            self.at_spare = self.room_for(self.table_size)
-            self.at_w = self.room_for(n)
-            self.at_reference = self.room_for(self.rows * n)
-            self.at_c = self.room_for(self.rows * n)
-            self.at_sums = self.room_for(self.rows)
-            self.at_flags = self.room_for((2 * n * n + n) // 8 + 1)
+            self.at_table = self.allocate(self.table_size)
+            self.at_spare = self.allocate(self.table_size)
+            self.at_w = self.allocate(n)
+            self.at_reference = self.allocate(self.rows * n)
+            self.at_c = self.allocate(self.rows * n)
+            self.at_sums = self.allocate(self.rows)
+            self.at_flags = self.allocate((2 * n * n + n) // 8 + 1)
         return 0
 
     cdef double* read(self, int k, char** operands, int64_t b, double* room) noexcept nogil:
@@ -794,14 +794,14 @@ def spectral(Primitive matmul not None, str what, bint singular, bint known, bin
         aval = avals[i]
         operand = &made.operands[i]
         if aval.shape[:x.ndim - 2] != x.shape[:x.ndim - 2]:
-            raise ValueError(f"operands of shapes {x.shape} and {aval.shape} do not stand for the same matrices")
+            raise ValueError(f"operands of shapes {x.shape} and {aval.shape} do not represent the same matrices")
         operand.numbers = aval.size // max(made.stack, 1)
         operand.parts = 2 if aval.is_complex else 1
         operand.wanted = made.parts if i >= made.factors and aval.ndim == x.ndim else 1
         operand.is_single = aval.dtype.char in "fF"
         operand.place = -1
         if operand.is_single or operand.parts != operand.wanted:
-            operand.place = made.room_for(operand.numbers * operand.wanted)
+            operand.place = made.allocate(operand.numbers * operand.wanted)
     made.kept = np.array(list(itertools.permutations(range(made.k))), np.int32).reshape(-1)
     made.orders, made.n_orders = <const int32_t*>cnp.PyArray_DATA(made.kept), math.factorial(made.k)
     made.lay_out()

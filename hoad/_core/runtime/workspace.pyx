@@ -5,11 +5,7 @@ laid out from the second run on, for a program that runs but once has no use for
 """
 
 from cpython.pythread cimport (
-    NOWAIT_LOCK,
-    PyThread_acquire_lock,
-    PyThread_allocate_lock,
-    PyThread_free_lock,
-    PyThread_release_lock,
+    NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
 )
 from libc.stdlib cimport free, malloc
 

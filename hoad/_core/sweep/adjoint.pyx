@@ -17,48 +17,14 @@ from hoad._core.sweep.builder cimport FIRST_LEAF, Builder, Places, ScalarRule
 from hoad._core.sweep.derived cimport assemble, item, negative, noted
 from hoad._core.sweep.flags cimport first_operand, is_special
 from hoad._core.graph.primitive cimport (
-    INFO,
-    MOST_RESULTS,
-    Primitive,
-    Signature,
-    primitive_count,
-    primitive_of,
-    node_signature,
+    INFO, MOST_RESULTS, Signature, primitive_count, primitive_of, node_signature,
 )
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_FLOAT,
-    F_BOOL,
-    F_WIDE,
-    F_SLOPED,
-    F_STRONG,
-    OP_ADD,
-    OP_ASSEMBLE,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_NEGATIVE,
-    OP_RESULT,
-    OP_STOP,
-    OP_SUBTRACT,
-    ZERO,
-    AbstractValue,
-    WideNode,
-    Graph,
-    Node,
-    aval_of,
-    int32_t,
-    int64_t,
-    node_operands,
-    operand_aval,
-    past_results,
-    uint16_t,
-    uint64_t,
-    uint8_t,
+    ARITY, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, F_WIDE, OP_ADD, OP_ASSEMBLE, OP_GATHER, OP_GETITEM, OP_IDENTITY,
+    OP_INPUT, OP_ITEM, OP_NEGATIVE, OP_RESULT, OP_STOP, OP_SUBTRACT, ZERO, AbstractValue, Graph, Node, WideNode,
+    aval_of, int32_t, int64_t, node_operands, operand_aval, past_results, uint16_t, uint64_t, uint8_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate, is_odd, values_for, vjp_template
-
-from hoad._core.graph.primitive import primitive_named
 
 
 cnp.import_array()
@@ -85,9 +51,6 @@ cdef struct Piece:
     int32_t node        # the item, slice or gather node whose adjoint it is
     int32_t adjoint
     bint negated
-
-cdef int GETITEM = -1
-cdef int GATHER = -1
 
 
 # ---- adjoints and their signs
@@ -431,7 +394,7 @@ cdef class Sweep:
         if op == OP_IDENTITY:
             n = first_operand(self.graph, i)
             return self.accumulate(n, adjoint, negated, i) if self.depends(n) else 0
-        if op == OP_ITEM or op == GETITEM or op == GATHER:
+        if op == OP_ITEM or op == OP_GETITEM or op == OP_GATHER:
             return self.add_piece(first_operand(self.graph, i), i, adjoint, negated)
         if op == OP_ASSEMBLE:
             return self.propagate_assembly(i, adjoint, negated)
@@ -548,7 +511,7 @@ cdef class Sweep:
                 continue
             operands.append(negative(self.builder, piece.adjoint) if piece.negated else piece.adjoint)
             wide = &self.graph.wide_nodes[self.graph.nodes[node].a]    # only now: the table may have moved
-            if self.graph.nodes[node].op == GATHER:
+            if self.graph.nodes[node].op == OP_GATHER:
                 operands.append(self.graph.pool[wide.first + 1])
                 parts.append(None)
             else:
@@ -604,10 +567,10 @@ cdef class Sweep:
 cdef int32_t taken(Builder builder, const int32_t* pair, object part, int32_t aval, int64_t size) except? -1:
     """The slice or gather of an array at a part of an assemble node; ``pair[1]`` holds the places of a gather."""
     if part is None:
-        return builder.emit_wide(primitive_of(GATHER), None, pair, 2, aval)
+        return builder.emit_wide(primitive_of(OP_GATHER), None, pair, 2, aval)
     start, shape, strides = part
     params = (tuple(shape), tuple([s // size for s in strides]), start // size)
-    return builder.emit_wide(primitive_of(GETITEM), params, pair, 1, aval)
+    return builder.emit_wide(primitive_of(OP_GETITEM), params, pair, 1, aval)
 
 
 cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, list wrt, bint notes=False,
@@ -616,12 +579,8 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
 
     If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
     """
-    global GETITEM, GATHER
     cdef int32_t low, high, i
     cdef Sweep sweep
-    if GETITEM < 0:
-        GATHER = (<Primitive>primitive_named("gather")).op
-        GETITEM = (<Primitive>primitive_named("getitem")).op
     if not wrt:
         return []
     low = min(wrt)

@@ -16,7 +16,7 @@ cdef struct RuleStep:       # op(a, b) on scalars; operands are places
     uint8_t commutative
     uint8_t flags       # of its result, if no operand is special
 
-# A rule on scalars, ready to be inlined. Its places hold: the symbolic zero, what stands for no second operand, six
+# A rule on scalars, ready to be inlined. Its places hold: the symbolic zero, the mark for no second operand, six
 # leaves, the constants, and what each step gives.
 cdef struct ScalarRule:
     RuleStep* steps

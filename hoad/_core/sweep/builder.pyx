@@ -12,26 +12,12 @@ cimport cython
 from hoad._core.sweep.flags cimport holds, is_fraction, is_product, is_sloped, is_special, is_zero
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.sweep.simplification cimport (
-    both_scalar,
-    simplified,
-    skip_broadcasts,
-    strengthen,
-    transposed_back,
-    decided_by_zeros,
+    both_scalar, simplified, skip_broadcasts, strengthen, transposed_back, decided_by_zeros,
 )
 from hoad._core.sweep.slopes cimport product_of_slopes
 from hoad._core.sweep.support cimport with_support
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
-from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    OP_MULTIPLY,
-    ZERO,
-    Graph,
-    absorbs,
-    operand_aval,
-)
+from hoad._core.graph.tape cimport ARITY, AVAL_BOOL, AVAL_FLOAT, OP_MULTIPLY, ZERO, Graph, absorbs, operand_aval
 
 cdef enum:
     FEW = 16

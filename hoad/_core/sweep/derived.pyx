@@ -6,45 +6,17 @@ cimport numpy as cnp
 
 from hoad._core.sweep.flags cimport first_operand, is_sloped, is_strong
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
-from hoad._core.graph.primitive cimport Primitive, Signature, primitive_of
+from hoad._core.graph.primitive cimport Signature, primitive_of
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_SLOPED,
-    F_STRONG,
-    OP_ASSEMBLE,
-    OP_IDENTITY,
-    OP_ITEM,
-    OP_NEGATIVE,
-    ZERO,
-    AbstractValue,
-    Graph,
-    Node,
-    WideNode,
-    aval_of,
-    int32_t,
-    operand_aval,
-    uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_STRONG, OP_ASSEMBLE, OP_BROADCAST_TO, OP_IDENTITY, OP_ITEM, OP_NEGATIVE, ZERO,
+    AbstractValue, Graph, Node, WideNode, aval_of, int32_t, operand_aval, uint16_t,
 )
 
-from hoad._core.graph.primitive import make_signature, primitive_named
+from hoad._core.graph.primitive import make_signature
 
 cnp.import_array()
 
 cdef double NAN = float("nan")
-cdef Primitive BROADCAST = None
-cdef Primitive ASSEMBLE = None
-
-
-cdef int bind() except -1:
-    """Look up, once, the primitives that are named here."""
-    global BROADCAST, ASSEMBLE
-    if BROADCAST is None:
-        ASSEMBLE = primitive_named("assemble")
-        BROADCAST = primitive_named("broadcast_to")
-    return 0
-
-
 cdef int32_t negative(Appender builder, int32_t a) except? -1:
     cdef int32_t aval = operand_aval(builder.graph, a)
     if aval == AVAL_FLOAT:
@@ -56,8 +28,7 @@ cdef int32_t broadcast(Appender builder, int32_t operand, int32_t aval) except? 
     """`operand` at the shape of `aval`."""
     if operand == ZERO or operand_aval(builder.graph, operand) == aval:
         return operand
-    bind()
-    return builder.emit_wide(BROADCAST, (aval_of(aval).shape,), &operand, 1, aval)
+    return builder.emit_wide(primitive_of(OP_BROADCAST_TO), (aval_of(aval).shape,), &operand, 1, aval)
 
 
 cdef int32_t ones(Graph graph, int32_t aval) except? -1:
@@ -78,9 +49,8 @@ cdef int32_t item(Appender builder, int32_t x, int32_t offset) except? -1:
         return builder.graph.const_float((<double*>cnp.PyArray_DATA(
             <cnp.ndarray>builder.graph.consts[~x].value.o))[offset])
     if builder.simplify:
-        bind()
         node = &builder.graph.nodes[x]
-        if node.op == BROADCAST.op:
+        if node.op == OP_BROADCAST_TO:
             inner = first_operand(builder.graph, x)
             if operand_aval(builder.graph, inner) == AVAL_FLOAT:
                 return inner
@@ -98,9 +68,8 @@ cdef int32_t assemble(Appender builder, int32_t aval, const int32_t* operands, i
     cdef int32_t i
     cdef uint16_t flags = F_STRONG
     cdef Signature sig
-    bind()
     avals = tuple([aval_of(operand_aval(builder.graph, operands[i])) for i in range(count)])
-    sig = make_signature(ASSEMBLE, (offsets, parts), avals, (aval_of(aval),))
+    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval_of(aval),))
     # where every item is given, and none is strong, there is no zero that an index left
     if len(parts) == 0 and count == aval_of(aval).size:
         for i in range(count):

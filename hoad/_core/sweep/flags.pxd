@@ -4,22 +4,8 @@ from libc.math cimport fabs, floor
 
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_BOOL,
-    F_SLOPED,
-    F_STRONG,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_STRONG_MULTIPLY,
-    OP_STRONG_MULTIPLY_BOTH,
-    ZERO,
-    Graph,
-    Node,
-    int32_t,
-    node_operands,
-    operand_aval,
-    uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, OP_MULTIPLY, OP_NEGATIVE, OP_STRONG_MULTIPLY,
+    OP_STRONG_MULTIPLY_BOTH, ZERO, Graph, Node, int32_t, node_operands, operand_aval, uint16_t,
 )
 
 cdef bint is_slope(uint16_t op) noexcept

@@ -4,49 +4,16 @@ cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, Primitive
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    F_BOOL,
-    F_SLOPED,
-    F_STRONG,
-    OP_ADD,
-    OP_ASSEMBLE,
-    OP_DIVIDE,
-    OP_IDENTITY,
-    OP_ITEM,
-    OP_MASK,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_SUBTRACT,
-    ZERO,
-    AbstractValue,
-    Graph,
-    absorbs,
-    aval_of,
+    ARITY, AVAL_BOOL, F_BOOL, F_SLOPED, F_STRONG, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM,
+    OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT, ZERO, AbstractValue, Graph, absorbs, aval_of,
     int64_t,
 )
 
-from hoad._core.graph.primitive import primitive_named
-
 cnp.import_array()
-
-cdef int SLOPE = -1, SMOOTH = -1, COMPOSE = -1
-
-
-cdef int bind() noexcept:
-    """Look up, once, the primitives that are named here."""
-    global SLOPE, SMOOTH, COMPOSE
-    if SLOPE < 0:
-        SMOOTH = (<Primitive>primitive_named("smooth")).op
-        COMPOSE = (<Primitive>primitive_named("complex")).op
-        SLOPE = (<Primitive>primitive_named("slope")).op
-    return 0
-
 
 cdef bint is_slope(uint16_t op) noexcept:
     """Whether it is the derivative of an absolute value."""
-    bind()
-    return op == SLOPE
+    return op == OP_SLOPE
 
 
 # ---- constants
@@ -103,10 +70,9 @@ cdef bint has_no_zero(Graph graph, int32_t operand) except -1:
 cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept:
     """The flags of ``op(a, b)`` on numbers: a boolean, strong zeros, slopes."""
     cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
-    bind()
     if absorbs(op) or op == OP_MASK:
         flags |= F_STRONG
-    elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY or op == SMOOTH:
+    elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY or op == OP_SMOOTH:
         flags |= F_STRONG if is_strong(graph, a) else 0
     elif op == OP_ADD or op == OP_SUBTRACT:
         flags |= F_STRONG if is_strong(graph, a) and is_strong(graph, b) else 0
@@ -121,7 +87,6 @@ cdef uint16_t wide_flags(Graph graph, Primitive primitive, const int32_t* operan
     """Those of a node with an extension row."""
     cdef int32_t i
     cdef uint16_t flags = 0
-    bind()
     if is_strong_result(graph, primitive, operands, count):
         flags |= F_STRONG
     if is_slope(primitive.op):
@@ -140,9 +105,9 @@ cdef bint is_strong_result(Graph graph, Primitive primitive, const int32_t* oper
         return True
     if op == OP_ADD or op == OP_SUBTRACT:
         return is_strong(graph, operands[0]) and is_strong(graph, operands[1])
-    if op == SMOOTH:
+    if op == OP_SMOOTH:
         return is_strong(graph, operands[0])
-    if op == COMPOSE:
+    if op == OP_COMPLEX:
         for i in range(2):
             if not (is_strong(graph, operands[i]) or is_number(graph, operands[i], 0.0)):
                 return False

@@ -5,16 +5,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from hoad._core.sweep.flags cimport scalar_flags, wide_flags
 from hoad._core.graph.primitive cimport INFO, Primitive, Signature
 from hoad._core.graph.tape cimport (
-    F_STRONG,
-    F_WIDE,
-    OP_ASSEMBLE,
-    OP_RESULT,
-    OP_STOP,
-    AbstractValue,
-    Graph,
-    Node,
-    WideNode,
-    push_node,
+    F_STRONG, F_WIDE, OP_ASSEMBLE, OP_RESULT, OP_STOP, AbstractValue, Graph, Node, WideNode, push_node,
 )
 
 cdef enum:
@@ -80,7 +71,7 @@ cdef class Appender:
     # ---- appending
 
     cdef int32_t push(self, uint16_t op, int32_t a, int32_t b) except? -1:
-        """Append, or find again, a scalar node as it stands."""
+        """Append a scalar node, or find an equal one, without simplification."""
         if not self.simplify:
             return push_node(self.graph, op, scalar_flags(self.graph, op, a, b), a, b)
         if INFO[op].commutative and a > b:
@@ -122,7 +113,7 @@ cdef class Appender:
         return i
 
     cdef int32_t push_wide(self, Signature sig, const int32_t* operands, int32_t count) except? -1:
-        """Append, or find again, a node with an extension row as it stands, with its further results."""
+        """Append a node with an extension row and its further results, or find an equal one, without simplification."""
         cdef int32_t node, i
         cdef uint64_t h = 0
         cdef uint16_t flags = 0

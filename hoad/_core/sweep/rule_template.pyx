@@ -21,61 +21,20 @@ from hoad._core.sweep.flags cimport is_slope, is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
-    INFO,
-    K_GUFUNC,
-    K_PYTHON,
-    TEMPLATED,
-    Primitive,
-    Signature,
-    forget_templates,
-    primitive_of,
-    rules_version,
+    INFO, K_GUFUNC, K_PYTHON, TEMPLATED, Primitive, Signature, forget_templates, primitive_of, rules_version,
 )
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_BOOL,
-    F_OBJ,
-    F_SLOPED,
-    F_STRONG,
-    F_VALUED,
-    F_WIDE,
-    OP_ADD,
-    OP_ASSEMBLE,
-    OP_DIVIDE,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_MASK,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_RESULT,
-    OP_SELECT,
-    OP_SQUARE,
-    OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY,
-    OP_STRONG_MULTIPLY_BOTH,
-    OP_SUBTRACT,
-    ZERO,
-    AbstractValue,
-    Graph,
-    Node,
-    WideNode,
-    absorbs,
-    aval_of,
-    int64_t,
-    node_operands,
-    operand_aval,
-    uint8_t,
-    uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_OBJ, F_SLOPED, F_STRONG, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE,
+    OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT,
+    OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO, AbstractValue,
+    Graph, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
 )
 
 cdef dict METHODS
 
 from hoad._core.graph.inspect import node_row
 from hoad._core.lower.lower import NoValueError
-from hoad._core.graph.primitive import primitive_named
+
 from hoad._core.trace.coerce import new_input
 from hoad._core.trace.context import RUNNING
 from hoad._core.trace.traced import METHODS, is_traced
@@ -491,11 +450,11 @@ cdef object sum_to(object adjoint, tuple shape, tuple wanted):
     """Sum over the axes that broadcasting added or stretched."""
     lead = len(shape) - len(wanted)
     if lead < 0:
-        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
+        return record_call(primitive_of(OP_BROADCAST_TO), (wanted,), (adjoint,))
     axes = tuple([d for d in range(len(shape)) if d < lead or (wanted[d - lead] == 1 and shape[d] != 1)])
     if any(shape[d] != wanted[d - lead] and shape[d] == 1 for d in range(lead, len(shape))):
-        return record_call(primitive_named("broadcast_to"), (wanted,), (adjoint,))
-    return record_call(primitive_named("sum"), (axes, wanted), (adjoint,))
+        return record_call(primitive_of(OP_BROADCAST_TO), (wanted,), (adjoint,))
+    return record_call(primitive_of(OP_SUM), (axes, wanted), (adjoint,))
 
 
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):
@@ -695,7 +654,7 @@ cdef object fitted_tangent(Signature sig, Graph graph, object tangent, AbstractV
         raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
     found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
-        tangent = record_call(primitive_named("broadcast_to"), (aval.shape,), (tangent,))
+        tangent = record_call(primitive_of(OP_BROADCAST_TO), (aval.shape,), (tangent,))
         found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape:
         raise RuleError(

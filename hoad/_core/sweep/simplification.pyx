@@ -9,67 +9,19 @@ Functions give an operand, ZERO where the result is the symbolic zero, and NOTHI
 from hoad._core.ops.eager cimport compute
 from hoad._core.sweep.derived cimport broadcast, negative
 from hoad._core.sweep.flags cimport (
-    first_operand,
-    has_no_zero,
-    holds,
-    is_boolean,
-    is_const,
-    is_integral,
-    is_number,
-    is_op,
-    is_product,
-    is_strong,
+    first_operand, has_no_zero, holds, is_boolean, is_const, is_integral, is_number, is_op, is_product, is_strong,
 )
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport INFO, Primitive, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
-    ARITY,
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_WIDE,
-    OP_ADD,
-    OP_DIVIDE,
-    OP_IDENTITY,
-    OP_MASK,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_POWER,
-    OP_SELECT,
-    OP_SQUARE,
-    OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY,
-    OP_STRONG_MULTIPLY_BOTH,
-    OP_SUBTRACT,
-    ZERO,
-    Graph,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
-    uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_WIDE, OP_ADD, OP_BROADCAST_TO, OP_COMPLEX, OP_CONJUGATE, OP_DIVIDE, OP_IDENTITY,
+    OP_IMAG, OP_LOGICAL_NOT, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_POWER, OP_REAL, OP_SELECT, OP_SQUARE,
+    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, Graph, aval_of,
+    int32_t, node_operands, operand_aval, uint16_t,
 )
-
-from hoad._core.graph.primitive import primitive_named
 
 cdef enum:
     MOST_FOLDED = 4         # operands of an operation on constants
-
-cdef int REAL = -1, IMAG = -1, COMPOSE = -1, CONJUGATE = -1, TRANSPOSE = -1, LOGICAL_NOT = -1, BROADCAST = -1
-
-
-cdef int bind() except -1:
-    """Look up, once, the primitives that are named here."""
-    global REAL, IMAG, COMPOSE, CONJUGATE, TRANSPOSE, LOGICAL_NOT, BROADCAST
-    if REAL < 0:
-        IMAG = (<Primitive>primitive_named("imag")).op
-        COMPOSE = (<Primitive>primitive_named("complex")).op
-        CONJUGATE = (<Primitive>primitive_named("conjugate")).op
-        TRANSPOSE = (<Primitive>primitive_named("transpose")).op
-        LOGICAL_NOT = (<Primitive>primitive_named("logical_not")).op
-        BROADCAST = (<Primitive>primitive_named("broadcast_to")).op
-        REAL = (<Primitive>primitive_named("real")).op
-    return 0
-
 
 # ---- zeros
 
@@ -135,11 +87,10 @@ cdef int32_t masked(Appender builder, const int32_t* operands, int32_t aval) exc
     pair[0] = operands[0]
     pair[1] = operands[1]
     if operands[1] == ZERO:
-        bind()
         if kind == AVAL_BOOL:
-            pair[0] = builder.emit(LOGICAL_NOT, operands[0], 0)
+            pair[0] = builder.emit(OP_LOGICAL_NOT, operands[0], 0)
         else:
-            pair[0] = builder.emit_wide(primitive_of(LOGICAL_NOT), None, operands, 1, kind)
+            pair[0] = builder.emit_wide(primitive_of(OP_LOGICAL_NOT), None, operands, 1, kind)
         pair[1] = operands[2]
     if aval == AVAL_FLOAT and both_scalar(builder.graph, pair):
         return builder.emit(OP_MASK, pair[0], pair[1])
@@ -189,13 +140,12 @@ cdef int32_t equal_operand(Graph graph, uint16_t op, int32_t a, int32_t b, const
         return b if graph.consts[~a].value.d != 0 else operands[2]
     if op < OP_SQUARE:      # the others have numbers of their own
         return NOTHING
-    bind()
-    if op == COMPOSE and is_op(graph, a, REAL) and is_op(graph, b, IMAG):
+    if op == OP_COMPLEX and is_op(graph, a, OP_REAL) and is_op(graph, b, OP_IMAG):
         a = first_operand(graph, a)
         return a if a == first_operand(graph, b) else <int32_t>NOTHING
-    if (op == REAL or op == IMAG) and is_op(graph, a, COMPOSE):
-        return node_operands(graph, a, &count)[1 if op == IMAG else 0]
-    if op == CONJUGATE and is_op(graph, a, CONJUGATE):
+    if (op == OP_REAL or op == OP_IMAG) and is_op(graph, a, OP_COMPLEX):
+        return node_operands(graph, a, &count)[1 if op == OP_IMAG else 0]
+    if op == OP_CONJUGATE and is_op(graph, a, OP_CONJUGATE):
         return first_operand(graph, a)
     return NOTHING
 
@@ -313,9 +263,8 @@ cdef int skip_broadcasts(Graph graph, int32_t* operands, int32_t count, int32_t 
     """Use what a broadcast operand was made of, where the operation broadcasts it anyway."""
     cdef int32_t i, k, inner
     cdef bint full
-    bind()
     for i in range(count):
-        if not is_op(graph, operands[i], BROADCAST):
+        if not is_op(graph, operands[i], OP_BROADCAST_TO):
             continue
         inner = first_operand(graph, operands[i])
         full = operand_aval(graph, inner) == aval
@@ -329,8 +278,7 @@ cdef int skip_broadcasts(Graph graph, int32_t* operands, int32_t count, int32_t 
 cdef int32_t transposed_back(Graph graph, uint16_t op, object params, int32_t operand) except? -1:
     """What is transposed twice and so not at all, as a matrix is in the adjoint of an adjoint."""
     cdef Signature sig
-    bind()
-    if op != TRANSPOSE or not is_op(graph, operand, TRANSPOSE):
+    if op != OP_TRANSPOSE or not is_op(graph, operand, OP_TRANSPOSE):
         return NOTHING
     sig = <Signature>graph.wide_nodes[graph.nodes[operand].a].sig
     for k, axis in enumerate(params[0]):

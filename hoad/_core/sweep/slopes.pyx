@@ -1,6 +1,6 @@
 """Products of slopes of absolute values: of slope(x) with itself, 1 also at x = 0.
 
-The derivative of |x| is s = slope(x), the sign of x. At 0 it stands for both sides, ±1, and its value is their mean, 0.
+The derivative of |x| is s = slope(x), the sign of x. At 0 it represents both sides, ±1, and its value is their mean, 0.
 A derivative of an even order has products s s, which are 1 on either side, and so is their mean: |x|² has the second
 derivative 2 s s = 2 also at 0. So a factor with s is split into u + s v, and
 
@@ -15,31 +15,9 @@ from hoad._core.sweep.flags cimport is_slope, is_sloped
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_WIDE,
-    F_SLOPED,
-    OP_ADD,
-    OP_DIVIDE,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_MASK,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_RESULT,
-    OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY,
-    OP_STRONG_MULTIPLY_BOTH,
-    OP_SUBTRACT,
-    ZERO,
-    AbstractValue,
-    Graph,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
-    uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_WIDE, F_SLOPED, OP_ADD, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY,
+    OP_NEGATIVE, OP_RESULT, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO,
+    AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint16_t,
 )
 
 cdef enum:

@@ -10,53 +10,23 @@ cimport numpy as cnp
 from hoad._core.sweep.derived cimport assemble, broadcast, ones
 from hoad._core.sweep.flags cimport has_no_zero
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
-from hoad._core.graph.primitive cimport INFO, K_STRIDED, Primitive, Signature, primitive_of
+from hoad._core.graph.primitive cimport INFO, K_STRIDED, Signature, primitive_of
 from hoad._core.graph.tape cimport (
-    F_WIDE,
-    OP_ADD,
-    OP_ASSEMBLE,
-    OP_DIVIDE,
-    OP_MASK,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_STOP,
-    OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY,
-    OP_SUBTRACT,
-    ZERO,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
+    F_WIDE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_DIVIDE, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SINGULAR, OP_SPECTRAL,
+    OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, ZERO, aval_of, int32_t, node_operands, operand_aval,
     uint16_t,
 )
-
-from hoad._core.graph.primitive import primitive_named
 
 cnp.import_array()
 
 cdef enum:
     MOST_VISITED = 64       # nodes that zeros are looked for in
 
-cdef int SPECTRAL = -1, SINGULAR = -1, ASTYPE = -1
-
-
-cdef int bind() except -1:
-    """Look up, once, the primitives that are named here."""
-    global SPECTRAL, SINGULAR, ASTYPE
-    if SPECTRAL < 0:
-        SINGULAR = (<Primitive>primitive_named("singular")).op
-        ASTYPE = (<Primitive>primitive_named("astype")).op
-        SPECTRAL = (<Primitive>primitive_named("spectral")).op
-    return 0
-
-
 cdef object with_support(Appender builder, uint16_t op, object params, int32_t* operands):
     """The parameters of a function of a spectrum, with the support of its argument in ``operands[1]`` if known."""
     cdef int32_t left = MOST_VISITED
     cdef int32_t found
-    bind()
-    if (op != SPECTRAL and op != SINGULAR) or params[0] != 0:
+    if (op != OP_SPECTRAL and op != OP_SINGULAR) or params[0] != 0:
         return params
     found = support_of(builder, operands[2], &left)
     if found != NOTHING:
@@ -97,7 +67,7 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
     few[0] = support_of(builder, operands[0], left)
     if op == OP_STOP or op == OP_NEGATIVE:
         return few[0]
-    if INFO[op].kind == K_STRIDED or op == ASTYPE:
+    if INFO[op].kind == K_STRIDED or op == OP_ASTYPE:
         return NOTHING if few[0] == NOTHING else with_operands(builder, k, [few[0]])
     if op == OP_DIVIDE or op == OP_STRONG_DIVIDE:
         return NOTHING if few[0] == NOTHING else broadcast(builder, few[0], aval)

@@ -16,49 +16,16 @@ from hoad._core.sweep.builder cimport Builder
 from hoad._core.sweep.derived cimport assemble, item, noted
 from hoad._core.sweep.flags cimport first_operand
 from hoad._core.graph.primitive cimport (
-    INFO,
-    MOST_RESULTS,
-    Primitive,
-    Signature,
-    primitive_count,
-    signature,
-    node_signature,
+    INFO, MOST_RESULTS, Primitive, Signature, primitive_count, signature, node_signature,
 )
 from hoad._core.graph.reach cimport mark_needed
 from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
-    AVAL_FLOAT,
-    F_BOOL,
-    F_WIDE,
-    F_VALUED,
-    OP_ASSEMBLE,
-    OP_IDENTITY,
-    OP_INPUT,
-    OP_ITEM,
-    OP_RESULT,
-    OP_STOP,
-    ZERO,
-    WideNode,
-    Graph,
-    Node,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
-    past_results,
-    uint8_t,
-    uint16_t,
-    uint64_t,
+    AVAL_FLOAT, F_BOOL, F_WIDE, F_VALUED, OP_ASSEMBLE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_RESULT, OP_STOP, ZERO,
+    WideNode, Graph, Node, aval_of, int32_t, node_operands, operand_aval, past_results, uint8_t, uint16_t, uint64_t,
 )
 from hoad._core.sweep.rule_template cimport (
-    RuleTemplate,
-    author_jvp_template,
-    describe,
-    forget_old,
-    is_kept,
-    keep_template,
-    reverse_only,
-    values_for,
+    RuleTemplate, author_jvp_template, describe, forget_old, is_kept, keep_template, reverse_only, values_for,
     vjp_template,
 )
 

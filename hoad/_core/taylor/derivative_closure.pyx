@@ -9,16 +9,7 @@ from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, node_signature, signature
 from hoad._core.sweep.tangent cimport jvp_template
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    F_STRONG,
-    ZERO,
-    AbstractValue,
-    Graph,
-    aval_of,
-    int32_t,
-    node_operands,
-    operand_aval,
-    uint64_t,
+    AVAL_BOOL, F_STRONG, ZERO, AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint64_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate, vjp_template
 from hoad._core.trace.traced cimport wrap
@@ -133,7 +124,7 @@ cdef class Closure:
         return [None if found[k] == ZERO or not active[k] else found[k] for k in range(n)]
 
     def tangents(self, int32_t i, dots):
-        """The tangents of the results of node i for those of its operands, by its rule; None stands for zero.
+        """The tangents of the results of node i for those of its operands, by its rule; None is zero.
 
         None for a rule that branches.
         """

@@ -1,8 +1,8 @@
 """Taylor coefficients of a program: rows of series, found together order by order.
 
-A program of numbers runs in one call of `series.h`. Anything else is wide: coefficient k of a row is a block with the
-items of all lanes, lane after lane, so that operations on elements run over lanes and items alike. Lanes are done in
-blocks that stay in cache: those of numbers in the smallest.
+A program of numbers runs in one call of `series.h`. In others, coefficient k of a row is a block with the items of all
+lanes, lane after lane, so that operations on elements run over lanes and items alike. As many lanes are done at a time
+as stay in cache: of numbers, fewer.
 """
 
 import numpy as np
@@ -21,42 +21,11 @@ from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, 
 from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Info, Signature
 from hoad._core.graph.tape cimport ARITY, AbstractValue
 from hoad._core.kernels.vector cimport (
-    SERIES_ADD,
-    SERIES_COPY,
-    SERIES_DERIVE,
-    SERIES_DIVIDE,
-    SERIES_ITEM,
-    SERIES_MASK,
-    SERIES_MULTIPLY,
-    SERIES_NEGATE,
-    SERIES_NONE,
-    SERIES_PLAN,
-    SERIES_POWER,
-    SERIES_SCALE,
-    SERIES_STRONG_DIVIDE,
-    SERIES_SELECT,
-    SERIES_SHRINK,
-    SERIES_SLOPES,
-    SERIES_STRONG_MULTIPLY,
-    SERIES_STRONG_MULTIPLY_BOTH,
-    SERIES_SQUARE,
-    SERIES_SUBTRACT,
-    VALUE_ADD,
-    VALUE_CALL1,
-    VALUE_CALL2,
-    VALUE_COPY,
-    VALUE_DIVIDE,
-    VALUE_GIVEN,
-    VALUE_MASK,
-    VALUE_MULTIPLY,
-    VALUE_NEGATE,
-    VALUE_PLAN,
-    VALUE_SELECT,
-    VALUE_SQUARE,
-    VALUE_SUBTRACT,
-    SeriesGroup,
-    SeriesPlace,
-    series_kernels,
+    SERIES_ADD, SERIES_COPY, SERIES_DERIVE, SERIES_DIVIDE, SERIES_ITEM, SERIES_MASK, SERIES_MULTIPLY, SERIES_NEGATE,
+    SERIES_NONE, SERIES_PLAN, SERIES_POWER, SERIES_SCALE, SERIES_STRONG_DIVIDE, SERIES_SELECT, SERIES_SHRINK,
+    SERIES_SLOPES, SERIES_STRONG_MULTIPLY, SERIES_STRONG_MULTIPLY_BOTH, SERIES_SQUARE, SERIES_SUBTRACT, VALUE_ADD,
+    VALUE_CALL1, VALUE_CALL2, VALUE_COPY, VALUE_DIVIDE, VALUE_GIVEN, VALUE_MASK, VALUE_MULTIPLY, VALUE_NEGATE,
+    VALUE_PLAN, VALUE_SELECT, VALUE_SQUARE, VALUE_SUBTRACT, SeriesGroup, SeriesPlace, series_kernels,
 )
 
 cnp.import_array()
@@ -393,7 +362,7 @@ cdef int execute(Series series, char** given, char** found, int64_t lanes) noexc
     cdef int64_t block = lanes
     cdef int64_t first = 0
     cdef int code = 0
-    cdef SeriesCode wide
+    cdef SeriesCode blocks
     cdef char* memory
     if series.is_narrow and lanes == 1:
         return run_narrow(series, given, found)
@@ -405,11 +374,11 @@ cdef int execute(Series series, char** given, char** found, int64_t lanes) noexc
                                     + (series.per_lane + 8 * series.widest) * max(block, 1), 1)
     if memory == NULL:
         return no_memory()
-    describe(series, &wide)
-    wide.at = <double**>memory
-    wide.lanes = 0
+    describe(series, &blocks)
+    blocks.at = <double**>memory
+    blocks.lanes = 0
     while first < lanes and not code:
-        code = run_block(series, given, found, first, min(block, lanes - first), lanes, &wide,
+        code = run_block(series, given, found, first, min(block, lanes - first), lanes, &blocks,
                          aligned(memory + series.n_rows * sizeof(double*)))
         first += block
     PyMem_RawFree(memory)
@@ -474,29 +443,29 @@ cdef int run_narrow(Series series, char** given, char** found) noexcept nogil:
 
 
 cdef int run_block(Series series, char** given, char** found, int64_t first, int64_t lanes, int64_t all_lanes,
-                   SeriesCode* wide, char* memory) noexcept nogil:
+                   SeriesCode* blocks, char* memory) noexcept nogil:
     """The lanes from `first` on."""
     cdef int32_t part
     cdef int code = 0
-    cdef bint is_new = lanes != wide.lanes      # else what all lanes have is in its place
+    cdef bint is_new = lanes != blocks.lanes      # else what all lanes have is in its place
     if is_new:
-        place_rows(series, lanes, wide, memory)
+        place_rows(series, lanes, blocks, memory)
     place_constants(series, first, lanes, memory, is_new)
     place_inputs(series, given, first, lanes, all_lanes, memory, is_new)
     if series.has_plans or series.n_feedback:
-        code = run_orders(series, wide, memory)
+        code = run_orders(series, blocks, memory)
     else:
-        series_kernels().wide(wide, 0, series.n_steps, 0, 0)
+        series_kernels().blocks(blocks, 0, series.n_steps, 0, 0)
         if fails(series, lanes, memory):
             return GUARD_FAILED
         for part in range(series.n_parts):
-            series_kernels().wide(wide, series.parts[part - 1] if part else 0, series.parts[part], 1, series.degree)
+            series_kernels().blocks(blocks, series.parts[part - 1] if part else 0, series.parts[part], 1, series.degree)
     if not code:
         give_outputs(series, found, first, lanes, all_lanes, memory)
     return code
 
 
-cdef int run_orders(Series series, SeriesCode* wide, char* memory) noexcept nogil:
+cdef int run_orders(Series series, SeriesCode* blocks, char* memory) noexcept nogil:
     """All steps, order by order: those by plans are done here. Of integrals the last order takes none."""
     cdef int32_t i, k, order
     cdef int32_t end = max(1, series.degree) if series.n_feedback else series.degree + 1
@@ -509,31 +478,31 @@ cdef int run_orders(Series series, SeriesCode* wide, char* memory) noexcept nogi
             if order < 0:
                 continue
             if step.rule == SERIES_PLAN and step.top_b == RATE:
-                take_rate(series, step, order, wide.lanes, memory)
+                take_rate(series, step, order, blocks.lanes, memory)
             elif (step.rule != SERIES_PLAN if order else step.value != VALUE_PLAN):
-                series_kernels().wide(wide, i, i + 1, order, order)
+                series_kernels().blocks(blocks, i, i + 1, order, order)
             elif order == 0:
-                code = run_plan(series, <Plan>step.more, step, 0, wide.lanes, memory, NULL)
+                code = run_plan(series, <Plan>step.more, step, 0, blocks.lanes, memory, NULL)
             elif order <= step.top:
-                code = plan_rule(series, step, order, wide.lanes, memory, wide.zeros)
+                code = plan_rule(series, step, order, blocks.lanes, memory, blocks.zeros)
             if code:
                 return code
-        if k == 0 and fails(series, wide.lanes, memory):
+        if k == 0 and fails(series, blocks.lanes, memory):
             return GUARD_FAILED
         if k < series.degree:
-            feed_back(series, k, wide.lanes, memory)
+            feed_back(series, k, blocks.lanes, memory)
     return 0
 
 
-# ---- wide rows ------------------------------------------------------------------------------------------------------
+# ---- rows of blocks ------------------------------------------------------------------------------------------------
 
-cdef void place_rows(Series series, int64_t lanes, SeriesCode* wide, char* memory) noexcept nogil:
+cdef void place_rows(Series series, int64_t lanes, SeriesCode* blocks, char* memory) noexcept nogil:
     cdef int32_t i
-    wide.lanes = lanes
+    blocks.lanes = lanes
     for i in range(series.n_rows):
-        wide.at[i] = place_of(series, i, 0, lanes, memory)
-    wide.zeros = <double*>(memory + series.per_lane * lanes)
-    memset(wide.zeros, 0, 8 * series.widest * lanes)
+        blocks.at[i] = place_of(series, i, 0, lanes, memory)
+    blocks.zeros = <double*>(memory + series.per_lane * lanes)
+    memset(blocks.zeros, 0, 8 * series.widest * lanes)
 
 
 cdef inline double* place_of(Series series, int32_t row, int32_t k, int64_t lanes, char* memory) noexcept nogil:
@@ -609,7 +578,7 @@ cdef void give_outputs(Series series, char** found, int64_t first, int64_t lanes
 
 
 cdef inline void give_row(Series series, double* found, const double* row, int64_t n, int32_t k) noexcept nogil:
-    """Coefficient k of an output, as it is asked for."""
+    """Coefficient k of an output, in the units asked for."""
     cdef int64_t e
     if series.scales == NULL:
         memcpy(found, row, n * sizeof(double))

@@ -8,20 +8,12 @@ from hoad._core.taylor.derivative_closure cimport Closure
 from hoad._core.taylor.taylor_simd cimport group
 from hoad._core.taylor.taylor_schedule cimport Ordering, is_multilinear, unsigned
 from hoad._core.graph.primitive cimport (
-    K_CONCATENATE,
-    K_GATHER,
-    K_PUT,
-    K_REDUCE,
-    K_STRIDED,
-    K_UFUNC,
-    Primitive,
-    Signature,
-    node_signature,
+    K_CONCATENATE, K_GATHER, K_PUT, K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature, node_signature, primitive_of,
 )
 from hoad._core.taylor.series cimport Series
-from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t, intern_aval
+from hoad._core.graph.tape cimport OP_BROADCAST_TO, OP_MATMUL, AbstractValue, int32_t, int64_t, intern_aval
 
-from hoad._core.graph.primitive import primitive_named, signature_at
+from hoad._core.graph.primitive import signature_at
 
 DOUBLE = np.dtype(np.float64)
 TRUTH = np.dtype(np.bool_)
@@ -141,7 +133,7 @@ cdef class Codegen:
         if key not in self.spread:
             aval = held(aval)
             found = self.series.row(intern_aval(aval.dtype, own.shape), self.series.top(row))
-            broadcast = signature_at(primitive_named("broadcast_to"), (own.shape,), (aval,))
+            broadcast = signature_at(primitive_of(OP_BROADCAST_TO), (own.shape,), (aval,))
             self.series.step(found, None, "each", [row], broadcast, lag=self.ordering.lags[i])
             self.spread[key] = found
         return self.spread[key]
@@ -264,7 +256,7 @@ cdef class Codegen:
         if len(operands) == 2 and series != "each" and is_multilinear(primitive, tops):
             return None, "pairs", operands, {}
         if series in ("solve", "invert"):
-            product = signature_at(primitive_named("matmul"), None, (self.aval(operands[0]), aval))
+            product = signature_at(primitive_of(OP_MATMUL), None, (self.aval(operands[0]), aval))
             return None, series, operands, {"product": product}
         return None, "each", operands, {}
 

@@ -8,20 +8,9 @@ import heapq
 
 from hoad._core.base.blocks cimport give, reserve
 from hoad._core.taylor.derivative_closure cimport Closure
-from hoad._core.graph.primitive cimport (
-    Primitive,
-    params_of,
-    primitive_of,
-)
+from hoad._core.graph.primitive cimport Primitive, params_of, primitive_of
 from hoad._core.graph.tape cimport (
-    OP_NEGATIVE,
-    AbstractValue,
-    Graph,
-    aval_of,
-    int32_t,
-    int64_t,
-    node_operands,
-    operand_aval,
+    OP_NEGATIVE, AbstractValue, Graph, aval_of, int32_t, int64_t, node_operands, operand_aval,
 )
 
 from hoad._core.taylor.series import NotClosedError
@@ -198,7 +187,7 @@ cdef class Ordering:
             order = min(-order, self.top(node))
             if node >= 0 and order > <int32_t>asked[node]:
                 asked[node] = order
-                # what stands for a node beyond its value is known by itself
+                # the coefficients of a node beyond its value are known by themselves
                 own = self.ends[2 * node] if node in self.instead else 0
                 for k in range(self.begin(node), self.end(node, order)):
                     heapq.heappush(wanted, (-(self.asks[k].ahead + (0 if k < own else order)), self.asks[k].node))

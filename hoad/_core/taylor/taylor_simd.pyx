@@ -13,24 +13,9 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from hoad._core.base.blocks cimport reserve
 from hoad._core.taylor.series cimport Series
 from hoad._core.kernels.vector cimport (
-    SERIES_ADD,
-    SERIES_COPY,
-    SERIES_DERIVE,
-    SERIES_DIVIDE,
-    SERIES_MEMBERS,
-    SERIES_MULTIPLY,
-    SERIES_NEGATE,
-    SERIES_NONE,
-    SERIES_POWER,
-    SERIES_SCALE,
-    SERIES_SHORT,
-    SERIES_SHRINK,
-    SERIES_SLOPES,
-    SERIES_SQUARE,
-    SERIES_SUBTRACT,
-    SeriesGroup,
-    SeriesStep,
-    SeriesTerm,
+    SERIES_ADD, SERIES_COPY, SERIES_DERIVE, SERIES_DIVIDE, SERIES_MEMBERS, SERIES_MULTIPLY, SERIES_NEGATE, SERIES_NONE,
+    SERIES_POWER, SERIES_SCALE, SERIES_SHORT, SERIES_SHRINK, SERIES_SLOPES, SERIES_SQUARE, SERIES_SUBTRACT, SeriesGroup,
+    SeriesStep, SeriesTerm,
 )
 
 cdef enum:
@@ -75,7 +60,7 @@ cdef int group(Series series) except -1:
 cdef int32_t find_members(Series series, Member* members, int32_t* levels) noexcept:
     """The steps that find coefficients; how many these are. Of a row that a step before has found, `levels` is above 0.
 
-    What stands behind a step is asked for at lower orders only.
+    What comes after a step is asked for at lower orders only.
     """
     cdef int32_t i, k, level
     cdef int32_t n = 0

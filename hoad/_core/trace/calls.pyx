@@ -8,39 +8,14 @@ from hoad._core.ops.eager cimport FEW, check_numbers, compute, scalar_value
 from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
-from hoad._core.graph.roots cimport DEEPEST, FLOAT_POWER, are_roots, has_root, may_be_root, smoothed
+from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    OP_ASSEMBLE,
-    OP_MULTIPLY,
-    OP_POWER,
-    OP_RESULT,
-    OP_SQUARE,
-    OP_STOP,
-    AbstractValue,
-    Graph,
-    aval_of,
-    int32_t,
-    is_plain_float64,
-    operand_aval,
-    uint16_t,
+    AVAL_BOOL, OP_ASSEMBLE, OP_FLOAT_POWER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK,
+    OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESULT, OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t,
+    is_plain_float64, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
-    LOGICAL_AND,
-    LOGICAL_NOT,
-    LOGICAL_OR,
-    LOGICAL_XOR,
-    MASK,
-    MATMUL,
-    NO_AXES,
-    Array,
-    Scalar,
-    called,
-    connect,
-    plain_value,
-    push_scalar,
-    standing_for,
-    wrap,
+    NO_AXES, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
 )
 from hoad._core.base.where cimport here, name_of
 
@@ -100,7 +75,7 @@ cdef inline bint is_power(Graph graph, uint16_t op, const int32_t* operands) noe
     """Whether it may be an even power of a root."""
     if op == OP_MULTIPLY:
         return may_be_root(graph, operands[0]) and are_roots(graph, operands[0], operands[1])
-    return (op == OP_SQUARE or op == OP_POWER or op == FLOAT_POWER) and has_root(graph, operands[0], DEEPEST)
+    return (op == OP_SQUARE or op == OP_POWER or op == OP_FLOAT_POWER) and has_root(graph, operands[0], DEEPEST)
 
 
 cdef object record(Graph graph, Primitive primitive, object params, const int32_t* operands, int32_t count):
@@ -124,8 +99,8 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
             scalars = False
         elif avals[i] == AVAL_BOOL:
             floats = False
-    if scalars and (floats or primitive.op == LOGICAL_NOT or primitive.op == LOGICAL_AND or
-                    primitive.op == LOGICAL_OR or primitive.op == LOGICAL_XOR or primitive.op == MASK):
+    if scalars and (floats or primitive.op == OP_LOGICAL_NOT or primitive.op == OP_LOGICAL_AND or
+                    primitive.op == OP_LOGICAL_OR or primitive.op == OP_LOGICAL_XOR or primitive.op == OP_MASK):
         x = scalar_value(graph, operands[0])
         if count == 1 and INFO[primitive.op].f1 != NULL:
             return push_scalar(graph, primitive.op, operands[0], 0, INFO[primitive.op].f1(x),
@@ -227,7 +202,7 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
         if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
-            return record_call(primitive_of(MATMUL), None, inputs)
+            return record_call(primitive_of(OP_MATMUL), None, inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
             return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
@@ -296,10 +271,10 @@ cdef object as_given(object function, tuple args, object found):
     """What a function of NumPy's gives without axes: an array, or a number of NumPy's, also where it was Python's."""
     if function in BOXING:
         of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
-        return standing_for(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
+        return representing(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
     if function is np.real or function is np.imag or function is np.transpose:
         return found
-    return standing_for(found, 0)
+    return representing(found, 0)
 
 
 cdef object array_function(object owner, object function, tuple args, dict kwargs):
@@ -308,7 +283,7 @@ cdef object array_function(object owner, object function, tuple args, dict kwarg
         return as_given(function, args, called(implementation, args, kwargs))
     implementation = MAKERS.get(function)
     if implementation is not None:
-        return standing_for(implementation(owner, *args, **kwargs), NO_AXES)
+        return representing(implementation(owner, *args, **kwargs), NO_AXES)
     raise no_rule(name_of(function), graph_among((owner,)))
 
 

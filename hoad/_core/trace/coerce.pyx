@@ -1,4 +1,4 @@
-"""What stands for an operand: traced values, and the plain ones that meet them."""
+"""From values to operands: traced values, and the plain ones that meet them."""
 
 import numbers
 
@@ -11,23 +11,10 @@ cimport numpy as cnp
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    AVAL_FLOAT,
-    F_BOOL,
-    F_VALUED,
-    OP_IDENTITY,
-    OP_INPUT,
-    AbstractValue,
-    Graph,
-    aval_number,
-    aval_of,
-    in_native_order,
-    is_plain_float64,
-    operand_aval,
-    uint8_t,
-    uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, Graph, aval_number, aval_of,
+    in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
-from hoad._core.trace.traced cimport Array, Scalar, buffer_of, new_array, node_now, standing, wrap
+from hoad._core.trace.traced cimport Array, Scalar, buffer_of, new_array, node_now, represented, wrap
 from hoad._core.base.where cimport here
 
 cdef dict METHODS
@@ -206,7 +193,7 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
         raise
 
 
-cdef object argument(Graph graph, int32_t node, uint8_t stands, bint stays_array=False):
+cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_array=False):
     """The traced value of an input. It is the caller's array, so that nothing is written to it.
 
     An array of float64 and no dimensions stays one, whose copies can be written to, unlike a number's.
@@ -214,10 +201,10 @@ cdef object argument(Graph graph, int32_t node, uint8_t stands, bint stays_array
     cdef object traced = new_array(graph, node, AVAL_FLOAT) if stays_array else wrap(graph, node)
     if type(traced) is Array:
         (<Array>traced).sealed = unchanged(graph)
-        (<Array>traced).stands = stands
+        (<Array>traced).represents = represents
         buffer_of(traced)
     else:
-        (<Scalar>traced).stands = stands
+        (<Scalar>traced).represents = represents
     return traced
 
 
@@ -235,7 +222,7 @@ def as_argument(value, str function=None):
     cdef object made
     if type(value) is not Array:
         return value
-    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), standing(value))
+    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -246,7 +233,7 @@ def new_input(Graph graph, object value, bint nested=False):
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
     cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
-    cdef uint8_t stands = standing(value)
+    cdef uint8_t represents = represented(value)
     if nested:
         operand = operand_of(graph, value)
         aval = operand_aval(graph, operand)
@@ -257,7 +244,7 @@ def new_input(Graph graph, object value, bint nested=False):
         value = graph.value_of(operand)
         if value is not None:
             graph.set_object(node, value)
-        return argument(graph, node, stands)
+        return argument(graph, node, represents)
     if type(value) is Scalar:
         check_same(graph, (<Scalar>value).graph)
     elif type(value) is Array:
@@ -265,7 +252,7 @@ def new_input(Graph graph, object value, bint nested=False):
     if isinstance(value, AbstractValue):
         aval = (<AbstractValue>value).number
     elif type(value) is float:
-        return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), stands)
+        return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), represents)
     else:
         stays_array = isinstance(value, np.ndarray)
         value = in_native_order(np.array(value, order="C", subok=False))
@@ -276,4 +263,4 @@ def new_input(Graph graph, object value, bint nested=False):
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if not isinstance(value, AbstractValue):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return argument(graph, node, stands, stays_array and aval == AVAL_FLOAT)
+    return argument(graph, node, represents, stays_array and aval == AVAL_FLOAT)

@@ -7,7 +7,7 @@ from hoad._core.graph.primitive cimport Primitive
 from hoad._core.trace.errors cimport check_alive
 from hoad._core.graph.tape cimport Graph, int32_t, int64_t, uint8_t, uint16_t
 
-# What a traced value without axes stands for, where it is not a number of NumPy's.
+# What a traced value without axes represents, where that is not a number of NumPy's.
 cdef enum:
     OF_PYTHON = 1       # a float, complex or bool of Python
     WHOLE = 2           # an int of Python, as math.floor gives
@@ -18,7 +18,7 @@ cdef class Scalar:
     cdef Graph graph
     cdef int32_t node
     cdef bint truth         # a boolean
-    cdef uint8_t stands     # in whose place it is: one of the above, 0 for a number of NumPy's
+    cdef uint8_t represents     # one of the above, 0 for a number of NumPy's
     cdef double value
 
 cdef class Array:
@@ -32,12 +32,12 @@ cdef class Array:
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
     cdef int64_t made_at           # after how many entries of the graph it was made
-    cdef uint8_t stands         # the same, where it has no axes
+    cdef uint8_t represents         # the same, where it has no axes
     cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
 
 cdef int check_own(Array x) except -1
-cdef uint8_t standing(object value)
-cpdef object standing_for(object x, int stands)
+cdef uint8_t represented(object value)
+cpdef object representing(object x, int represents)
 cdef object wrap(Graph graph, int32_t operand)
 cdef Array new_array(Graph graph, int32_t operand, int32_t aval)
 cdef Buffer buffer_of(Array x)
@@ -64,6 +64,3 @@ cdef inline int32_t node_now(Array x) except? -1:
     cdef int32_t node = x.node if x.buffer is None or x.version == x.buffer.version else refresh(x)
     check_alive(x.graph, node)
     return node
-
-# Numbers of operations, once they are declared.
-cdef int LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL

@@ -1,12 +1,12 @@
 """The two traced types.
 
-`Scalar` stands for a float or a boolean, `Array` for everything with a shape or another dtype. Both refuse to
+`Scalar` represents a float or a boolean, `Array` everything with a shape or another dtype. Both refuse to
 become plain numbers behind the user's back. ``__array__`` raises; real numbers have none, so that ``np.array([x, y])``
 of them is an object array on which NumPy calls their own arithmetic. Arithmetic of scalars is recorded here; everything
 else in `hoad._core.trace.calls`.
 
 A test of the class of a traced value (``isinstance``, ``match``, `functools.singledispatch`) answers as for the plain
-value that it stands for, by its ``__class__``. ``type(x)`` cannot, so that hoad itself asks that.
+value that it represents, by its ``__class__``. ``type(x)`` cannot, so that hoad itself asks that.
 """
 
 import numbers
@@ -23,39 +23,15 @@ from hoad._core.trace.writes cimport Buffer, place_at
 from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, Primitive, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident,
-    check_alive,
-    check_branch,
-    check_same,
-    check_swap,
-    check_usable,
-    cut_off,
-    has_leaked,
-    made_by_hand,
-    not_writable,
-    unhashable,
-    unpicklable,
+    PyThread_get_thread_ident, check_alive, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked,
+    made_by_hand, not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL,
-    F_BOOL,
-    F_VALUED,
-    OP_ADD,
-    OP_DIVIDE,
-    OP_ITEM,
-    OP_MULTIPLY,
-    OP_NEGATIVE,
-    OP_POWER,
-    OP_SUBTRACT,
-    AbstractValue,
-    Graph,
-    Slot,
-    aval_of,
-    hold_aval,
-    operand_aval,
-    push_valued,
-    release_aval,
+    AVAL_BOOL, F_BOOL, F_VALUED, OP_ABSOLUTE, OP_ADD, OP_CEIL, OP_DIVIDE, OP_EQUAL, OP_FLOOR, OP_FLOOR_DIVIDE,
+    OP_GREATER, OP_GREATER_EQUAL, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
+    OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
+    AbstractValue, Graph, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.where cimport here
 
@@ -84,7 +60,7 @@ FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
-PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number stands for, for `standing_for`
+PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `representing`
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
 
 # What `hoad._core.trace.calls`, which knows these types, puts in.
@@ -136,16 +112,16 @@ cdef inline double apply(uint16_t op, double x, double y) noexcept:
     return INFO[op].f2(x, y)
 
 
-cdef inline object made_of(object made, int stands, int op):
-    """A new traced number, which stands for a number of Python, or an integer, where all that it was made of do."""
-    (<Scalar>made).stands = stands & (OF_PYTHON | WHOLE if keeps_whole(op) else OF_PYTHON)
+cdef inline object made_of(object made, int represents, int op):
+    """A new traced number, which represents a number of Python, or an integer, where all that it was made of do."""
+    (<Scalar>made).represents = represents & (OF_PYTHON | WHOLE if keeps_whole(op) else OF_PYTHON)
     return made
 
 
 cdef inline bint keeps_whole(int op):
     """Whether an operation gives an integer of integers."""
-    return (op == OP_ADD or op == OP_SUBTRACT or op == OP_MULTIPLY or op == OP_NEGATIVE or op == ABSOLUTE
-            or op == FLOOR_DIVIDE or op == REMAINDER)
+    return (op == OP_ADD or op == OP_SUBTRACT or op == OP_MULTIPLY or op == OP_NEGATIVE or op == OP_ABSOLUTE
+            or op == OP_FLOOR_DIVIDE or op == OP_REMAINDER)
 
 
 cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflected):
@@ -153,7 +129,7 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
     cdef Graph graph = x.graph
     cdef Scalar y
     cdef int32_t b
-    cdef int stands
+    cdef int represents
     cdef double value
     if type(other) is Scalar:
         y = <Scalar>other
@@ -161,41 +137,40 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
                 and graph.bodies is None):
             if op == OP_MULTIPLY and may_be_root(graph, x.node) and are_roots(graph, x.node, y.node):
                 return smoothed(made_of(push_scalar(graph, op, x.node, y.node, x.value * y.value, False),
-                                        x.stands & y.stands, op), op, x, y)
+                                        x.represents & y.represents, op), op, x, y)
             return made_of(push_scalar(graph, op, x.node, y.node, apply(op, x.value, y.value), INFO[op].is_bool),
-                           x.stands & y.stands, op)
+                           x.represents & y.represents, op)
         check_same(graph, y.graph)
         value = 0
     elif type(other) is float or (type(other) is int and not x.truth):
         check_usable(graph)
         check_alive(graph, x.node)
         value = other
-        stands = x.stands if type(other) is int else x.stands & OF_PYTHON
+        represents = x.represents if type(other) is int else x.represents & OF_PYTHON
         b = graph.const_float(value)
         if reflected:
-            return made_of(push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool), stands, op)
-        if op == OP_POWER and has_root(graph, x.node, DEEPEST):
-            return smoothed(made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), False), stands, op),
-                            op, x, value)
-        return made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), stands, op)
+            made = push_scalar(graph, op, b, x.node, apply(op, value, x.value), INFO[op].is_bool)
+            return made_of(made, represents, op)
+        made = made_of(push_scalar(graph, op, x.node, b, apply(op, x.value, value), INFO[op].is_bool), represents, op)
+        return smoothed(made, op, x, value) if op == OP_POWER and has_root(graph, x.node, DEEPEST) else made
     if reflected:
         return binary(op, other, x)
     return binary(op, x, other)
 
 
 cdef inline bint of_python(object x):
-    """Whether x is a number of Python's, or stands for one."""
+    """Whether x is a number of Python's, or represents for one."""
     if type(x) is Scalar:
-        return (<Scalar>x).stands & OF_PYTHON
+        return (<Scalar>x).represents & OF_PYTHON
     if type(x) is Array:
-        return (<Array>x).stands & OF_PYTHON
+        return (<Array>x).represents & OF_PYTHON
     return type(x) is float or type(x) is int or type(x) is complex or type(x) is bool
 
 
 cdef bint is_whole(object x) except -1:
-    """Whether a traced value stands for an integer, or for a boolean of Python's, which repeat a sequence."""
+    """Whether a traced value represents an integer, or for a boolean of Python's, which repeat a sequence."""
     if type(x) is Scalar:
-        return (<Scalar>x).stands & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
+        return (<Scalar>x).represents & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
     return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
 
 
@@ -203,7 +178,7 @@ cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
     cdef object other = y if is_traced(x) else x
     if of_python(x) and of_python(y):
-        return standing_for(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
+        return representing(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
     if is_traced(other):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
@@ -268,16 +243,16 @@ cdef class Scalar:
         return no_modulo(modulo) or arithmetic(self, other, OP_POWER, True)
 
     def __floordiv__(self, other):
-        return arithmetic(self, other, FLOOR_DIVIDE, False)
+        return arithmetic(self, other, OP_FLOOR_DIVIDE, False)
 
     def __rfloordiv__(self, other):
-        return arithmetic(self, other, FLOOR_DIVIDE, True)
+        return arithmetic(self, other, OP_FLOOR_DIVIDE, True)
 
     def __mod__(self, other):
-        return arithmetic(self, other, REMAINDER, False)
+        return arithmetic(self, other, OP_REMAINDER, False)
 
     def __rmod__(self, other):
-        return arithmetic(self, other, REMAINDER, True)
+        return arithmetic(self, other, OP_REMAINDER, True)
 
     def __divmod__(self, other):
         return self // other, self % other
@@ -289,19 +264,19 @@ cdef class Scalar:
         return unary(self, OP_NEGATIVE)
 
     def __pos__(self):
-        return self if not self.stands & NO_AXES else standing_for(self, 0)
+        return self if not self.represents & NO_AXES else representing(self, 0)
 
     def __abs__(self):
-        return unary(self, ABSOLUTE)
+        return unary(self, OP_ABSOLUTE)
 
     def __floor__(self):
-        return standing_for(unary(self, FLOOR), WHOLE | OF_PYTHON)
+        return representing(unary(self, OP_FLOOR), WHOLE | OF_PYTHON)
 
     def __ceil__(self):
-        return standing_for(unary(self, CEIL), WHOLE | OF_PYTHON)
+        return representing(unary(self, OP_CEIL), WHOLE | OF_PYTHON)
 
     def __trunc__(self):
-        return standing_for(unary(self, TRUNC), WHOLE | OF_PYTHON)
+        return representing(unary(self, OP_TRUNC), WHOLE | OF_PYTHON)
 
     def __round__(self, ndigits=None):
         if ndigits is None:
@@ -309,47 +284,47 @@ cdef class Scalar:
         return FUNCTIONS[np.round](self, ndigits)
 
     def __and__(self, other):
-        return logical(self, other, LOGICAL_AND)
+        return logical(self, other, OP_LOGICAL_AND)
 
     def __rand__(self, other):
-        return logical(self, other, LOGICAL_AND)
+        return logical(self, other, OP_LOGICAL_AND)
 
     def __or__(self, other):
-        return logical(self, other, LOGICAL_OR)
+        return logical(self, other, OP_LOGICAL_OR)
 
     def __ror__(self, other):
-        return logical(self, other, LOGICAL_OR)
+        return logical(self, other, OP_LOGICAL_OR)
 
     def __xor__(self, other):
-        return logical(self, other, LOGICAL_XOR)
+        return logical(self, other, OP_LOGICAL_XOR)
 
     def __rxor__(self, other):
-        return logical(self, other, LOGICAL_XOR)
+        return logical(self, other, OP_LOGICAL_XOR)
 
     def __invert__(self):
         if not self.truth:
             raise DTypeError(
                 f"~ of a traced float ({here()}): only booleans can be inverted. Write -x, or ~(x > 0)."
             )
-        return unary(self, LOGICAL_NOT)
+        return unary(self, OP_LOGICAL_NOT)
 
     def __lt__(self, other):
-        return arithmetic(self, other, LESS, False)
+        return arithmetic(self, other, OP_LESS, False)
 
     def __le__(self, other):
-        return arithmetic(self, other, LESS_EQUAL, False)
+        return arithmetic(self, other, OP_LESS_EQUAL, False)
 
     def __gt__(self, other):
-        return arithmetic(self, other, GREATER, False)
+        return arithmetic(self, other, OP_GREATER, False)
 
     def __ge__(self, other):
-        return arithmetic(self, other, GREATER_EQUAL, False)
+        return arithmetic(self, other, OP_GREATER_EQUAL, False)
 
     def __eq__(self, other):
-        return arithmetic(self, other, EQUAL, False)
+        return arithmetic(self, other, OP_EQUAL, False)
 
     def __ne__(self, other):
-        return arithmetic(self, other, NOT_EQUAL, False)
+        return arithmetic(self, other, OP_NOT_EQUAL, False)
 
     # ---- what would make a number of it
 
@@ -411,13 +386,13 @@ cdef class Scalar:
 
     @property
     def __class__(self):
-        if self.stands & NO_AXES:
+        if self.represents & NO_AXES:
             return ndarray
         if self.truth:
-            return bool if self.stands & OF_PYTHON else np.bool_
-        if self.stands & WHOLE:
+            return bool if self.represents & OF_PYTHON else np.bool_
+        if self.represents & WHOLE:
             return int
-        return float if self.stands & OF_PYTHON else np.float64
+        return float if self.represents & OF_PYTHON else np.float64
 
     @property
     def shape(self):
@@ -449,8 +424,8 @@ cdef class Scalar:
 
     def __getitem__(self, index):
         if index is Ellipsis:
-            return standing_for(self, NO_AXES)
-        return standing_for(self, 0) if type(index) is tuple and not index else METHODS["__getitem__"](self, index)
+            return representing(self, NO_AXES)
+        return representing(self, 0) if type(index) is tuple and not index else METHODS["__getitem__"](self, index)
 
     def __setitem__(self, index, value):
         raise not_writable()
@@ -481,9 +456,9 @@ cdef object no_modulo(object modulo):
 cdef object unary(Scalar x, int op):
     check_usable(x.graph)
     check_alive(x.graph, x.node)
-    if x.truth != <bint>(op == LOGICAL_NOT):
+    if x.truth != <bint>(op == OP_LOGICAL_NOT):
         return record_call(primitive_of(op), None, (x,))
-    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.stands, op)
+    return made_of(push_scalar(x.graph, op, x.node, 0, INFO[op].f1(x.value), INFO[op].is_bool), x.represents, op)
 
 
 cdef object logical(object x, object other, int op):
@@ -633,16 +608,16 @@ cdef class Array:
         return no_modulo(modulo) or binary(OP_POWER, other, self)
 
     def __floordiv__(self, other):
-        return binary(FLOOR_DIVIDE, self, other)
+        return binary(OP_FLOOR_DIVIDE, self, other)
 
     def __rfloordiv__(self, other):
-        return binary(FLOOR_DIVIDE, other, self)
+        return binary(OP_FLOOR_DIVIDE, other, self)
 
     def __mod__(self, other):
-        return binary(REMAINDER, self, other)
+        return binary(OP_REMAINDER, self, other)
 
     def __rmod__(self, other):
-        return binary(REMAINDER, other, self)
+        return binary(OP_REMAINDER, other, self)
 
     def __divmod__(self, other):
         return self // other, self % other
@@ -657,32 +632,32 @@ cdef class Array:
         return FUNCTIONS[np.matmul](other, self)
 
     def __neg__(self):
-        return standing_for(record_call(primitive_of(OP_NEGATIVE), None, (self,)), self.stands & OF_PYTHON)
+        return representing(record_call(primitive_of(OP_NEGATIVE), None, (self,)), self.represents & OF_PYTHON)
 
     def __pos__(self):
         check_usable(self.graph)
-        return standing_for(wrap(self.graph, node_now(self)), self.stands & OF_PYTHON)
+        return representing(wrap(self.graph, node_now(self)), self.represents & OF_PYTHON)
 
     def __abs__(self):
-        return standing_for(record_call(primitive_of(ABSOLUTE), None, (self,)), self.stands & OF_PYTHON)
+        return representing(record_call(primitive_of(OP_ABSOLUTE), None, (self,)), self.represents & OF_PYTHON)
 
     def __and__(self, other):
-        return logical(self, other, LOGICAL_AND)
+        return logical(self, other, OP_LOGICAL_AND)
 
     def __rand__(self, other):
-        return logical(self, other, LOGICAL_AND)
+        return logical(self, other, OP_LOGICAL_AND)
 
     def __or__(self, other):
-        return logical(self, other, LOGICAL_OR)
+        return logical(self, other, OP_LOGICAL_OR)
 
     def __ror__(self, other):
-        return logical(self, other, LOGICAL_OR)
+        return logical(self, other, OP_LOGICAL_OR)
 
     def __xor__(self, other):
-        return logical(self, other, LOGICAL_XOR)
+        return logical(self, other, OP_LOGICAL_XOR)
 
     def __rxor__(self, other):
-        return logical(self, other, LOGICAL_XOR)
+        return logical(self, other, OP_LOGICAL_XOR)
 
     def __invert__(self):
         if self.dtype != BOOL:
@@ -690,25 +665,25 @@ cdef class Array:
                 f"~ of a traced array of {self.dtype} ({here()}): only booleans can be inverted. Write -x, or "
                 "~(x > 0)."
             )
-        return record_call(primitive_of(LOGICAL_NOT), None, (self,))
+        return record_call(primitive_of(OP_LOGICAL_NOT), None, (self,))
 
     def __lt__(self, other):
-        return binary(LESS, self, other)
+        return binary(OP_LESS, self, other)
 
     def __le__(self, other):
-        return binary(LESS_EQUAL, self, other)
+        return binary(OP_LESS_EQUAL, self, other)
 
     def __gt__(self, other):
-        return binary(GREATER, self, other)
+        return binary(OP_GREATER, self, other)
 
     def __ge__(self, other):
-        return binary(GREATER_EQUAL, self, other)
+        return binary(OP_GREATER_EQUAL, self, other)
 
     def __eq__(self, other):
-        return binary(EQUAL, self, other)
+        return binary(OP_EQUAL, self, other)
 
     def __ne__(self, other):
-        return binary(NOT_EQUAL, self, other)
+        return binary(OP_NOT_EQUAL, self, other)
 
     def __iadd__(self, other):
         return in_place(self, binary(OP_ADD, self, other), "+=")
@@ -723,10 +698,10 @@ cdef class Array:
         return in_place(self, binary(OP_DIVIDE, self, other), "/=")
 
     def __ifloordiv__(self, other):
-        return in_place(self, binary(FLOOR_DIVIDE, self, other), "//=")
+        return in_place(self, binary(OP_FLOOR_DIVIDE, self, other), "//=")
 
     def __imod__(self, other):
-        return in_place(self, binary(REMAINDER, self, other), "%=")
+        return in_place(self, binary(OP_REMAINDER, self, other), "%=")
 
     def __ipow__(self, other):
         return in_place(self, binary(OP_POWER, self, other), "**=")
@@ -735,13 +710,13 @@ cdef class Array:
         return in_place(self, FUNCTIONS[np.matmul](self, other), "@=")
 
     def __iand__(self, other):
-        return in_place(self, logical(self, other, LOGICAL_AND), "&=")
+        return in_place(self, logical(self, other, OP_LOGICAL_AND), "&=")
 
     def __ior__(self, other):
-        return in_place(self, logical(self, other, LOGICAL_OR), "|=")
+        return in_place(self, logical(self, other, OP_LOGICAL_OR), "|=")
 
     def __ixor__(self, other):
-        return in_place(self, logical(self, other, LOGICAL_XOR), "^=")
+        return in_place(self, logical(self, other, OP_LOGICAL_XOR), "^=")
 
     # ---- what would make a number of it
 
@@ -842,10 +817,10 @@ cdef class Array:
     @property
     def __class__(self):
         cdef AbstractValue aval = aval_of(self.aval)
-        if (aval.ndim or self.aval <= AVAL_BOOL or self.stands & NO_AXES
-                or (self.buffer is not None and not self.stands)):
+        if (aval.ndim or self.aval <= AVAL_BOOL or self.represents & NO_AXES
+                or (self.buffer is not None and not self.represents)):
             return ndarray
-        if self.stands & OF_PYTHON:
+        if self.represents & OF_PYTHON:
             return complex if aval.dtype.kind == "c" else float
         return aval.dtype.type
 
@@ -1063,46 +1038,46 @@ cdef object wrap(Graph graph, int32_t operand):
     return x
 
 
-cdef uint8_t standing(object value):
-    """What a traced number stands for that is made of this one."""
+cdef uint8_t represented(object value):
+    """What a traced number represents that is made of this one."""
     if type(value) is float or type(value) is complex or type(value) is bool:
         return OF_PYTHON
     if type(value) is Scalar:
-        return (<Scalar>value).stands
+        return (<Scalar>value).represents
     if type(value) is Array:
         if value.__class__ is ndarray:
             return NO_AXES
-        return A_NUMBER | ((<Array>value).stands & OF_PYTHON)
+        return A_NUMBER | ((<Array>value).represents & OF_PYTHON)
     return NO_AXES if isinstance(value, np.ndarray) else A_NUMBER
 
 
-cpdef object standing_for(object x, int stands):
-    """A traced value without axes, as what stands for a number of NumPy's (0) or something else; others as they are."""
+cpdef object representing(object x, int represents):
+    """A traced value without axes that represents a number of NumPy's (0) or something else; others unchanged."""
     cdef object made
     if type(x) is Scalar:
-        if (<Scalar>x).stands == stands:
+        if (<Scalar>x).represents == represents:
             return x
         made = wrap((<Scalar>x).graph, (<Scalar>x).node)
     elif type(x) is Array and not aval_of((<Array>x).aval).ndim:
-        if (<Array>x).stands == stands and ((<Array>x).buffer is None or stands):
+        if (<Array>x).represents == represents and ((<Array>x).buffer is None or represents):
             return x
-        if stands == NO_AXES and x.__class__ is ndarray:
+        if represents == NO_AXES and x.__class__ is ndarray:
             return x        # which may be written to
         made = wrap((<Array>x).graph, node_now(<Array>x))
     else:
         return x
     if type(made) is Scalar:
-        (<Scalar>made).stands = stands
+        (<Scalar>made).represents = represents
     else:
-        (<Array>made).stands = stands
+        (<Array>made).represents = represents
     return made
 
 
 def standing_as(made, like):
-    """A value, of what another one is, or stands for, where it has no axes."""
+    """A value, of what another one is, or represents for, where it has no axes."""
     if not is_traced(made):
         return np.asarray(made) if type(like) is ndarray else made
-    return standing_for(made, standing(like))
+    return representing(made, represented(like))
 
 
 # ---- for higher layers ----------------------------------------------------------------------------------------------
@@ -1118,7 +1093,7 @@ def is_traced(x):
 
 
 cpdef object plain_value(object x):
-    """The number or array behind a traced value (a copy); anything else as it is."""
+    """The number or array behind a traced value (a copy); anything else unchanged."""
     cdef object made
     if type(x) is Scalar:
         if not (<Scalar>x).graph.valued:
@@ -1157,36 +1132,6 @@ def guard_value(x):
     value = valued(array)
     guard_object(array)
     return value
-
-
-# Numbers of operations that operators name; set when a higher layer has declared them.
-cdef int ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-cdef int NOT_EQUAL
-
-
-def bind_operators():
-    """Look up the operations behind the operators, once they are declared."""
-    global ABSOLUTE, FLOOR, CEIL, TRUNC, FLOOR_DIVIDE, REMAINDER, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL
-    global NOT_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT, MASK, MATMUL
-    from hoad._core.graph.primitive import primitive_named
-    ABSOLUTE = primitive_named("absolute").op
-    FLOOR = primitive_named("floor").op
-    CEIL = primitive_named("ceil").op
-    TRUNC = primitive_named("trunc").op
-    FLOOR_DIVIDE = primitive_named("floor_divide").op
-    REMAINDER = primitive_named("remainder").op
-    LESS = primitive_named("less").op
-    LESS_EQUAL = primitive_named("less_equal").op
-    GREATER = primitive_named("greater").op
-    GREATER_EQUAL = primitive_named("greater_equal").op
-    EQUAL = primitive_named("equal").op
-    NOT_EQUAL = primitive_named("not_equal").op
-    LOGICAL_AND = primitive_named("logical_and").op
-    LOGICAL_OR = primitive_named("logical_or").op
-    LOGICAL_XOR = primitive_named("logical_xor").op
-    LOGICAL_NOT = primitive_named("logical_not").op
-    MASK = primitive_named("mask").op
-    MATMUL = primitive_named("matmul").op
 
 
 cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:

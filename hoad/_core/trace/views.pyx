@@ -11,29 +11,17 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.trace.writes cimport (
-    CONTENT,
-    Buffer,
-    grid,
-    in_order,
-    is_shadow,
-    place_at,
-    places_in,
-    start_of,
-    strides_of,
+    CONTENT, Buffer, grid, in_order, is_shadow, place_at, places_in, start_of, strides_of,
 )
 from hoad._core.trace.coerce cimport as_numbers, check_class, operand_of
 from hoad._core.trace.errors cimport check_same, check_usable
-from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval
+from hoad._core.graph.primitive cimport primitive_of
+from hoad._core.graph.tape cimport (
+    AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
+    OP_RESHAPE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval,
+)
 from hoad._core.trace.traced cimport (
-    Array,
-    Scalar,
-    buffer_of,
-    check_own,
-    connect_writes,
-    item_of,
-    new_array,
-    node_now,
-    wrap,
+    Array, Scalar, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
 )
 from hoad._core.base.where cimport here
 
@@ -41,7 +29,7 @@ cdef dict METHODS
 
 from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.graph.primitive import primitive_named
+
 from hoad._core.trace.traced import METHODS, graph_of
 
 from hoad.errors import DTypeError, ShapeError, TracedValueError
@@ -177,7 +165,7 @@ cpdef Array copy_of(Array x):
     made = new_array(x.graph, node_now(x), x.aval)
     if x.buffer is not None and aval_of(x.aval).ndim == 0:
         buffer_of(made)     # an array of no dimensions stays one, and is not a number
-        made.stands = x.stands
+        made.represents = x.represents
     return made
 
 
@@ -224,7 +212,7 @@ cdef int settle(Buffer buffer) except -1:
 
 cdef object part_of(object value, str part):
     """The part of a complex value that a view is of; the value itself where it is of no part."""
-    return value if part is None else apply_primitive(primitive_named(part), None, value)
+    return value if part is None else apply_primitive(primitive_of(OP_REAL if part == "real" else OP_IMAG), None, value)
 
 
 cdef object content_of(Buffer buffer):
@@ -238,12 +226,12 @@ cdef object content_at(Buffer buffer, cnp.ndarray view):
     if shape == () and aval_of(buffer.aval).is_float64 and aval_of(buffer.aval).ndim:
         return item_of(buffer.graph, buffer.node, place_at(view, 0))
     if not is_shadow(view):
-        return apply_primitive(primitive_named("gather"), None, content, np.ascontiguousarray(view))
+        return apply_primitive(primitive_of(OP_GATHER), None, content, np.ascontiguousarray(view))
     if not in_order(view) or cnp.PyArray_SIZE(view) != buffer.size:
-        return apply_primitive(primitive_named("getitem"), (shape, strides_of(view), start_of(view)), content)
+        return apply_primitive(primitive_of(OP_GETITEM), (shape, strides_of(view), start_of(view)), content)
     if shape == aval_of(buffer.aval).shape:
         return content
-    return apply_primitive(primitive_named("reshape"), (shape,), content)
+    return apply_primitive(primitive_of(OP_RESHAPE), (shape,), content)
 
 
 def read(Array x, cnp.ndarray view):
@@ -289,7 +277,7 @@ cdef object collected(Buffer buffer, cnp.ndarray view):
     if written == size:
         return gathered(buffer, owners, slots, shape)
     made = gathered(buffer, owners, slots, (<object>where).shape)
-    return apply_primitive(primitive_named("put"), None, content_at(buffer, view), made, where)
+    return apply_primitive(primitive_of(OP_PUT), None, content_at(buffer, view), made, where)
 
 
 cdef int64_t look_up(Buffer buffer, cnp.ndarray places, cnp.ndarray owners, cnp.ndarray slots):
@@ -307,7 +295,7 @@ cdef int64_t look_up(Buffer buffer, cnp.ndarray places, cnp.ndarray owners, cnp.
 
 
 cdef object assembled(Buffer buffer, cnp.ndarray owners, object where, tuple shape):
-    """Zeros of a shape with scalars at some places; None where arrays are among them, or one stands in many."""
+    """Zeros of a shape with scalars at some places; None where arrays are among them, or one is in many."""
     cdef list numbers = (<object>owners).tolist()
     cdef list values
     if not aval_of(buffer.aval).is_float64 or len(numbers) > OFTEN * len(set(numbers)):
@@ -346,7 +334,7 @@ cdef object gathered(Buffer buffer, cnp.ndarray owners, cnp.ndarray slots, tuple
         base[k] = total
         total += value.size
         parts.append(reshaped(value, (value.size,)))
-    made = parts[0] if len(parts) == 1 else apply_primitive(primitive_named("concatenate"), (0,), *parts)
+    made = parts[0] if len(parts) == 1 else apply_primitive(primitive_of(OP_CONCATENATE), (0,), *parts)
     return taken(buffer.graph, made, base[which] + slots, shape)
 
 
@@ -355,19 +343,19 @@ cdef object taken(Graph graph, object value, object slots, tuple shape):
     cdef int64_t first, step
     if type(value) is not Array:
         value = as_scalar(graph, value)
-        return value if shape == () else apply_primitive(primitive_named("broadcast_to"), (shape,), value)
+        return value if shape == () else apply_primitive(primitive_of(OP_BROADCAST_TO), (shape,), value)
     first = slots[0]
     step = slots[1] - first if len(slots) > 1 else 1
     if not np.array_equal(slots, first + step * np.arange(len(slots))):
-        return apply_primitive(primitive_named("gather"), None, value, slots.astype(np.int64).reshape(shape))
+        return apply_primitive(primitive_of(OP_GATHER), None, value, slots.astype(np.int64).reshape(shape))
     if step == 1 and len(slots) == value.size:
         return reshaped(value, shape)
-    made = apply_primitive(primitive_named("getitem"), ((len(slots),), (step,), first), value)
+    made = apply_primitive(primitive_of(OP_GETITEM), ((len(slots),), (step,), first), value)
     return reshaped(made, shape)
 
 
 cdef object reshaped(object value, tuple shape):
-    return value if value.shape == shape else apply_primitive(primitive_named("reshape"), (shape,), value)
+    return value if value.shape == shape else apply_primitive(primitive_of(OP_RESHAPE), (shape,), value)
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -403,7 +391,7 @@ cdef int put(Array x, cnp.ndarray view, object value) except -1:
 cdef object beside_other_part(Array x, cnp.ndarray view, object value):
     """A value for a part of what is at a view of a complex root, as complex numbers with the part there beside it."""
     other = part_of(collected(x.buffer, view), "imag" if x.part == "real" else "real")
-    return apply_primitive(primitive_named("complex"), None, *((value, other) if x.part == "real" else (other, value)))
+    return apply_primitive(primitive_of(OP_COMPLEX), None, *((value, other) if x.part == "real" else (other, value)))
 
 
 cdef tuple shape_put(object value, tuple shape):
@@ -425,7 +413,7 @@ cdef int put_whole(Buffer buffer, cnp.ndarray view, object value, tuple own) exc
     if in_order(view) and cnp.PyArray_SIZE(view) == buffer.size:
         made = reshaped(value, own) if type(value) is Array else as_scalar(buffer.graph, value)
         if own != shape:
-            made = apply_primitive(primitive_named("broadcast_to"), (shape,), made)
+            made = apply_primitive(primitive_of(OP_BROADCAST_TO), (shape,), made)
         buffer.settle(operand_of(buffer.graph, reshaped(made, aval_of(buffer.aval).shape)))
         buffer.version += 1
         return 0

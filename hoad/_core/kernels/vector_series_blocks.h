@@ -1,4 +1,4 @@
-/* The kernels of series.h for wide rows: sums across orders, in registers. Included once per target, last, with FN(name)
+/* The kernels of series.h for rows of blocks: sums across orders, in registers. Included once per target, last, with FN(name)
 giving its names and WIDTH how many numbers a vector has. What is found for a number does not depend on its place. */
 
 #if defined(__GNUC__)
@@ -7,7 +7,7 @@ typedef double FN(Numbers) __attribute__((vector_size(WIDTH * sizeof(double)), a
 typedef double FN(Numbers);
 #endif
 
-/* For all numbers, p = found, where `sum` is that of the terms over j = first, ..., last; NUMBER(x) stands for those of
+/* For all numbers, p = found, where `sum` is that of the terms over j = first, ..., last; NUMBER(x) gives those of
 x. */
 #define FOR_SUMS(first, last, term, found)                                                  \
     do                                                                                      \
@@ -36,7 +36,7 @@ x. */
         p[i] = found
 
 /* p[k], where t p' is the sum of h y. */
-INLINE void FN(wide_slopes)(const SeriesCode* code, const SeriesStep* step, int32_t k, int64_t n, double* restrict p)
+INLINE void FN(block_slopes)(const SeriesCode* code, const SeriesStep* step, int32_t k, int64_t n, double* restrict p)
 {
     const double order = k;
     bool begun = false;
@@ -69,7 +69,7 @@ INLINE void FN(wide_slopes)(const SeriesCode* code, const SeriesStep* step, int3
 }
 
 /* Sums of products in which a zero of p, of a, or of both factors absorbs whatever it meets. */
-INLINE void FN(wide_strong)(const SeriesStep* step, const double* a, const double* b, int32_t k, int64_t n, double* row)
+INLINE void FN(block_strong)(const SeriesStep* step, const double* a, const double* b, int32_t k, int64_t n, double* row)
 {
     double* p = row + k * n;
     const double* x = step->rule == SERIES_STRONG_DIVIDE ? row : a;
@@ -90,7 +90,7 @@ INLINE void FN(wide_strong)(const SeriesStep* step, const double* a, const doubl
         }
 }
 
-INLINE void FN(wide_value_of)(const SeriesCode* code, const SeriesStep* step, int64_t n)
+INLINE void FN(block_value_of)(const SeriesCode* code, const SeriesStep* step, int64_t n)
 {
     const double* a = code->at[step->a];
     const double* b = code->at[step->b];
@@ -128,7 +128,7 @@ INLINE void FN(wide_value_of)(const SeriesCode* code, const SeriesStep* step, in
     }
 }
 
-INLINE void FN(wide_coefficient_of)(const SeriesCode* code, const SeriesStep* step, int32_t k, int64_t n)
+INLINE void FN(block_coefficient_of)(const SeriesCode* code, const SeriesStep* step, int32_t k, int64_t n)
 {
     const double* a0 = code->at[step->a];
     const double* b0 = code->at[step->b];
@@ -171,24 +171,24 @@ INLINE void FN(wide_coefficient_of)(const SeriesCode* code, const SeriesStep* st
         break;
     case SERIES_STRONG_MULTIPLY:
     case SERIES_STRONG_MULTIPLY_BOTH:
-    case SERIES_STRONG_DIVIDE: FN(wide_strong)(step, a0, b0, k, n, p0); break;
+    case SERIES_STRONG_DIVIDE: FN(block_strong)(step, a0, b0, k, n, p0); break;
     case SERIES_SELECT: FOR_NUMBERS(c0[i] != 0.0 ? a[i] : b[i]); break;
     case SERIES_MASK: FOR_NUMBERS(a0[i] != 0.0 ? b[i] : 0.0); break;
-    case SERIES_SLOPES: FN(wide_slopes)(code, step, k, n, p); break;
+    case SERIES_SLOPES: FN(block_slopes)(code, step, k, n, p); break;
     default: break;
     }
 }
 
-static void FN(series_wide)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last)
+static void FN(series_blocks)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last)
 {
     for (int32_t k = order; k <= last; k++)
         for (int32_t i = step; i < end; i++)
         {
             const SeriesStep* at = &code->steps[i];
             if (k == 0)
-                FN(wide_value_of)(code, at, at->size * code->lanes);
+                FN(block_value_of)(code, at, at->size * code->lanes);
             else if (k <= at->top)
-                FN(wide_coefficient_of)(code, at, k, at->size * code->lanes);
+                FN(block_coefficient_of)(code, at, k, at->size * code->lanes);
         }
 }
 
@@ -198,9 +198,9 @@ static void FN(series_wide)(const SeriesCode* code, int32_t step, int32_t end, i
 #undef FOR_NUMBERS
 
 #if SERIES_MEMBERS
-static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_groups), FN(series_wide)};
+static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_groups), FN(series_blocks)};
 #else
-static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_narrow), FN(series_wide)};
+static const SeriesKernels FN(series) = {FN(series_narrow), FN(series_narrow), FN(series_blocks)};
 #endif
 #undef FN
 #undef FUSED
