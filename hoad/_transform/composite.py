@@ -67,7 +67,8 @@ class Apart:
             places = [k for k, operand in enumerate(picked) if operand is not None]
             self.parts = Parts(structure, leaves, places)
             del leaves
-            found = replace_even_functions(d.graph, d.start, [operand for operand in picked if operand is not None], expanded)
+            kept = [operand for operand in picked if operand is not None]
+            found = replace_even_functions(d.graph, d.start, kept, expanded)
             self.segment = d.cut(found)
             self.values = [d.value(k) for k in found]
             self.constants = [d.value(k) for k in self.segment.constants]
