@@ -20,6 +20,7 @@ def in_benchmarks(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=BENCHMARKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_benchmark_runs(name: str, tmp_path: Path) -> None:
     target = tmp_path / "rows.json"
@@ -36,7 +37,9 @@ def test_benchmark_runs(name: str, tmp_path: Path) -> None:
         pytest.skip("; ".join(missing))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    "name", [name if name == "irregular" else pytest.param(name, marks=pytest.mark.slow) for name in TABLES]
+)
 def test_table_runs_without_peers(name: str, tmp_path: Path) -> None:
     """hoad beside what was written by hand, where no peer is installed; each problem has its sibling."""
     target = tmp_path / "rows.json"

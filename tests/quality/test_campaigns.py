@@ -43,6 +43,7 @@ def test_all_kinds_of_wrong_are_counted(tmp_path: Path) -> None:
     assert "--only broken --seed 1 --trial 7" in report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [campaign.name for campaign in campaigns()])
 def test_each_campaign(name: str) -> None:
     done = command("--only", name, "--minutes", "0.03", "--jobs", "1", "--seed", "1")

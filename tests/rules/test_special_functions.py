@@ -364,7 +364,7 @@ def test_the_expansion_inside_of_another_function() -> None:
 def _combined(at: dict[int, Any], before: int, after: int) -> list[Any]:
     """Coefficients of a cylinder function from those of other orders, as f′ is (before f₋₁ + after f₊₁) / 2."""
     return [
-        sum(mp.binomial(k, j) * before ** (k - j) * after**j * at[2 * j - k] for j in range(k + 1))
+        sum(math.comb(k, j) * before ** (k - j) * after**j * at[2 * j - k] for j in range(k + 1))
         / (mp.mpf(2) ** k * mp.factorial(k))
         for k in range(ORDER + 2)
     ]

@@ -39,7 +39,7 @@ def require_same(program: hoad.Program, x: Any) -> None:
 @given(steps, st.sampled_from(LENGTHS))
 @example(BAND, 1100)
 @example(BAND, 512)
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_values_and_gradients(shape: str, program: list[Step], n: int) -> None:
     x, other = points(n)
     tapes = hoad.record(lambda x: SHAPES[shape](program, x), x)
