@@ -14,7 +14,6 @@ def bind_evens(
     absolutes: list[int],
     moves: list[int],
     functions: list[int],
-    smooth: int,
     replaced: Callable[[Graph, int, int, list[int], dict[int, list[tuple[int, bool, bool]]]], list[int]],
     is_same: Callable[[Graph, int, int], bool],
 ) -> None: ...
