@@ -16,8 +16,6 @@ from hoad.check.report import Report
 from hoad.check.taylor_remainder import taylor_test
 from hoad.errors import HoadError, count, told
 
-__all__ = ["FAILED", "PASSED", "USAGE", "UsageError", "find_function", "read_point", "run"]
-
 PASSED, FAILED, USAGE = 0, 1, 2
 
 ORDER = 4  # to which modes are compared

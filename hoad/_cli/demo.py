@@ -12,8 +12,6 @@ from hoad._demo import figures, nist, report
 from hoad._demo.study import study
 from hoad.errors import ArgumentError
 
-__all__ = ["run"]
-
 
 def run(
     sets: Sequence[str], starts: Sequence[int], lists: bool, for_machines: bool, plot: str, out: TextIO, err: TextIO

@@ -17,8 +17,6 @@ from hoad._comparison.plain_calls import VARIABLE
 from hoad._core.base.threads import most_threads
 from hoad._core.kernels import vector
 
-__all__ = ["collected", "run"]
-
 OPTIONAL = ("scipy", "matplotlib", "graphviz", "tqdm", "dask")
 THREAD_VARIABLES = ("HOAD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

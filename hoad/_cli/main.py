@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 import hoad
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.

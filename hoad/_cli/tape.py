@@ -12,8 +12,6 @@ from hoad._program.record import record
 from hoad._transform.adjoint import gradient
 from hoad.errors import HoadError, told
 
-__all__ = ["SHOWN", "run"]
-
 SHOWN = 0
 
 

@@ -284,6 +284,3 @@ def _direction(v: Any) -> Any:
 
 def _is_same(v: Any, w: Any) -> bool:
     return v is w or (not is_traced(v) and not is_traced(w) and np.array_equal(v, w))
-
-
-__all__ = ["biharmonic", "directional_derivative", "hessian_diagonal", "laplacian"]

@@ -428,6 +428,3 @@ def _combined(family: Family, indices: list[MultiIndex], x: Any) -> list[Any]:
             made = scaled(made, np.reshape(back, (-1, *[1] * len(of))))
         found.append(made)
     return found
-
-
-__all__ = ["HIGHEST", "derivative_tensor", "differentiated", "partials", "unpack_tensor"]

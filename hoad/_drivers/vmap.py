@@ -382,6 +382,3 @@ def _length(rows: list[Any], axis_size: int | None, names: list[_Name]) -> int:
     found = ", ".join(f"{name} has {row.shape[0]}" for name, row in zip(names, rows, strict=True))
     said = "" if axis_size is None else f", and axis_size={axis_size}"
     raise ShapeError(f"vmap needs the same number of inputs in every argument, but {found}{said}.")
-
-
-__all__ = ["vmap"]

@@ -481,6 +481,3 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def _at(where: str | None) -> str:
     return "" if where is None else f" at {where}"
-
-
-__all__ = ["Branch", "Captured", "Explanation", "Number", "explain"]

@@ -363,16 +363,3 @@ WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None] 
     "call": _within_call,
     "scan": _within_loop,
 }
-
-__all__ = [
-    "FirstNonfinite",
-    "Inner",
-    "Mask",
-    "Operation",
-    "Test",
-    "earliest",
-    "find_causes",
-    "operation_of",
-    "valued",
-    "within_loop",
-]

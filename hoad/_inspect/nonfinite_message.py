@@ -229,6 +229,3 @@ def given(title: str, value: Any, items: Mask, placed: bool = True) -> str:
     shape = np.shape(value)
     index = tuple(int(i) for i in np.unravel_index(k, shape))
     return f"{title} gave {_kind(number)}{' at ' + _index(index) if index and placed else ''}"
-
-
-__all__ = ["given", "nan_error"]

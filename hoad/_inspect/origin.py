@@ -145,6 +145,3 @@ def _names(f: Any, keys: tuple[Key, ...], forms: Forms | None) -> list[str]:
         parts = None if forms is None else forms[n]
         found += [name] if parts is None else [name + parts.structure.path(place) for place in parts.places]
     return found
-
-
-__all__ = ["Origin", "Recorded", "Story", "Taped", "origin"]

@@ -196,6 +196,3 @@ VISITS: dict[type, Visit | None] = {
 }
 # Of these kinds nothing else is looked at. A `Choice` keeps a function that is in a cell beside it.
 WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
-
-
-__all__ = ["Reader", "writes_outside"]

@@ -110,6 +110,3 @@ def _is_alike(x: Any, y: Any) -> bool:
         return np.array_equal(a, b)
     with np.errstate(all="ignore"):
         return np.allclose(a, b, rtol=ROUNDING * float(np.finfo(a.dtype).eps), atol=0.0, equal_nan=True)
-
-
-__all__ = ["Rebinding", "are_alike", "rebinding_of"]

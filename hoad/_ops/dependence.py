@@ -385,5 +385,3 @@ OF_PRIMITIVE: dict[Primitive, Callable[..., Links]] = {
         _matrices,
     ),
 }
-
-__all__ = ["Links", "links", "mixing"]

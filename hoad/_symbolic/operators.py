@@ -263,6 +263,3 @@ def _mapped(function: Callable[[Any], Any], x: Any) -> Any:
             made[index] = function(x[index])
         return made
     return function(x)
-
-
-__all__ = ["Operators", "binary", "no_value", "record_call"]

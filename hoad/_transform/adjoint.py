@@ -171,5 +171,3 @@ Program._strong_results = strong_results
 Callee._pull_back = pull_back
 on_new_call.append(_give_rule)
 declare_call_of(1)  # what most calls have: the first one finds it made
-
-__all__ = ["adjoint_of", "adjoints_by", "extended", "gradient", "pull_back", "strong_results", "strong_seeds"]

@@ -264,6 +264,3 @@ def _is_close(a: Any, b: Any) -> bool:
     finite = np.abs(b)[np.isfinite(b)]
     tolerance = float(np.sqrt(np.finfo(np.asarray(b).dtype).eps))
     return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * np.max(finite, initial=0.0), equal_nan=True))
-
-
-__all__ = ["Span", "Steps"]

@@ -286,15 +286,3 @@ def _keep(program: Program) -> None:
             former = _latest.popleft()()
             if former is not None:
                 former._forget()
-
-
-__all__ = [
-    "Apart",
-    "Path",
-    "Stretch",
-    "apart_from",
-    "captured_program",
-    "derived_avals",
-    "hold_guards",
-    "program_of",
-]

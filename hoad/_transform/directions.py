@@ -185,6 +185,3 @@ def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fractio
     for row, column in zip(rows, pivots, strict=False):
         found[column] = row[-1]
     return found
-
-
-__all__ = ["combination", "combination_of_pattern", "counted", "multi_indices", "shared"]

@@ -208,6 +208,3 @@ def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list
     kept = [held[k] for k in others]
     like = intern_aval(np.dtype(np.float64), (bounds[-1],))
     return recorded(unpacked, [*given, like, *[avals[k] for k in others]]), [vector, *kept]
-
-
-__all__ = ["Map"]

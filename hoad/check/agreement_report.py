@@ -141,6 +141,3 @@ def _plot(report: AgreementReport, ax: Any = None) -> Any:
     ax.set_ylabel("disagreement")
     ax.set_title(f"Modes of {report.name}: {'passed' if report.passed else 'FAILED'}")
     return figure
-
-
-__all__ = ["Agreement", "AgreementReport", "listed"]

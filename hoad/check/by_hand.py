@@ -310,6 +310,3 @@ def _asymmetry(h: Callable[..., Any], args: tuple[Any, ...], rtol: float, report
         return []
     i, j = (int(k) for k in np.argwhere(far)[0])
     return [f"it is not symmetric: [{i}, {j}] is {matrix[i, j]:.9g}, [{j}, {i}] is {matrix[j, i]:.9g} (flattened)"]
-
-
-__all__ = ["gradient", "hessian", "jacobian"]

@@ -104,6 +104,3 @@ def _fits(returned: Any, wanted: Shape) -> bool:
 
 def _joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
-
-
-__all__ = ["Shape", "misfit", "read"]

@@ -198,6 +198,3 @@ def _plot(report: DerivativeReport, ax: Any = None) -> Any:
     ax.set_title(f"{report.kind} of {report.name}: {'passed' if report.passed else 'FAILED'}")
     ax.legend(fontsize=8, frameon=False)
     return figure
-
-
-__all__ = ["DerivativeReport", "Entry"]

@@ -148,6 +148,3 @@ def _error_text(n: int, shown: float, claimed: float) -> str:
 
 def _least(digits: float) -> float:
     return math.inf if math.isnan(digits) else digits
-
-
-__all__ = ["judged"]

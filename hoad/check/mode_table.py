@@ -133,5 +133,3 @@ MODES = (
     Mode("series", _by_series, 0, HIGHEST),
     Mode("tensor", _by_tensor, 1, HIGHEST, lambda order: math.comb(2 * order - 3, order - 2) if order > 1 else 1),
 )
-
-__all__ = ["HIGHEST", "MODES", "Direction", "Function", "Mode", "forward", "swept"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COLOURS", "MARKERS", "VERDICTS", "figure_with"]
-
 COLOURS = ("#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 VERDICTS = {"right": "#009e73", "undecided": "#e69f00", "wrong": "#d55e00"}
 MARKERS = "os^Dvp*"

@@ -172,6 +172,3 @@ def _is_quiet(r: Array, noise: Array) -> bool:
     """Whether nothing is left but rounding, in the orders that are tested; of one order alone, in that."""
     undefined = bool(np.isnan(r[0]).any())
     return not undefined and not _seen(r, noise)[:, min(1, r.shape[1] - 1) :].any()
-
-
-__all__ = ["ABOVE", "TAIL", "VANISHING", "Picked", "Remainder", "Remainders", "walk"]

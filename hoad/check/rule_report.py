@@ -138,6 +138,3 @@ def _plot(report: RuleReport, ax: Any = None) -> Any:
     ax.set_xlabel("digits that agree")
     ax.set_title(f"rule of {report.name}: {'passed' if report.passed else 'FAILED'}")
     return figure
-
-
-__all__ = ["SPECIAL", "RuleFinding", "RuleReport"]

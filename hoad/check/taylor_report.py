@@ -206,6 +206,3 @@ def _taylor_panel(ax: Any, report: TaylorReport, quotients: bool) -> None:
         ax.set_ylabel("|f(x + hv) − Tₙ(h)|")
         ax.set_title(f"Taylor remainders of {report.name}: {'passed' if report.passed else 'FAILED'}")
     ax.legend(fontsize=8, frameon=False)
-
-
-__all__ = ["BAD", "EXACT", "Finding", "TaylorReport"]

@@ -351,6 +351,3 @@ def _flowed(equation: _Equation, methods: tuple[Method, Method], y: list[Any], t
         for start, x in zip(starts, y, strict=True)
     ]
     return list(flow(Given(times, held, [], [], [], impulses)))
-
-
-__all__ = ["odeint"]

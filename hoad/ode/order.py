@@ -118,6 +118,3 @@ def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[A
             return gives(f(*arguments))
     except Exception:
         return False
-
-
-__all__ = ["TIME_FIRST", "TIME_SECOND", "check_names", "check_names_of_odeint", "telling_order"]
