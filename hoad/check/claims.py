@@ -30,7 +30,7 @@ def read(returned: Any, wanted: Sequence[Shape], several: bool) -> tuple[list[Ar
 def misfit(returned: Any, wanted: Shape) -> str:
     """What stands in the place of one derivative, what must stand there, and what to do."""
     must = f"must have shape {wanted}" if wanted else "must be a number"
-    if not _is_plain(returned):
+    if isinstance(returned, (tuple, list)) or as_numbers(returned) is None:
         return _joined(f"yours is {described(returned)}, but {must}.", _advice_on_kind(returned, wanted))
     found = np.shape(returned)
     return _joined(f"yours has shape {found}, but {must}.", _advice_on_shape(found, wanted))
@@ -81,11 +81,6 @@ def _advice_on_shape(found: Shape, wanted: Shape) -> str:
     repeated = [*range(extra), *(extra + k for k, n in enumerate(wanted) if n == 1 != found[extra + k])]
     axes = repeated[0] if len(repeated) == 1 else tuple(repeated)
     return f"Sum over what broadcasting repeated: axis {axes}."
-
-
-def _is_plain(returned: Any) -> bool:
-    """Whether it is a number or an array of them, and no sequence of several things."""
-    return not isinstance(returned, (tuple, list)) and as_numbers(returned) is not None
 
 
 def _is_pair_with_value(returned: Any) -> bool:

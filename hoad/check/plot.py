@@ -27,3 +27,8 @@ def figure_with(panels: int) -> tuple[Any, list[Any]]:
         return figure, list(axes[0])
     figure = Figure(figsize=(5 * panels + 0.5, 4), layout="constrained")
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def axes_or_new(ax: Any) -> Any:
+    """The axes that were given, or those of a new figure."""
+    return figure_with(1)[1][0] if ax is None else ax

@@ -24,6 +24,10 @@ class Report:
         """Whether everything was decided, and is right."""
         raise NotImplementedError
 
+    @property
+    def _verdict(self) -> str:
+        return "passed" if self.passed else "FAILED"
+
     def failure(self) -> str:
         """What is wrong, in words; empty if the check passed."""
         raise NotImplementedError
@@ -56,6 +60,16 @@ def number(x: Any, digits: int = 6) -> str:
 def short(x: float) -> str:
     """The size of a number: ``3.2e-09``; nothing for nan."""
     return "" if math.isnan(x) else "0" if x == 0 else f"{float(x):.1e}"
+
+
+def digits_text(digits: float) -> str:
+    """How many digits agree; nothing for nan."""
+    return "" if math.isnan(digits) else f"{digits:.1f}"
+
+
+def or_inf(digits: float) -> float:
+    """To sort by digits: where there are none, nothing is wrong."""
+    return math.inf if math.isnan(digits) else digits
 
 
 def digits_between(a: Any, b: Any) -> Any:
