@@ -23,7 +23,7 @@ from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
 
 
-@implements(np.matmul)
+@implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
@@ -166,9 +166,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _vector_norm(x, ord, axes, keepdims)
 
 
-@implements(np.linalg.matrix_norm)
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    return norm(x, ord, (-2, -1), keepdims)
+implements(np.linalg.matrix_norm)(lambda x, /, *, keepdims=False, ord="fro": norm(x, ord, (-2, -1), keepdims))
 
 
 @implements(np.linalg.cond)

@@ -191,12 +191,11 @@ COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True, series="each")
 # ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
 
 
-def _reduction_infer(params: Params, x: AbstractValue) -> Avals:
-    return (intern_aval(x.dtype, params[1]),)
-
-
 def _declare_reduction(name: str, ufunc: np.ufunc, **facts: Any) -> Primitive:
-    return Primitive(name, function=ufunc, kind=REDUCE, infer=_reduction_infer, param_names=("axes", "shape"), **facts)
+    def infer(params: Params, x: AbstractValue) -> Avals:
+        return (intern_aval(x.dtype, params[1]),)
+
+    return Primitive(name, function=ufunc, kind=REDUCE, infer=infer, param_names=("axes", "shape"), **facts)
 
 
 SUM = _declare_reduction("sum", np.add, linear=True, series="each")
@@ -268,10 +267,6 @@ STOP_GRADIENT = _declare_strided(
 # ---- gathering and joining ------------------------------------------------------------------------------------------
 
 
-def _gather_infer(params: Params, x: AbstractValue, flat: AbstractValue) -> Avals:
-    return (intern_aval(x.dtype, flat.shape),)
-
-
 def _concatenate_infer(params: Params, *operands: AbstractValue) -> Avals:
     axis = params[0]
     shape = list(operands[0].shape)
@@ -280,7 +275,14 @@ def _concatenate_infer(params: Params, *operands: AbstractValue) -> Avals:
 
 
 # gather(x, flat): x.ravel()[flat]
-GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,), series="each")
+GATHER_ITEMS = Primitive(
+    "gather",
+    kind=GATHER,
+    nin=2,
+    infer=lambda params, x, flat: (intern_aval(x.dtype, flat.shape),),
+    linear_in=(0,),
+    series="each",
+)
 # put(x, v, flat): x with v at flat places; where one comes twice, the last holds
 PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each")
 JOIN = Primitive(
@@ -534,10 +536,6 @@ def _sum_infer(params: Params, x: AbstractValue, values: AbstractValue, *rest: A
     return (intern_aval(values.dtype, x.shape[:-2]),)
 
 
-def _sum_of_first_row(params: Params, x: Any, reference: Any, c: Any, *rest: Any) -> Any:
-    return np.sum(c[..., 0, :], axis=-1)
-
-
 def _sum_weights(params: Params, x: Any, reference: Any, by: Any, *rest: Any) -> Any:
     found = np.zeros(reference.shape, reference.dtype)
     found[..., 0, :] = np.asarray(by)[..., None]
@@ -586,7 +584,9 @@ def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
     parts = _of_matrices(f"{name}_weights", native("weights"), _weights_infer, range(2 + count, 256), "known", "one")
     PRODUCT_OF[whole] = _of_matrices(f"{name}_product", native("product"), _same, (), "one")
     SUM_OF[whole] = _of_sums(f"{name}_sum", lambda params, x, values, *rest: np.sum(values, axis=-1), _sum_infer)
-    LINEAR_SUM_OF[whole] = _of_sums(f"{name}_linear_sum", _sum_of_first_row, _sum_infer, (2,))
+    LINEAR_SUM_OF[whole] = _of_sums(
+        f"{name}_linear_sum", lambda params, x, reference, c, *rest: np.sum(c[..., 0, :], axis=-1), _sum_infer, (2,)
+    )
     SUM_WEIGHTS_OF[whole] = _of_sums(
         f"{name}_sum_weights", _sum_weights, lambda params, x, reference, *rest: (reference,), (2,)
     )
