@@ -37,6 +37,10 @@ class Report:
         if not self.passed:
             raise CheckError(self.failure())
 
+    def plot(self, ax: Any = None) -> Any:
+        """Plot what the report shows as a table."""
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
