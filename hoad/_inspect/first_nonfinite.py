@@ -304,11 +304,6 @@ class _Steps:
         return {k: mask for k, mask in found.items() if mask.any()}
 
 
-def _within_loop(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
-    """As of a program, through the steps from the last to the first."""
-    return within_loop(x.params[0], x.values, x.which, mask, test)
-
-
 def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
     """What items of a loop's result come of: items of its inputs, by place, and the first nonfinite value within."""
     steps = _Steps(loop, values)
@@ -361,5 +356,5 @@ def _earlier(steps: _Steps, t: int, asked: Passed, test: Test) -> tuple[int, Pas
 
 WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None] | None]] = {
     "call": _within_call,
-    "scan": _within_loop,
+    "scan": lambda x, mask, test: within_loop(x.params[0], x.values, x.which, mask, test),
 }
