@@ -12,13 +12,7 @@ from hoad._numpy.complex import squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
-from hoad._numpy.shape import (
-    moveaxis,
-    ravel,
-    reshape,
-    squeeze,
-    transpose,
-)
+from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
 

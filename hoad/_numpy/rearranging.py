@@ -17,16 +17,7 @@ from hoad._core.trace.traced import is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad._numpy.shape import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_to,
-    moveaxis,
-    ravel,
-    reshape,
-    swapaxes,
-)
+from hoad._numpy.shape import atleast_1d, atleast_2d, atleast_3d, broadcast_to, moveaxis, ravel, reshape, swapaxes
 from hoad._numpy.shape import copy as copied
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError

@@ -13,12 +13,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
-from hoad._numpy.shape import (
-    astype,
-    copy,
-    reshape,
-    transpose,
-)
+from hoad._numpy.shape import astype, copy, reshape, transpose
 from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
 

@@ -18,15 +18,7 @@ from hoad._series.domain import is_finite
 from hoad._series.functions import check_not_in_library
 from hoad._series.pade import PadeApproximant, approximant
 from hoad._series.radius import radius_of
-from hoad._series.shapes import (
-    checked_point,
-    coefficients_of,
-    displacement,
-    is_one_point,
-    lifted,
-    stacked,
-    unified,
-)
+from hoad._series.shapes import checked_point, coefficients_of, displacement, is_one_point, lifted, stacked, unified
 from hoad._series.text import Latex, about, lines, series
 from hoad._series.truncated import WEAK, is_constant, shown
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
