@@ -42,11 +42,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
@@ -99,11 +95,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
@@ -135,11 +127,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
