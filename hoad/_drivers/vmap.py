@@ -106,7 +106,7 @@ def vmap(
     if executor is not None:
         from hoad._transform.executors import check_executor  # only here: it brings what processes talk by
 
-        check_executor("vmap", executor, threads)
+        check_executor(executor, threads)
     workers = threads if executor is None else executor
 
     @functools.wraps(f, updated=())

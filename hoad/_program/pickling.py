@@ -51,7 +51,7 @@ def describe(primitive: Primitive) -> Description:
     return module, name, primitive.version
 
 
-def check_travels(function: Any, what: str, instead: str = "") -> None:
+def check_travels(function: Any, what: str) -> None:
     """Raise unless another process finds a function by its name."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -61,8 +61,8 @@ def check_travels(function: Any, what: str, instead: str = "") -> None:
         name = getattr(function, "__qualname__", None) or type(function).__name__
         raise pickle.PicklingError(
             f"a program cannot be pickled with {what}, {name}: a pickle names functions, and another process could "
-            f"not find this one by name ({error}). Define it with def at the top of a module that can be imported"
-            f"{instead}, or send the function that was recorded, and record it there."
+            f"not find this one by name ({error}). Define it with def at the top of a module that can be imported, or "
+            "send the function that was recorded, and record it there."
         ) from error
 
 

@@ -45,14 +45,14 @@ class Report:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), indent: str = "  ") -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
     """Rows of equal columns, the first row their titles; numbers to the right, the columns `left` to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         pairs = enumerate(zip(row, widths, strict=True))
         cells = [cell.ljust(width) if k in left else cell.rjust(width) for k, (cell, width) in pairs]
-        lines.append((indent + "  ".join(cells)).rstrip())
+        lines.append("".join(f"  {cell}" for cell in cells).rstrip())
     return lines
 
 
